@@ -1,0 +1,63 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+
+/// The password transport of AESCrypt, the Objective-C pod and Ruby gem that selfie clients use.
+///
+/// A message travels as `base64(AES-256-CBC(PKCS#7 padding, key = SHA-256(passphrase as UTF-8), IV = 16 zero bytes))`.
+/// It hides a password from nobody who holds the app, and has no integrity check; TLS protects it on its way.
+///
+/// Source: `AESCrypt.m` of the pod AESCrypt-ObjC and `aescrypt.rb` of the gem aescrypt.
+package struct AESCrypt: Sendable {
+    private let key: SymmetricKey
+    private static let zeroIV = [UInt8](repeating: 0, count: 16)
+
+    /// - Parameter passphrase: The API's password, which app and server share.
+    package init(passphrase: String) {
+        key = SymmetricKey(data: SHA256.hash(data: Array(passphrase.utf8)))
+    }
+
+    /// Encrypts a message.
+    ///
+    /// - Parameter message: The bytes to encrypt, any number.
+    /// - Returns: Base64 with padding and without line breaks, as the pod writes it.
+    /// - Throws: `AESCryptError` when the cipher fails, which it does for no message.
+    package func encrypt(_ message: some Collection<UInt8>) throws(AESCryptError) -> String {
+        do {
+            let iv = try AES._CBC.IV(ivBytes: Self.zeroIV)
+            return try AES._CBC.encrypt(Array(message), using: key, iv: iv).base64EncodedString()
+        } catch {
+            throw AESCryptError()
+        }
+    }
+
+    /// Decrypts a message.
+    ///
+    /// The gem wraps its base64 at 60 characters, others leave the padding out: white space anywhere and missing
+    /// padding are accepted.
+    ///
+    /// - Parameter text: What `encrypt` wrote, or the gem, or the pod.
+    /// - Returns: The message's bytes.
+    /// - Throws: `AESCryptError`, which does not tell what was wrong: that would be a padding oracle.
+    package func decrypt(_ text: String) throws(AESCryptError) -> [UInt8] {
+        do {
+            let iv = try AES._CBC.IV(ivBytes: Self.zeroIV)
+            return try Array(AES._CBC.decrypt(try Self.decodeBase64(text), using: key, iv: iv))
+        } catch {
+            throw AESCryptError()
+        }
+    }
+
+    private static func decodeBase64(_ text: String) throws(AESCryptError) -> Data {
+        var digits = text.utf8.filter { ![0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20].contains($0) }
+        while digits.last == UInt8(ascii: "=") { digits.removeLast() }
+        digits += [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
+        guard let data = Data(base64Encoded: Data(digits)) else { throw AESCryptError() }
+        return data
+    }
+}
+
+/// A message that is not AESCrypt's, or was encrypted with another passphrase.
+package struct AESCryptError: Error, Equatable {
+    package init() {}
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// Where PostgreSQL's programs are looked for, best place first.
+package struct BinarySearch: Sendable {
+    /// Folders as in `PATH`, in order.
+    ///
+    /// A link found there is followed, so that the programs beside its target are found too.
+    package var path: [String]
+
+    /// Shell patterns of the distributions' folders, one folder per version; the highest version comes first.
+    package var patterns: [String]
+
+    /// Names the places to search.
+    ///
+    /// - Parameters:
+    ///   - path: Folders, in order; the programs themselves or `pg_config` may lie there.
+    ///   - patterns: Shell patterns that match `bin` folders.
+    package init(path: [String], patterns: [String]) {
+        self.path = path
+        self.patterns = patterns
+    }
+
+    /// `PATH`, then the folders of Debian, Red Hat, Alpine and Homebrew.
+    package static var system: BinarySearch {
+        BinarySearch(
+            path: (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init),
+            patterns: [
+                "/usr/lib/postgresql/*/bin",
+                "/usr/pgsql-*/bin",
+                "/usr/libexec/postgresql*",
+                "/opt/homebrew/opt/postgresql@*/bin",
+                "/usr/local/opt/postgresql@*/bin",
+            ]
+        )
+    }
+
+    /// Everything searched, for the error that says it was in vain.
+    var places: [String] { path + patterns }
+
+    /// Folders that hold all the programs.
+    var folders: [String] {
+        (path.compactMap(Self.targetFolder) + patterns.flatMap(Self.matches)).filter(PostgresBinaries.isComplete)
+    }
+
+    /// Each `pg_config` on the path: it knows the folder even where no pattern does.
+    var configPrograms: [String] {
+        path.map { $0 + "/pg_config" }.filter(FileManager.default.isExecutableFile)
+    }
+
+    /// By the last number in the name: `/usr/lib/postgresql/9.6/bin` comes after `…/15/bin`, as it should.
+    static func highestVersionFirst(_ folders: [String]) -> [String] {
+        func version(_ folder: String) -> Int {
+            folder.split { !$0.isASCII || !$0.isNumber }.last.flatMap { Int($0) } ?? 0
+        }
+        return folders.sorted { version($0) > version($1) }
+    }
+
+    private static func targetFolder(_ folder: String) -> String? {
+        guard let target = realpath(folder + "/postgres", nil) else { return nil }
+        defer { free(target) }
+        return NSString(string: String(cString: target)).deletingLastPathComponent
+    }
+
+    private static func matches(_ pattern: String) -> [String] {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(pattern, 0, nil, &found) == 0, let paths = found.gl_pathv else { return [] }
+        return highestVersionFirst((0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } })
+    }
+}

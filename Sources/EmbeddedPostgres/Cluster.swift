@@ -1,0 +1,109 @@
+import Foundation
+
+/// The cluster in its place: what is done to it, step by step, by whoever holds its lock.
+struct Cluster: Sendable {
+    static let superuser = "selfie"
+    static let database = "selfie"
+
+    let location: ClusterLocation
+    let options: ServerOptions
+    let binaries: PostgresBinaries
+    let command: Command
+    let data: DataFolder
+
+    init(location: ClusterLocation, settings: [String: String], binaries: PostgresBinaries, user: ClusterUser) {
+        self.location = location
+        self.binaries = binaries
+        options = ServerOptions(settings: settings, socketDirectory: location.socketDirectory)
+        command = Command(user: user)
+        data = DataFolder(home: location.home)
+    }
+
+    var url: String { location.url(database: Self.database) }
+
+    /// Brings the server to where ``url`` answers, from whatever state its files are in.
+    ///
+    /// A running server is adopted when it is ours, has our settings and answers; it is restarted when it does not.
+    ///
+    /// - Throws: `commandFailed` or `startFailed` with what PostgreSQL said; then no server runs.
+    func start() async throws(EmbeddedPostgresError) {
+        if data.majorVersion == nil {
+            try await initialize(locales: ["C.UTF-8", "C"])
+        }
+        if try await isRunning() {
+            if try await isAsExpected() {
+                return try await createDatabase()
+            }
+            try await stop()
+        }
+        do throws(EmbeddedPostgresError) {
+            try await launch()
+            try await createDatabase()
+        } catch {
+            try? await stop()
+            throw error
+        }
+    }
+
+    /// Ends the server: its sessions first, everything at once when that takes over 20 s.
+    ///
+    /// - Throws: `commandFailed` when the server runs on.
+    func stop() async throws(EmbeddedPostgresError) {
+        guard try await isRunning() else { return }
+        if try await pgCtl(["stop", "-m", "fast", "-w", "-t", "20"]).isSuccess { return }
+        // It may have ended on its own in between, and a server that is gone cannot be stopped.
+        guard try await isRunning() else { return }
+        let outcome = try await pgCtl(["stop", "-m", "immediate", "-w", "-t", "10"])
+        if outcome.isSuccess { return }
+        guard try await !isRunning() else {
+            throw .commandFailed(command: "pg_ctl stop", output: outcome.output)
+        }
+    }
+
+    /// Whether a server runs on this data; clears away what a dead one left, where PostgreSQL itself would give up.
+    ///
+    /// After a reboot another program of the same user may have the number in `postmaster.pid`: PostgreSQL then
+    /// refuses to start, and `pg_ctl stop` would end that program. A server's working directory is its data folder.
+    func isRunning() async throws(EmbeddedPostgresError) -> Bool {
+        switch data.postmaster {
+        case .none:
+            return false
+        case .unreadable:
+            data.removeStaleLocks(socketDirectory: location.socketDirectory)
+            return false
+        case .claimed(let processID):
+            guard try await pgCtl(["status"]).isSuccess else { return false }
+            // Only Linux has /proc/self; elsewhere pg_ctl's word has to do.
+            guard FileManager.default.fileExists(atPath: "/proc/self") else { return true }
+            let folder = try await command.run("readlink", ["/proc/\(processID)/cwd"])
+            if folder.isSuccess, folder.output != data.path {
+                data.removeStaleLocks(socketDirectory: location.socketDirectory)
+            }
+            return folder.isSuccess && folder.output == data.path
+        }
+    }
+
+    func pgCtl(_ arguments: [String]) async throws(EmbeddedPostgresError) -> Command.Outcome {
+        try await command.run(binaries.pgCtl, arguments + ["-D", DataFolder.name], in: location.home)
+    }
+
+    /// Runs one statement; see `psql`'s manual page for the form of the answer, here unaligned and without headers.
+    func query(_ statement: String, database: String) async throws(EmbeddedPostgresError) -> String {
+        try await command.succeed(
+            binaries.psql,
+            ["-X", "-q", "-A", "-t", "-w", "-c", statement, location.url(database: database)]
+        )
+    }
+
+    private func isAsExpected() async throws(EmbeddedPostgresError) -> Bool {
+        guard options.matches(postmasterOptions: data.postmasterOptions ?? "") else { return false }
+        return (try? await query("show data_directory", database: "postgres")) == data.path
+    }
+
+    private func createDatabase() async throws(EmbeddedPostgresError) {
+        let found = "select 1 from pg_database where datname = '\(Self.database)'"
+        guard try await query(found, database: "postgres").isEmpty else { return }
+        // From template0, since a session in template1 would make this fail.
+        _ = try await query("create database \(Self.database) template template0", database: "postgres")
+    }
+}

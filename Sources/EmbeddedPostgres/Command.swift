@@ -1,0 +1,115 @@
+import Subprocess
+
+#if canImport(System)
+import System
+#else
+import SystemPackage
+#endif
+
+/// Runs programs as the cluster's user, out of the terminal's reach, and collects what they say.
+struct Command: Sendable {
+    /// What a program left behind.
+    struct Outcome: Sendable {
+        let isSuccess: Bool
+
+        /// Standard output and standard error in the order written, without line ends around them.
+        let output: String
+    }
+
+    let user: ClusterUser
+
+    private static let outputBytesMax = 256 * 1024
+
+    /// Runs a program to its end, with an empty standard input.
+    ///
+    /// - Parameters:
+    ///   - program: An absolute path, or a name that is found in the system's own folders.
+    ///   - arguments: Passed as they are; no shell reads them.
+    ///   - directory: The working directory. The caller's own may be closed to the cluster's user.
+    /// - Returns: What it said and whether its exit code was 0.
+    /// - Throws: `couldNotRun` when it could not be started, or said more than 256 KiB.
+    func run(
+        _ program: String,
+        _ arguments: [String],
+        in directory: String = "/"
+    ) async throws(EmbeddedPostgresError) -> Outcome {
+        do {
+            let result = try await Subprocess.run(
+                program.hasPrefix("/") ? .path(FilePath(program)) : .name(program),
+                arguments: Arguments(arguments),
+                environment: .custom(Self.environment),
+                workingDirectory: FilePath(directory),
+                platformOptions: platformOptions,
+                input: .none,
+                output: .string(limit: Self.outputBytesMax),
+                error: .combinedWithOutput
+            )
+            return Outcome(
+                isSuccess: result.terminationStatus.isSuccess,
+                output: result.standardOutput.trimmingLineEnds()
+            )
+        } catch {
+            throw .couldNotRun(command: ([program] + arguments).joined(separator: " "), cause: error)
+        }
+    }
+
+    /// Runs a program that has to succeed; everything else is as with ``run(_:_:in:)``.
+    ///
+    /// - Parameters:
+    ///   - program: An absolute path, or a name that is found in the system's own folders.
+    ///   - arguments: Passed as they are; no shell reads them.
+    ///   - directory: The working directory.
+    /// - Returns: What it said.
+    /// - Throws: `commandFailed` when its exit code is not 0, or `couldNotRun`.
+    @discardableResult
+    func succeed(
+        _ program: String,
+        _ arguments: [String],
+        in directory: String = "/"
+    ) async throws(EmbeddedPostgresError) -> String {
+        let outcome = try await run(program, arguments, in: directory)
+        guard outcome.isSuccess else {
+            throw .commandFailed(command: ([program] + arguments).joined(separator: " "), output: outcome.output)
+        }
+        return outcome.output
+    }
+
+    /// Whether the cluster's user can enter a folder, which takes the permission of every parent as well.
+    func canEnter(_ directory: String) async throws(EmbeddedPostgresError) -> Bool {
+        guard user.isAnother else { return true }
+        return try await run("test", ["-x", directory]).isSuccess
+    }
+
+    /// None of the caller's variables: `PGDATA`, `PGPORT` and the like would redirect the programs.
+    private static var environment: [Environment.Key: String] {
+        [
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "LC_ALL": "C.UTF-8",
+            "TZ": "UTC",
+            "HOME": "/",
+            "PGCONNECT_TIMEOUT": "10",
+        ]
+    }
+
+    private var platformOptions: PlatformOptions {
+        var options = PlatformOptions()
+        // A session of its own: the terminal's Ctrl-C goes to our process group, and the server must outlive it
+        // until the requests that need it are answered.
+        options.createSession = true
+        if user.isAnother {
+            options.userID = user.userID
+            options.groupID = user.groupID
+            options.supplementaryGroups = []
+        }
+        return options
+    }
+}
+
+extension String {
+    fileprivate func trimmingLineEnds() -> String {
+        let start = drop(while: \.isNewline)
+        guard let end = start.lastIndex(where: { !$0.isNewline }) else { return "" }
+        return String(start[...end])
+    }
+}

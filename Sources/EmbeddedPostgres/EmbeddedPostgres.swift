@@ -1,0 +1,127 @@
+/// A private PostgreSQL cluster for development and tests, reached over a Unix socket only.
+///
+/// Everything lies in one folder: the data, the server's log, the lock and, when its path is short enough, the
+/// socket. One process at a time uses a folder; a cluster that outlived its process (`kill -9`) is taken over by the
+/// next start. A handle that goes away without ``stop()`` leaves the server running.
+///
+/// Each operation runs to its end even when the calling task is cancelled, one after the other, so that
+/// a Ctrl-C cannot leave half a cluster behind and ``stop()`` works in a cancelled task.
+package actor EmbeddedPostgres {
+    private let directory: String
+    private let settings: [String: String]
+    private let search: BinarySearch
+    private let temporaryDirectory: String
+    private let notice: @Sendable (String) -> Void
+
+    private var lock: ProcessLock?
+    private var cluster: Cluster?
+    private var lastOperation: Task<Void, Never>?
+
+    /// Describes a cluster; nothing is made or started before ``start()``.
+    ///
+    /// - Parameters:
+    ///   - directory: The cluster's folder, made when missing (its parents too). Relative to the working directory.
+    ///   - settings: Server settings such as `["max_connections": "200"]`. The socket's place, its permissions, the
+    ///     port and `listen_addresses` are fixed. A running cluster with other settings is restarted.
+    ///   - search: Where PostgreSQL's programs are looked for.
+    ///   - temporaryDirectory: Parent of the short folder that stands in when `directory` is too long for a socket,
+    ///     or closed to the user that runs the server. Its sticky bit must be set if others can write to it.
+    ///   - notice: Called during a start, with a sentence for the user, whenever something lies elsewhere than asked.
+    package init(
+        directory: String,
+        settings: [String: String] = [:],
+        search: BinarySearch = .system,
+        temporaryDirectory: String = "/var/tmp",
+        notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.directory = directory
+        self.settings = settings
+        self.search = search
+        self.temporaryDirectory = temporaryDirectory
+        self.notice = notice
+    }
+
+    /// Makes the cluster when there is none, starts it, and waits until the database `selfie` answers.
+    ///
+    /// Started already, it checks that the server still answers, and starts it again when it does not.
+    /// The first start takes a few seconds; a server that is not ready after 30 s is a failure.
+    ///
+    /// - Returns: A connection URL for libpq, `postgresql://selfie@<socket folder, percent-encoded>:5432/selfie`.
+    ///   There is no password: whoever may enter the socket's folder (mode 0700) is trusted.
+    /// - Throws: ``EmbeddedPostgresError``; its description says what to do. Nothing is left running or locked that
+    ///   this handle had not started before.
+    package func start() async throws(EmbeddedPostgresError) -> String {
+        try await inTurn { () async throws(EmbeddedPostgresError) -> String in
+            try await self.startNow()
+        }
+    }
+
+    /// Stops the server and lets go of the folder; does nothing when this handle has not started it.
+    ///
+    /// Open sessions are ended at once. Takes at most 30 s.
+    ///
+    /// - Throws: ``EmbeddedPostgresError/commandFailed(command:output:)`` when the server survives. The folder then
+    ///   stays locked, and another call tries again.
+    package func stop() async throws(EmbeddedPostgresError) {
+        try await inTurn { () async throws(EmbeddedPostgresError) in
+            try await self.stopNow()
+        }
+    }
+
+    private func startNow() async throws(EmbeddedPostgresError) -> String {
+        if let cluster {
+            try await cluster.start()
+            return cluster.url
+        }
+        let user = try ClusterUser.current()
+        let home = try PrivateFolder.make(directory, for: user)
+        let lock = try ProcessLock(directory: home)
+        let cluster = try await prepare(home, user: user)
+        try await cluster.start()
+        self.lock = consume lock
+        self.cluster = cluster
+        return cluster.url
+    }
+
+    private func stopNow() async throws(EmbeddedPostgresError) {
+        guard let cluster else { return }
+        try await cluster.stop()
+        self.cluster = nil
+        lock = nil
+    }
+
+    private func prepare(_ directory: String, user: ClusterUser) async throws(EmbeddedPostgresError) -> Cluster {
+        let location = ClusterLocation(
+            directory: directory,
+            temporaryDirectory: try PrivateFolder.resolve(temporaryDirectory),
+            isEnterable: try await Command(user: user).canEnter(directory)
+        )
+        if location.usesShortFolder {
+            try PrivateFolder.claim(location.shortFolder, for: user)
+        }
+        location.notices.forEach(notice)
+        let binaries = try await PostgresBinaries.find(
+            search,
+            majorVersion: DataFolder(home: location.home).majorVersion,
+            user: user
+        )
+        return Cluster(location: location, settings: settings, binaries: binaries, user: user)
+    }
+
+    /// Runs `work` after every operation before it, in a task of its own that the caller's cancellation cannot reach.
+    private func inTurn<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(EmbeddedPostgresError) -> Value
+    ) async throws(EmbeddedPostgresError) -> Value {
+        let previous = lastOperation
+        let task = Task { () -> Result<Value, EmbeddedPostgresError> in
+            await previous?.value
+            do throws(EmbeddedPostgresError) {
+                return .success(try await work())
+            } catch {
+                return .failure(error)
+            }
+        }
+        lastOperation = Task { _ = await task.value }
+        return try await task.value.get()
+    }
+}

@@ -1,0 +1,44 @@
+package import Postgres
+
+/// Why migrations could not be read, planned or applied; each description says what to do.
+package enum MigrationError: Error {
+    case unreadableDirectory(String)
+    case unreadableFile(String)
+    case invalidFileName(String)
+    case missingMarker(fileName: String, marker: String)
+    case duplicateVersion(String)
+    /// Files that were changed after they were applied.
+    case edited([Migration])
+    /// A version that was applied, to be taken back, but has no file.
+    case missingFile(version: String)
+    case invalidName(String)
+    case cannotWrite(String)
+    /// The database refused a step, which was rolled back whole.
+    case failed(Migration, PostgresError)
+}
+
+extension MigrationError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unreadableDirectory(let path):
+            "There is no readable folder of migrations at \(path). Run the command in the project's folder, "
+                + "or name the folder with --directory."
+        case .unreadableFile(let path): "The migration \(path) can't be read as UTF-8 text."
+        case .invalidFileName(let name):
+            "\(name) is not named <14-digit version>_<name>.sql, with lower-case letters, digits and underscores."
+        case .missingMarker(let fileName, let marker):
+            "\(fileName) needs a line \"\(Migration.upMarker)\", then a line \"\(Migration.downMarker)\"; "
+                + "\"\(marker)\" is missing or out of place."
+        case .duplicateVersion(let version): "Two migrations have the version \(version)."
+        case .edited(let migrations):
+            "Edited after they were applied: \(migrations.map(\.fileName).joined(separator: ", ")). "
+                + "Restore them, and put the change into a new migration."
+        case .missingFile(let version): "Version \(version) was applied, but its file is gone; it can't be taken back."
+        case .invalidName(let name): "\(name) is no name for a migration: use letters, digits and underscores."
+        case .cannotWrite(let path): "The file \(path) can't be written."
+        case .failed(let migration, .server(let error)):
+            "\(migration.fileName) failed and was rolled back (SQLSTATE \(error.sqlState.rawValue)):\n\(error.message)"
+        case .failed(let migration, let error): "\(migration.fileName) failed and was rolled back: \(error)."
+        }
+    }
+}

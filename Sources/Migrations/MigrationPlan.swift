@@ -1,0 +1,91 @@
+/// What is applied and what is to be done: a comparison of files and database, without I/O.
+package struct MigrationPlan: Sendable {
+    /// Where one version stands.
+    package enum State: String, Sendable {
+        case applied
+        case pending
+        /// Applied, and its file was changed since.
+        case edited
+        /// Applied, and there is no file of this version.
+        case missing = "no file"
+    }
+
+    package struct Entry: Sendable, Equatable {
+        package let version: String
+        /// The file's name part; nil without a file.
+        package let name: String?
+        package let state: State
+    }
+
+    /// A version that the database has; `checksum` is nil when Rails applied it.
+    struct Applied: Sendable, Equatable {
+        let version: String
+        let checksum: String?
+    }
+
+    private let migrations: [Migration]
+    private let checksums: [String: String]
+    private let applied: [Applied]
+
+    /// - Parameters:
+    ///   - migrations: The files, in order.
+    ///   - checksums: The checksum of each file by its version.
+    ///   - applied: What the database says was applied.
+    init(migrations: [Migration], checksums: [String: String], applied: [Applied]) {
+        self.migrations = migrations
+        self.checksums = checksums
+        self.applied = applied.sorted { $0.version < $1.version }
+    }
+
+    /// Every version of files and database, in order.
+    package var entries: [Entry] {
+        let appliedVersions = Dictionary(applied.map { ($0.version, $0) }) { first, _ in first }
+        let files = migrations.map { migration in
+            guard let entry = appliedVersions[migration.version] else {
+                return Entry(version: migration.version, name: migration.name, state: .pending)
+            }
+            let isEdited = entry.checksum.map { $0 != checksums[migration.version] } ?? false
+            return Entry(version: migration.version, name: migration.name, state: isEdited ? .edited : .applied)
+        }
+        let known = Set(migrations.map(\.version))
+        let orphans = applied.filter { !known.contains($0.version) }
+            .map { Entry(version: $0.version, name: nil, state: .missing) }
+        return (files + orphans).sorted { $0.version < $1.version }
+    }
+
+    /// The steps that are still to be applied, in order.
+    ///
+    /// - Returns: The pending migrations.
+    /// - Throws: `MigrationError.edited` when a file was changed after it was applied.
+    package func pending() throws(MigrationError) -> [Migration] {
+        let edited = migrations(in: .edited)
+        guard edited.isEmpty else { throw .edited(edited) }
+        return migrations(in: .pending)
+    }
+
+    /// The last `count` steps that were applied, latest first.
+    ///
+    /// - Parameter count: How many to take back.
+    /// - Returns: The migrations to take back.
+    /// - Throws: `MigrationError.missingFile` when one of them has no file.
+    package func applied(last count: Int) throws(MigrationError) -> [Migration] {
+        var steps: [Migration] = []
+        for entry in applied.suffix(count).reversed() {
+            guard let migration = migrations.first(where: { $0.version == entry.version }) else {
+                throw .missingFile(version: entry.version)
+            }
+            steps.append(migration)
+        }
+        return steps
+    }
+
+    private func migrations(in state: State) -> [Migration] {
+        let versions = Set(entries.filter { $0.state == state }.map(\.version))
+        return migrations.filter { versions.contains($0.version) }
+    }
+}
+
+extension Migration {
+    /// `<version>_<name>.sql`.
+    package var fileName: String { "\(version)_\(name).sql" }
+}

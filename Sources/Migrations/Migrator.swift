@@ -1,0 +1,129 @@
+package import Postgres
+
+/// Applies migrations to a database and takes them back.
+///
+/// Versions are kept in `schema_migrations` as Rails keeps them, checksums in `migration_checksums` beside it. Every
+/// call holds an advisory lock, so that processes that start together apply each step once.
+package struct Migrator: Sendable {
+    private let client: PostgresClient
+    private let migrations: [Migration]
+
+    /// Any number that nothing else locks: the bytes of "selfie".
+    private static let advisoryLock = 0x7365_6C66_6965
+
+    /// - Parameters:
+    ///   - configuration: The database; its limit on a statement's time is not applied.
+    ///   - migrations: The steps, in the order of their versions.
+    package init(configuration: PostgresConfiguration, migrations: [Migration]) {
+        var configuration = configuration
+        configuration.statementTimeout = nil
+        configuration.connectionsMax = 1
+        client = PostgresClient(configuration: configuration)
+        self.migrations = migrations
+    }
+
+    /// Applies every pending step, each in a transaction of its own.
+    ///
+    /// - Returns: The steps that were applied; empty when there was nothing to do.
+    /// - Throws: `MigrationError`, or `PostgresError` when the database can't be reached.
+    package func up() async throws -> [Migration] {
+        try await withLock { connection in
+            let pending = try await plan(on: connection).pending()
+            for migration in pending {
+                try await run(migration.up, of: migration, on: connection) {
+                    try await $0.execute("INSERT INTO schema_migrations (version) VALUES (\(migration.version))")
+                    try await $0.execute(
+                        """
+                        INSERT INTO migration_checksums (version, checksum)
+                        VALUES (\(migration.version), encode(sha256(convert_to(\(migration.contents), 'UTF8')), 'hex'))
+                        """
+                    )
+                }
+            }
+            return pending
+        }
+    }
+
+    /// Takes back the last steps, latest first, each in a transaction of its own.
+    ///
+    /// - Parameter count: How many; more than there are takes all back.
+    /// - Returns: The steps that were taken back.
+    /// - Throws: `MigrationError`, or `PostgresError` when the database can't be reached.
+    package func down(_ count: Int) async throws -> [Migration] {
+        try await withLock { connection in
+            let steps = try await plan(on: connection).applied(last: count)
+            for migration in steps {
+                try await run(migration.down, of: migration, on: connection) {
+                    try await $0.execute("DELETE FROM schema_migrations WHERE version = \(migration.version)")
+                    try await $0.execute("DELETE FROM migration_checksums WHERE version = \(migration.version)")
+                }
+            }
+            return steps
+        }
+    }
+
+    /// Compares the files with the database.
+    ///
+    /// - Returns: The plan.
+    /// - Throws: `PostgresError`.
+    package func status() async throws -> MigrationPlan {
+        try await withLock { try await plan(on: $0) }
+    }
+
+    private func withLock<Result>(_ body: (PostgresConnection) async throws -> Result) async throws -> Result {
+        do {
+            let result = try await client.withConnection { connection in
+                try await connection.query("SELECT pg_advisory_lock(\(Self.advisoryLock))")
+                try await connection.execute(script: Self.bookkeeping)
+                return try await body(connection)
+            }
+            // Ending the session gives the lock up, whatever state it is in.
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
+    private static let bookkeeping = """
+        SET client_min_messages = warning;
+        CREATE TABLE IF NOT EXISTS schema_migrations (version varchar(255) NOT NULL);
+        CREATE UNIQUE INDEX IF NOT EXISTS unique_schema_migrations ON schema_migrations (version);
+        CREATE TABLE IF NOT EXISTS migration_checksums (version varchar(255) PRIMARY KEY, checksum text NOT NULL);
+        """
+
+    private func plan(on connection: PostgresConnection) async throws -> MigrationPlan {
+        let rows = try await connection.query(
+            "SELECT version, checksum FROM schema_migrations LEFT JOIN migration_checksums USING (version)"
+        )
+        let applied = try rows.map { row in
+            MigrationPlan.Applied(version: try row.decode("version"), checksum: try row.decodeIfPresent("checksum"))
+        }
+        var checksums: [String: String] = [:]
+        for migration in migrations {
+            let row = try await connection.query(
+                "SELECT encode(sha256(convert_to(\(migration.contents), 'UTF8')), 'hex') AS checksum"
+            )
+            checksums[migration.version] = try row.first?.decode("checksum")
+        }
+        return MigrationPlan(migrations: migrations, checksums: checksums, applied: applied)
+    }
+
+    private func run(
+        _ script: String,
+        of migration: Migration,
+        on connection: PostgresConnection,
+        record: (PostgresConnection) async throws -> Void
+    ) async throws {
+        do {
+            try await connection.execute(script: "BEGIN")
+            try await connection.execute(script: script)
+            try await record(connection)
+            try await connection.execute(script: "COMMIT")
+        } catch let error as PostgresError {
+            _ = try? await connection.execute(script: "ROLLBACK")
+            throw MigrationError.failed(migration, error)
+        }
+    }
+}

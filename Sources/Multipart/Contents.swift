@@ -1,0 +1,66 @@
+/// What lies between two delimiters, or before the first: how much of it may come, and who hears of it.
+struct Contents: Sendable {
+    private var bytesLeft: Int
+    private let overflow: MultipartError
+    private let isReported: Bool
+
+    private init(bytesMax: Int, overflow: MultipartError, isReported: Bool) {
+        bytesLeft = max(0, bytesMax)
+        self.overflow = overflow
+        self.isReported = isReported
+    }
+
+    /// What comes before the first boundary: bounded, and dropped.
+    ///
+    /// - Parameter limits: The limits of the body.
+    /// - Returns: Contents of which nothing has come yet.
+    static func preamble(_ limits: MultipartLimits) -> Contents {
+        Contents(bytesMax: limits.preambleBytesMax, overflow: .preambleTooLarge, isReported: false)
+    }
+
+    /// What a part holds.
+    ///
+    /// - Parameters:
+    ///   - part: The part's description; nil for one that is skipped, whose contents are bounded as a
+    ///     file's and dropped.
+    ///   - limits: The limits of the body.
+    /// - Returns: Contents of which nothing has come yet.
+    static func part(_ part: MultipartPart?, _ limits: MultipartLimits) -> Contents {
+        switch part?.kind {
+        case .field: Contents(bytesMax: limits.fieldBytesMax, overflow: .fieldTooLarge, isReported: true)
+        case .file: Contents(bytesMax: limits.fileBytesMax, overflow: .fileTooLarge, isReported: true)
+        case nil: Contents(bytesMax: limits.fileBytesMax, overflow: .fileTooLarge, isReported: false)
+        }
+    }
+
+    /// Counts and reports data.
+    ///
+    /// Of too much data what still fits is reported before the error, so that the events do not depend
+    /// on how the body is cut into chunks.
+    ///
+    /// - Parameters:
+    ///   - finding: The data.
+    ///   - events: Where it is reported.
+    /// - Throws: The error of the limit that was passed.
+    mutating func append(
+        _ finding: DelimiterScanner.Finding,
+        to events: inout [MultipartEvent]
+    ) throws(MultipartError) {
+        let held = finding.held.prefix(bytesLeft)
+        bytesLeft -= held.count
+        let data = finding.data.prefix(bytesLeft)
+        bytesLeft -= data.count
+        if isReported {
+            if !held.isEmpty { events.append(.heldBytes(Array(held))) }
+            if !data.isEmpty { events.append(.partBytes(data)) }
+        }
+        guard held.count == finding.held.count, data.count == finding.data.count else { throw overflow }
+    }
+
+    /// Reports that the contents are complete.
+    ///
+    /// - Parameter events: Where it is reported.
+    func end(_ events: inout [MultipartEvent]) {
+        if isReported { events.append(.partEnd) }
+    }
+}

@@ -1,0 +1,65 @@
+/// What a part's header says about it.
+package struct MultipartPart: Equatable, Sendable {
+    /// Whether a part is text or a file.
+    package enum Kind: Equatable, Sendable {
+        /// A part without a file name: text, whatever its content type says.
+        case field
+        /// A part with a file name.
+        case file
+    }
+
+    /// The form field's name, never empty; bytes that are not UTF-8 became U+FFFD.
+    package let name: String
+    /// The name of the file as the client sent it, never empty; nil for a text part.
+    ///
+    /// Unquoted and otherwise raw: it may be a path of any system and hold any character but CR, LF
+    /// and NUL when sent plainly; one sent as `filename*` may hold those too. Bytes that are not
+    /// UTF-8 became U+FFFD.
+    package let filename: String?
+    /// The part's own Content-Type as sent, parameters included; nil if it has none or an empty one.
+    package let contentType: String?
+
+    /// Text or file, by whether there is a file name.
+    package var kind: Kind {
+        filename == nil ? .field : .file
+    }
+
+    /// Makes a part's description.
+    ///
+    /// - Parameters:
+    ///   - name: The form field's name.
+    ///   - filename: The file's name, nil for a text part.
+    ///   - contentType: The part's own Content-Type.
+    package init(name: String, filename: String? = nil, contentType: String? = nil) {
+        self.name = name
+        self.filename = filename
+        self.contentType = contentType
+    }
+}
+
+extension MultipartPart {
+    /// Reads a part's description from its header.
+    ///
+    /// Nil means that the part is to be skipped: it has no Content-Disposition or no name (RFC 7578,
+    /// section 4.2, asks for both), or its file name is there but empty, which is how browsers send a
+    /// file field in which no file was chosen. Any disposition type counts: the reference client
+    /// sends its file as `attachment`.
+    ///
+    /// - Parameter header: The part's header.
+    /// - Throws: `MultipartError.malformedHeader`.
+    init?(_ header: PartHeader) throws(MultipartError) {
+        guard let field = header.contentDisposition else { return nil }
+        let disposition = try HeaderParameters(field, quotedPairs: .quoteAndBackslash)
+        guard disposition.value.utf8.isToken else { throw .malformedHeader }
+
+        let name = try disposition.value(of: "name", ifConflicting: .malformedHeader)
+        let plain = try disposition.value(of: "filename", ifConflicting: .malformedHeader)
+        let extended = try disposition.value(of: "filename*", ifConflicting: .malformedHeader)
+        let filenames = [extended.flatMap(decodedExtendedValue), plain.map(decodedFormValue)].compactMap { $0 }
+        let filename = filenames.first { !$0.isEmpty }
+
+        guard let name, !name.isEmpty, filenames.isEmpty || filename != nil else { return nil }
+        let contentType = header.contentType.flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
+        self.init(name: decodedFormValue(name), filename: filename, contentType: contentType)
+    }
+}

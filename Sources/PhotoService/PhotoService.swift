@@ -1,0 +1,5 @@
+import AsyncHTTPClient
+import Configuration
+import Crypto
+import Hummingbird
+import NIOPosix

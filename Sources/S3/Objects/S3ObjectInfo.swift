@@ -1,0 +1,28 @@
+package import Foundation
+import NIOHTTP1
+
+/// What the store says of an object besides its bytes.
+package struct S3ObjectInfo: Sendable, Hashable {
+    /// How many bytes the object has; of a part, how many the part has.
+    package let contentLength: Int
+    /// As given when it was put.
+    package let contentType: String?
+    /// The entity tag with its quotation marks; not always an MD5.
+    package let etag: String?
+    /// In whole seconds.
+    package let lastModified: Date?
+    /// Which bytes of how many these are, such as `bytes 0-9/443`; nil when it is the whole object.
+    package let contentRange: String?
+
+    /// Reads the head of an answer.
+    init(_ headers: HTTPHeaders) throws(S3NoAnswer) {
+        guard let length = headers.first(name: "content-length").flatMap({ Int($0) }), length >= 0 else {
+            throw .malformed
+        }
+        contentLength = length
+        contentType = headers.first(name: "content-type")
+        etag = headers.first(name: "etag")
+        lastModified = headers.first(name: "last-modified").flatMap(HTTPDate.parse)
+        contentRange = headers.first(name: "content-range")
+    }
+}

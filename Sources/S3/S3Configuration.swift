@@ -1,0 +1,68 @@
+/// Which bucket, and how it is addressed.
+///
+/// Addressing follows AWS's "Virtual hosting of general purpose buckets": the bucket is part of the host's name,
+/// unless it has a dot (no wildcard certificate matches it) or the endpoint is an IP address or `localhost` (which
+/// have no subdomains); then, or when asked, it is the first part of the path.
+package struct S3Configuration: Sendable, Hashable {
+    /// The bucket's name, 3 to 63 characters.
+    package let bucket: String
+    /// The region that signatures name, such as `eu-west-1`.
+    package let region: String
+    /// Whether the bucket is the first part of the path instead of the host's name.
+    package let usesPathStyle: Bool
+    /// Where the store listens.
+    let endpoint: Endpoint
+
+    /// Checks and takes the settings.
+    ///
+    /// - Parameters:
+    ///   - bucket: the bucket's name; need not exist yet.
+    ///   - region: the region; stores without regions usually want `us-east-1` or `auto`.
+    ///   - endpoint: a URL of scheme, host and perhaps port, such as `http://127.0.0.1:9000`; nil means AWS's own,
+    ///     `https://s3.<region>.amazonaws.com`.
+    ///   - forcePathStyle: puts the bucket in the path even where the host's name could hold it.
+    /// - Throws: the case of ``S3ConfigurationError`` that names the bad setting.
+    package init(
+        bucket: String,
+        region: String,
+        endpoint: String? = nil,
+        forcePathStyle: Bool = false
+    ) throws(S3ConfigurationError) {
+        guard Self.isBucketName(bucket) else { throw .bucket(bucket) }
+        guard Self.isRegionName(region) else { throw .region(region) }
+        self.bucket = bucket
+        self.region = region
+        self.endpoint = try Endpoint(url: endpoint ?? "https://s3.\(region).amazonaws.com")
+        self.usesPathStyle = forcePathStyle || bucket.contains(".") || self.endpoint.hasNoSubdomains
+    }
+
+    /// The `Host` header: without the port where the scheme implies it, as it must be signed.
+    var host: String {
+        usesPathStyle ? endpoint.authority : "\(bucket).\(endpoint.authority)"
+    }
+
+    /// The path on the wire of an object, or of the bucket itself: percent-encoded once, dot segments kept.
+    func encodedPath(key: String?) -> String {
+        let bucketPath = usesPathStyle ? "/\(bucket)" : ""
+        guard let key else { return bucketPath.isEmpty ? "/" : bucketPath }
+        return bucketPath + "/" + PercentEncoding.path(key)
+    }
+
+    /// The URL on the wire; the query comes encoded, without its question mark.
+    func url(encodedPath: String, encodedQuery: String) -> String {
+        let query = encodedQuery.isEmpty ? "" : "?\(encodedQuery)"
+        return "\(endpoint.scheme)://\(host)\(encodedPath)\(query)"
+    }
+
+    private static func isRegionName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
+    }
+
+    private static func isBucketName(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        guard (3...63).contains(bytes.count), let first = bytes.first, let last = bytes.last else { return false }
+        let isPlain = { (byte: UInt8) in byte.isASCIILetterOrDigit && !(0x41...0x5A).contains(byte) }
+        return isPlain(first) && isPlain(last) && !name.contains("..")
+            && bytes.allSatisfy { isPlain($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+    }
+}

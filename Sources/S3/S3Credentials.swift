@@ -1,0 +1,47 @@
+/// The key pair that signs requests, with the session token of temporary keys.
+///
+/// Whatever prints, dumps or reflects a value of this type sees none of it.
+package struct S3Credentials: Sendable {
+    let accessKeyID: String
+    let secretAccessKey: String
+    let sessionToken: String?
+
+    /// Takes the keys as the store's administration gave them out.
+    ///
+    /// A stray line break from an environment file is refused here, where it can be named, instead of coming back
+    /// from the store as a signature that does not match.
+    ///
+    /// - Parameters:
+    ///   - accessKeyID: the public half: visible ASCII, not empty.
+    ///   - secretAccessKey: the secret half: visible ASCII, not empty.
+    ///   - sessionToken: visible ASCII; only temporary keys have one.
+    /// - Throws: ``S3ConfigurationError/accessKeyID``, ``S3ConfigurationError/secretAccessKey`` or
+    ///   ``S3ConfigurationError/sessionToken``, without the value.
+    package init(
+        accessKeyID: String,
+        secretAccessKey: String,
+        sessionToken: String? = nil
+    ) throws(S3ConfigurationError) {
+        guard Self.isVisibleASCII(accessKeyID) else { throw .accessKeyID }
+        guard Self.isVisibleASCII(secretAccessKey) else { throw .secretAccessKey }
+        if let sessionToken, !Self.isVisibleASCII(sessionToken) { throw .sessionToken }
+        self.accessKeyID = accessKeyID
+        self.secretAccessKey = secretAccessKey
+        self.sessionToken = sessionToken
+    }
+
+    private static func isVisibleASCII(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+extension S3Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The type's name and nothing of its content.
+    package var description: String { "S3Credentials(redacted)" }
+
+    /// The type's name and nothing of its content.
+    package var debugDescription: String { description }
+
+    /// A mirror without children, so that `dump` and reflecting loggers find nothing.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,25 @@
+/// How long a call may wait for what.
+///
+/// Together they promise: a call to a store that is stopped (refuses connections, or takes them and stays silent)
+/// fails within ``giveUp``, and no put lasts longer than ``put``.
+package struct S3Deadlines: Sendable, Hashable {
+    /// For a connection to stand, waiting for a free one in the pool included.
+    package var connect: Duration = .seconds(2)
+    /// Without a sign of life: no byte of the body taken, no answer begun, no byte of the answer come.
+    ///
+    /// A body that is still moving is never cut off by it, however long it takes.
+    package var silence: Duration = .seconds(4)
+    /// After which no further try begins, counted from the call's begin.
+    package var retryWindow: Duration = .seconds(3)
+    /// For all tries of a call together, as long as the store gives no sign of life.
+    ///
+    /// A later try is allowed less silence than ``silence``, so that the sum stays within.
+    package var giveUp: Duration = .milliseconds(4_400)
+    /// For a whole put: every try, and the making of a missing bucket.
+    package var put: Duration = .seconds(20)
+    /// For every other whole call; of a get until its answer begins, from there ``silence`` holds between bytes.
+    package var call: Duration = .seconds(5)
+
+    /// The deadlines in use; change single ones after.
+    package init() {}
+}

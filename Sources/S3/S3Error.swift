@@ -1,0 +1,74 @@
+/// How a call to the store can fail.
+///
+/// No description of it holds a key, a signature, an `Authorization` header or a presigned URL.
+package enum S3Error: Error {
+    /// The store has no such object or bucket (404); the failure's `code` tells which.
+    case notFound(S3Failure)
+    /// The store understood and said no (3xx, 4xx): the same call would be refused again.
+    case refused(S3Failure)
+    /// The store could not be reached, did not answer in time, or answered 429 or 5xx: later it may work.
+    case unavailable(S3Failure)
+    /// The body to put could not be read, or has another length than it said; the store is not at fault.
+    case source(any Error)
+    /// An argument breaks a limit; nothing was sent.
+    case invalidArgument(S3InvalidArgument)
+    /// The task was cancelled.
+    case cancelled
+}
+
+/// Which argument of a call breaks which limit.
+package enum S3InvalidArgument: Error, Hashable {
+    /// The key is empty or longer than ``S3Client/keyBytesMax``.
+    case key
+    /// The content type is empty or has a control character.
+    case contentType
+    /// The range is negative or empty.
+    case range
+    /// The expiry lies outside 1 to ``Signer/expirySecondsMax`` seconds.
+    case expiry
+}
+
+extension S3Error: CustomStringConvertible {
+    /// One line for a log.
+    package var description: String {
+        switch self {
+        case .notFound(let failure): "S3: not found: \(failure)"
+        case .refused(let failure): "S3: refused: \(failure)"
+        case .unavailable(let failure): "S3: unavailable: \(failure)"
+        case .source(let error): "S3: the body to put could not be read: \(error)"
+        case .invalidArgument(let argument): "S3: the \(argument) is outside its limits"
+        case .cancelled: "S3: cancelled"
+        }
+    }
+}
+
+extension S3Error {
+    /// Sorts an answer that is no success into the cases.
+    init(_ failure: S3Failure) {
+        switch failure.status {
+        case 429?, 500...?: self = .unavailable(failure)
+        case _ where Self.passingCodes.contains(failure.code ?? ""): self = .unavailable(failure)
+        case 404?: self = .notFound(failure)
+        default: self = .refused(failure)
+        }
+    }
+
+    /// Codes that some stores send with a 4xx although trying again is right.
+    ///
+    /// Source: AWS, "Error responses", list of error codes.
+    private static let passingCodes: Set<String> = [
+        "InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown",
+    ]
+
+    /// Whether the same call may succeed on another try at once.
+    var isRetryable: Bool {
+        guard case .unavailable(let failure) = self else { return false }
+        return failure.status != 501 && failure.status != 505
+    }
+
+    /// Whether the bucket is what is missing.
+    var isMissingBucket: Bool {
+        guard case .notFound(let failure) = self else { return false }
+        return failure.code == "NoSuchBucket"
+    }
+}

@@ -1,0 +1,66 @@
+import AsyncHTTPClient
+import NIOHTTP1
+
+/// What is known about a failed call: the store's answer, or why there was none.
+package struct S3Failure: Error {
+    /// The HTTP status; nil when no answer came.
+    package let status: Int?
+    /// S3's error code, such as `NoSuchKey`; nil when the answer named none, as one to HEAD never does.
+    package let code: String?
+    /// The store's sentence about it, cut to 300 characters.
+    package let message: String?
+    /// The id under which the store's operators find the request.
+    package let requestID: String?
+    /// Why no answer came; nil when one did.
+    package let cause: (any Error)?
+
+    /// No answer came.
+    init(cause: any Error) {
+        status = nil
+        code = nil
+        message = nil
+        requestID = nil
+        self.cause = cause
+    }
+
+    /// The store answered with something else than success.
+    init(status: HTTPResponseStatus, headers: HTTPHeaders, document: ErrorDocument) {
+        self.status = Int(status.code)
+        code = document.code
+        message = document.message
+        requestID = document.requestID ?? headers.first(name: "x-amz-request-id").map(ErrorDocument.printable)
+        cause = nil
+    }
+}
+
+extension S3Failure: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Status, code, message, request id and cause, as far as known.
+    package var description: String {
+        var parts: [String] = []
+        if let status { parts.append("status \(status)") }
+        if let code { parts.append(code) }
+        if let message { parts.append(message) }
+        if let requestID { parts.append("request \(requestID)") }
+        if let cause { parts.append(Self.describe(cause)) }
+        return parts.joined(separator: ", ")
+    }
+
+    /// The same as ``description``.
+    package var debugDescription: String { description }
+
+    /// AsyncHTTPClient's long description of a header that it refuses repeats the header.
+    private static func describe(_ cause: any Error) -> String {
+        guard let error = cause as? HTTPClientError else { return "\(cause)" }
+        return error.shortDescription
+    }
+}
+
+/// Why an answer did not come, where the network itself said nothing.
+package enum S3NoAnswer: Error, Hashable {
+    /// The store took no byte and sent none for the time that ``S3Deadlines`` allows.
+    case silent
+    /// The whole call took longer than ``S3Deadlines`` allows.
+    case overdue
+    /// The answer's head lacks what S3 always sends: the body's length.
+    case malformed
+}

@@ -1,0 +1,50 @@
+import NIOHTTP1
+
+/// Step 1 of Signature Version 4: one spelling of a request for both sides to hash.
+///
+/// Source: AWS, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
+package struct CanonicalRequest: Sendable, Hashable {
+    /// The query as it is signed and as it goes on the wire: encoded, then sorted by name and value.
+    package let query: String
+    /// The signed headers' names: lower case, sorted, joined by `;`.
+    package let signedHeaders: String
+    /// The whole canonical request, lines ended by `\n`.
+    package let text: String
+
+    /// Builds the canonical form.
+    ///
+    /// - Parameter request: the request; of its headers all are signed.
+    package init(_ request: UnsignedRequest) {
+        query = Self.canonicalQuery(request.query)
+        let headers = Self.canonicalHeaders(request.headers)
+        signedHeaders = headers.map(\.name).joined(separator: ";")
+        let headerLines = headers.map { "\($0.name):\($0.value)\n" }.joined()
+        text = [
+            request.method, request.encodedPath, query, headerLines, signedHeaders, request.payloadHash,
+        ].joined(separator: "\n")
+    }
+
+    /// Sorting comes after encoding: `a-b` and `a b` change places otherwise (`%20` sorts before `-`).
+    private static func canonicalQuery(_ items: [QueryItem]) -> String {
+        items
+            .map { (name: PercentEncoding.query($0.name), value: PercentEncoding.query($0.value)) }
+            .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+            .map { "\($0.name)=\($0.value)" }
+            .joined(separator: "&")
+    }
+
+    private static func canonicalHeaders(_ headers: HTTPHeaders) -> [(name: String, value: String)] {
+        var values: [String: [String]] = [:]
+        for (name, value) in headers {
+            values[name.lowercased(), default: []].append(collapsingSpaces(value))
+        }
+        return
+            values
+            .map { (name: $0.key, value: $0.value.joined(separator: ",")) }
+            .sorted { $0.name < $1.name }
+    }
+
+    private static func collapsingSpaces(_ value: String) -> String {
+        value.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
+    }
+}

@@ -1,0 +1,17 @@
+package import NIOHTTP1
+
+/// A signature, the steps that led to it, and what goes on the wire.
+///
+/// Holds no secret key, but whoever reads it can send the request until it expires: not for logs.
+package struct SignedRequest: Sendable {
+    /// Step 1, as signed.
+    package let canonicalRequest: CanonicalRequest
+    /// Step 2, as signed.
+    package let stringToSign: StringToSign
+    /// Step 3: 64 lower-case hexadecimal digits.
+    package let signature: String
+    /// The headers to send: the ones given and, in the header form, those that signing added.
+    package let headers: HTTPHeaders
+    /// The query to send, encoded, without a question mark; in the presigned form with its signature.
+    package let encodedQuery: String
+}

@@ -1,0 +1,32 @@
+import Crypto
+
+/// Step 2 of Signature Version 4: the date, the scope and the canonical request's hash.
+///
+/// Source: AWS, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
+package struct StringToSign: Sendable, Hashable {
+    /// Where and when the signature holds: `20130524/us-east-1/s3/aws4_request`.
+    package let scope: String
+    /// The canonical request's SHA-256, in hexadecimal.
+    package let canonicalRequestHash: String
+    /// The whole string to sign: four lines joined by `\n`.
+    package let text: String
+
+    init(_ canonicalRequest: CanonicalRequest, at time: SigningTime, region: String) {
+        scope = Self.scope(at: time, region: region)
+        canonicalRequestHash = SHA256.hash(data: Array(canonicalRequest.text.utf8)).hexadecimal
+        text = [Signer.algorithm, time.timestamp, scope, canonicalRequestHash].joined(separator: "\n")
+    }
+
+    static func scope(at time: SigningTime, region: String) -> String {
+        "\(time.day)/\(region)/s3/aws4_request"
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes as lower-case hexadecimal digits, two each.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        let characters = flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }
+        return String(decoding: characters, as: UTF8.self)
+    }
+}

@@ -1,0 +1,43 @@
+package import NIOHTTP1
+
+/// What of a request enters its signature.
+package struct UnsignedRequest: Sendable {
+    /// The method, in upper case.
+    package var method: String
+    /// The path exactly as it goes on the wire: percent-encoded once, never normalised.
+    package var encodedPath: String
+    /// The query, not encoded, in any order.
+    package var query: [QueryItem]
+    /// The headers to sign, `Host` among them, in any order and case.
+    package var headers: HTTPHeaders
+    /// The body's SHA-256 as 64 lower-case hexadecimal digits; ``emptyPayloadHash`` without a body.
+    package var payloadHash: String
+
+    /// Takes the parts of a request.
+    ///
+    /// - Parameters:
+    ///   - method: the method, in upper case.
+    ///   - encodedPath: the path exactly as it goes on the wire.
+    ///   - query: the query, not encoded, in any order.
+    ///   - headers: the headers to sign, `Host` among them.
+    ///   - payloadHash: the body's SHA-256 as 64 lower-case hexadecimal digits.
+    package init(
+        method: String,
+        encodedPath: String,
+        query: [QueryItem] = [],
+        headers: HTTPHeaders,
+        payloadHash: String = Self.emptyPayloadHash
+    ) {
+        self.method = method
+        self.encodedPath = encodedPath
+        self.query = query
+        self.headers = headers
+        self.payloadHash = payloadHash
+    }
+
+    /// The SHA-256 of no bytes, which every request without a body carries.
+    package static let emptyPayloadHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    /// What stands for the hash in a presigned URL, whose maker does not see the body.
+    package static let unsignedPayload = "UNSIGNED-PAYLOAD"
+}

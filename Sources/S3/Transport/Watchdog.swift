@@ -1,0 +1,42 @@
+/// Ends an operation that the store leaves without a sign of life, or that takes too long altogether.
+///
+/// AsyncHTTPClient's own timeouts do not do: its read timeout starts when the request's end is written, so it never
+/// runs during an upload, and it runs on while a slow reader of ours leaves the answer's bytes waiting; its write
+/// timeout is switched off while the socket takes nothing, which is the very case of a store that hangs; and its
+/// deadline ends with the answer's head.
+struct Watchdog: Sendable {
+    /// The longest time without a sign of life.
+    let silence: Duration
+    /// When everything must be over.
+    let end: ContinuousClock.Instant
+
+    /// Runs the operation, or cancels it.
+    ///
+    /// - Parameters:
+    ///   - transfer: where signs of life are noted.
+    ///   - operation: must end soon when its task is cancelled.
+    /// - Returns: what the operation returned.
+    /// - Throws: `CancellationError`, ``S3NoAnswer/silent``, ``S3NoAnswer/overdue`` or the operation's error.
+    func run<Success: Sendable>(
+        _ transfer: Transfer,
+        operation: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success {
+        try await withThrowingTaskGroup(of: Success.self) { group in
+            group.addTask { try await operation() }
+            group.addTask { throw try await watch(transfer) }
+            defer { group.cancelAll() }
+            guard let success = try await group.next() else { throw CancellationError() }
+            return success
+        }
+    }
+
+    private func watch(_ transfer: Transfer) async throws -> S3NoAnswer {
+        while true {
+            let quietUntil = transfer.lastSignOfLife + silence
+            let now = ContinuousClock.now
+            if now >= end { return .overdue }
+            if now >= quietUntil { return .silent }
+            try await Task.sleep(until: min(quietUntil, end), clock: .continuous)
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import ArgumentParser
+@main
+struct Selfie: AsyncParsableCommand { mutating func run() async throws {} }
