@@ -1,5 +1,6 @@
--- A photo is pending until its object is stored, then ready, then deleting until its object is gone. Photos that
--- railsauth kept are ready. Rows that could never be served stop the migration with a list of them.
+-- A photo is pending until its object is stored, then ready; photos that railsauth kept are ready. An object that is
+-- to go is named in object_deletions, in the same transaction that removes its photo. Rows that could never be served
+-- stop the migration with a list of them.
 -- migrate:up
 DO $$
 DECLARE
@@ -50,27 +51,34 @@ ALTER TABLE photos
     ALTER COLUMN updated_at SET DEFAULT (now() AT TIME ZONE 'UTC'),
     ADD COLUMN content_type text,
     ADD COLUMN byte_count bigint,
-    ADD COLUMN state text NOT NULL DEFAULT 'ready' CHECK (state IN ('pending', 'ready', 'deleting')),
-    ADD COLUMN state_changed_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
+    ADD COLUMN state text NOT NULL DEFAULT 'ready' CHECK (state IN ('pending', 'ready')),
     ADD CONSTRAINT photos_user_id_fkey FOREIGN KEY (user_id) REFERENCES users (id);
 
 ALTER TABLE photos ALTER COLUMN state DROP DEFAULT;
 
 CREATE UNIQUE INDEX photos_random_id_key ON photos (random_id);
 CREATE INDEX photos_ready_index ON photos (user_id, id) WHERE state = 'ready';
-CREATE INDEX photos_unsettled_index ON photos (state_changed_at) WHERE state <> 'ready';
+CREATE INDEX photos_pending_index ON photos (created_at) WHERE state = 'pending';
+
+CREATE TABLE object_deletions (
+    random_id varchar(255) PRIMARY KEY,
+    attempts integer NOT NULL DEFAULT 0,
+    due_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC')
+);
+
+CREATE INDEX object_deletions_due_at_index ON object_deletions (due_at);
 
 -- migrate:down
--- Deleted photos must not come back.
-DELETE FROM photos WHERE state <> 'ready';
+-- railsauth knows no pending photos.
+DELETE FROM photos WHERE state = 'pending';
 
-DROP INDEX photos_unsettled_index;
+DROP TABLE object_deletions;
+DROP INDEX photos_pending_index;
 DROP INDEX photos_ready_index;
 DROP INDEX photos_random_id_key;
 
 ALTER TABLE photos
     DROP CONSTRAINT photos_user_id_fkey,
-    DROP COLUMN state_changed_at,
     DROP COLUMN state,
     DROP COLUMN byte_count,
     DROP COLUMN content_type,

@@ -49,8 +49,8 @@ extension Cluster {
             guard log.contains("pre-existing shared memory block"), ContinuousClock.now < deadline else {
                 throw .startFailed(output: outcome.output, logPath: logPath, logTail: log)
             }
-            unlink(logPath)
             try? await Task.sleep(for: .milliseconds(100))
+            unlink(logPath)
         }
     }
 

@@ -30,14 +30,11 @@ struct Cluster: Sendable {
         if data.majorVersion == nil {
             try await initialize(locales: ["C.UTF-8", "C"])
         }
-        if try await isRunning() {
-            if try await isAsExpected() {
-                return try await createDatabase()
-            }
-            try await stop()
-        }
         do throws(EmbeddedPostgresError) {
-            try await launch()
+            if try await !isAsExpected() {
+                try await stop()
+                try await launch()
+            }
             try await createDatabase()
         } catch {
             try? await stop()
@@ -96,7 +93,9 @@ struct Cluster: Sendable {
     }
 
     private func isAsExpected() async throws(EmbeddedPostgresError) -> Bool {
-        guard options.matches(postmasterOptions: data.postmasterOptions ?? "") else { return false }
+        guard try await isRunning(), options.matches(postmasterOptions: data.postmasterOptions ?? "") else {
+            return false
+        }
         return (try? await query("show data_directory", database: "postgres")) == data.path
     }
 

@@ -32,7 +32,9 @@ struct ClusterLocation: Sendable, Equatable {
         shortFolder = temporaryDirectory + "/selfie-" + Self.stableHash(directory)
         home = isEnterable ? directory : shortFolder
         let socketPath = home + "/.s.PGSQL.\(Self.port)"
-        socketDirectory = socketPath.utf8.count <= Self.socketPathBytesMax ? home : shortFolder
+        // libpq takes a comma in a host, even an encoded one, for the start of another host.
+        let isUsable = socketPath.utf8.count <= Self.socketPathBytesMax && !home.contains(",")
+        socketDirectory = isUsable ? home : shortFolder
 
         if home != directory {
             notices = [
@@ -43,7 +45,10 @@ struct ClusterLocation: Sendable, Equatable {
             ]
         } else if socketDirectory != home {
             notices = [
-                "The path \(directory) is too long for a Unix socket, so the socket lies in \(socketDirectory)."
+                """
+                The path \(directory) is too long for a Unix socket, or has a comma in it, \
+                so the socket lies in \(socketDirectory).
+                """
             ]
         } else {
             notices = []

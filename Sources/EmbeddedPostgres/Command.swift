@@ -1,9 +1,9 @@
 import Subprocess
 
 #if canImport(System)
-import System
+    import System
 #else
-import SystemPackage
+    import SystemPackage
 #endif
 
 /// Runs programs as the cluster's user, out of the terminal's reach, and collects what they say.
@@ -34,9 +34,10 @@ struct Command: Sendable {
         in directory: String = "/"
     ) async throws(EmbeddedPostgresError) -> Outcome {
         do {
+            let line = asUser + [program] + arguments
             let result = try await Subprocess.run(
-                program.hasPrefix("/") ? .path(FilePath(program)) : .name(program),
-                arguments: Arguments(arguments),
+                line[0].hasPrefix("/") ? .path(FilePath(line[0])) : .name(line[0]),
+                arguments: Arguments(Array(line.dropFirst())),
                 environment: .custom(Self.environment),
                 workingDirectory: FilePath(directory),
                 platformOptions: platformOptions,
@@ -92,17 +93,22 @@ struct Command: Sendable {
         ]
     }
 
+    /// A session of its own: the terminal's Ctrl-C goes to our process group, and the server must outlive it until
+    /// the requests that need it are answered.
     private var platformOptions: PlatformOptions {
         var options = PlatformOptions()
-        // A session of its own: the terminal's Ctrl-C goes to our process group, and the server must outlive it
-        // until the requests that need it are answered.
         options.createSession = true
-        if user.isAnother {
-            options.userID = user.userID
-            options.groupID = user.groupID
-            options.supplementaryGroups = []
-        }
         return options
+    }
+
+    /// What comes before the program to run it as the cluster's user; `setpriv` becomes the program, same process.
+    ///
+    /// `PlatformOptions.userID` is no choice on Linux: with it, swift-subprocess 1.0.2 calls glibc's `setuid` after
+    /// a bare `clone3`. That waits for ever when another of our threads was just being made, since the child has
+    /// a picture of that thread, but no such thread.
+    private var asUser: [String] {
+        guard user.isAnother else { return [] }
+        return ["setpriv", "--reuid=\(user.userID)", "--regid=\(user.groupID)", "--clear-groups", "--"]
     }
 }
 

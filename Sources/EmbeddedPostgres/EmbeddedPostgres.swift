@@ -24,8 +24,8 @@ package actor EmbeddedPostgres {
     ///   - settings: Server settings such as `["max_connections": "200"]`. The socket's place, its permissions, the
     ///     port and `listen_addresses` are fixed. A running cluster with other settings is restarted.
     ///   - search: Where PostgreSQL's programs are looked for.
-    ///   - temporaryDirectory: Parent of the short folder that stands in when `directory` is too long for a socket,
-    ///     or closed to the user that runs the server. Its sticky bit must be set if others can write to it.
+    ///   - temporaryDirectory: Parent of the short folder that stands in when `directory` cannot hold the socket (too
+    ///     long, or a comma in it), or is closed to the user that runs the server. Its sticky bit must be set if others can write to it.
     ///   - notice: Called during a start, with a sentence for the user, whenever something lies elsewhere than asked.
     package init(
         directory: String,

@@ -22,7 +22,7 @@ extension MigrationError: CustomStringConvertible {
         switch self {
         case .unreadableDirectory(let path):
             "There is no readable folder of migrations at \(path). Run the command in the project's folder, "
-                + "or name the folder with --directory."
+                + "or name the folder with --migrations."
         case .unreadableFile(let path): "The migration \(path) can't be read as UTF-8 text."
         case .invalidFileName(let name):
             "\(name) is not named <14-digit version>_<name>.sql, with lower-case letters, digits and underscores."

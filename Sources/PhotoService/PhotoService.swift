@@ -1,5 +1,147 @@
+import AESCrypt
 import AsyncHTTPClient
-import Configuration
-import Crypto
+import FoundationEssentials
+import Glibc
 import Hummingbird
+package import Logging
+import NIOCore
 import NIOPosix
+import Postgres
+import S3
+import ServiceLifecycle
+
+/// The service, put together; read this first.
+///
+/// Configuration comes in, the stores and use cases are made and handed to the routes, and `run` serves them until it
+/// is told to shut down.
+package struct PhotoService: Service {
+    private let configuration: ServiceConfiguration
+    private let hostname: String
+    private let port: Int
+    private let logger: Logger
+    private let onRunning: @Sendable (Int) async -> Void
+    /// How much and how long a connection may take.
+    var limits = ConnectionLimits()
+    /// How often half-done work is looked for.
+    var sweepInterval: Duration = .seconds(5)
+    /// The time.
+    var now: @Sendable () -> Date = { Date() }
+
+    /// - Parameters:
+    ///   - configuration: What the service is told from outside.
+    ///   - hostname: The address to listen on.
+    ///   - port: The port to listen on; 0 for any that is free.
+    ///   - logger: Where the service reports to.
+    ///   - onRunning: Called with the port once requests are taken.
+    package init(
+        configuration: ServiceConfiguration,
+        hostname: String,
+        port: Int,
+        logger: Logger,
+        onRunning: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.hostname = hostname
+        self.port = port
+        self.logger = logger
+        self.onRunning = onRunning
+    }
+
+    /// Serves until a graceful shutdown, for which running requests may finish, or a cancellation.
+    ///
+    /// - Throws: `ServiceStartError`, or whatever else keeps the service from running.
+    package func run() async throws {
+        if configuration.getsTokenWithoutPassword {
+            logger.warning(
+                "GET_TOKEN_WITHOUT_PASSWORD is on: whoever has the API's credential can take over any account"
+            )
+        }
+        let httpClient = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: S3Client.httpClientConfiguration()
+        )
+        let postgres = PostgresClient(configuration: configuration.postgres)
+        do {
+            let hasher = try PasswordHasher(
+                cost: configuration.passwordHashCost,
+                coreCount: System.coreCount
+            )
+            let objects = try makeObjectStore(httpClient: httpClient)
+            let application = Application(
+                responder: ServiceResponder(
+                    router: makeRoutes(postgres: postgres, hasher: hasher, objects: objects).router()
+                ),
+                server: .http1(limits: limits),
+                configuration: ApplicationConfiguration(address: .hostname(hostname, port: port), backlog: 1024),
+                onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
+                logger: logger
+            )
+            let sweeper = PhotoSweeper(
+                photos: PhotoStore(postgres: postgres),
+                objects: objects,
+                interval: sweepInterval,
+                now: now,
+                logger: logger
+            )
+            try await run([sweeper, application])
+            try await hasher.shutDown()
+        } catch {
+            await postgres.close()
+            try? await httpClient.shutdown()
+            throw error
+        }
+        await postgres.close()
+        try await httpClient.shutdown()
+    }
+
+    private func run(_ services: [any Service]) async throws {
+        let group = ServiceGroup(configuration: .init(services: services, logger: logger))
+        do {
+            try await group.run()
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw ServiceStartError.addressInUse(hostname: hostname, port: port)
+        }
+    }
+
+    private func makeObjectStore(httpClient: HTTPClient) throws -> any ObjectStore {
+        switch configuration.objectStorage {
+        case .disk(let path): try DiskObjectStore(directory: path)
+        case .s3(let s3, let credentials):
+            S3ObjectStore(
+                client: S3Client(httpClient: httpClient, configuration: s3, credentials: credentials, now: now)
+            )
+        }
+    }
+
+    private func makeRoutes(postgres: PostgresClient, hasher: PasswordHasher, objects: any ObjectStore) -> Routes {
+        let tokenSeconds = configuration.tokenLifetimeHours * 3600
+        let users = UserStore(postgres: postgres)
+        let sessions = SessionStore(postgres: postgres)
+        let photos = PhotoStore(postgres: postgres)
+        let urls = PhotoURLSigner(secret: configuration.secretKeyBase, lifetimeMin: tokenSeconds)
+        let lifetime = TimeInterval(tokenSeconds)
+        return Routes(
+            accounts: AccountRoutes(
+                signUp: SignUp(users: users, hasher: hasher),
+                signIn: SignIn(users: users, sessions: sessions, hasher: hasher, tokenLifetime: lifetime, now: now),
+                resetPassword: ResetPassword(users: users, hasher: hasher, tokenLifetime: lifetime, now: now),
+                sessions: sessions,
+                cipher: AESCrypt(passphrase: configuration.apiCredential.password),
+                getsTokenWithoutPassword: configuration.getsTokenWithoutPassword,
+                now: now
+            ),
+            photos: PhotoRoutes(
+                uploadPhoto: UploadPhoto(photos: photos, objects: objects),
+                deletePhoto: DeletePhoto(photos: photos, objects: objects),
+                photos: photos,
+                urls: urls,
+                origin: PublicOrigin(configured: configuration.publicURL),
+                uploadBytesMax: configuration.uploadBytesMax,
+                now: now
+            ),
+            servePhotos: ServePhotoRoutes(photos: photos, objects: objects, urls: urls, now: now),
+            apiCredential: configuration.apiCredential,
+            sessions: sessions
+        )
+    }
+}

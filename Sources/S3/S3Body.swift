@@ -31,9 +31,11 @@ package struct S3Body: Sendable {
     ///
     /// - Parameter buffer: the bytes.
     package init(_ buffer: ByteBuffer) {
+        var hash = SHA256()
+        buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
         self.init(
             length: buffer.readableBytes,
-            sha256Hex: SHA256.hash(data: buffer.readableBytesView).hexadecimal,
+            sha256Hex: hash.finalize().hexadecimal,
             makeChunks: {
                 AsyncThrowingStream { continuation in
                     continuation.yield(buffer)

@@ -45,11 +45,14 @@ extension S3Error: CustomStringConvertible {
 extension S3Error {
     /// Sorts an answer that is no success into the cases.
     init(_ failure: S3Failure) {
-        switch failure.status {
-        case 429?, 500...?: self = .unavailable(failure)
-        case _ where Self.passingCodes.contains(failure.code ?? ""): self = .unavailable(failure)
-        case 404?: self = .notFound(failure)
-        default: self = .refused(failure)
+        let status = failure.status ?? 0
+        let isPassing = status == 429 || status >= 500 || Self.passingCodes.contains(failure.code ?? "")
+        if isPassing {
+            self = .unavailable(failure)
+        } else if status == 404 {
+            self = .notFound(failure)
+        } else {
+            self = .refused(failure)
         }
     }
 

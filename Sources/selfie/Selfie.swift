@@ -1,3 +1,10 @@
 import ArgumentParser
+
 @main
-struct Selfie: AsyncParsableCommand { mutating func run() async throws {} }
+struct Selfie: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "A private photo back end for selfie apps.",
+        discussion: "Settings come from the environment and the file .env; .env.example explains each.",
+        subcommands: [Serve.self, Migrate.self, Dev.self, EncryptPassword.self]
+    )
+}

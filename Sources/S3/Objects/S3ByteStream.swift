@@ -57,7 +57,11 @@ private actor Reader {
     func next() async throws -> ByteBuffer? {
         // Taken out for the time of the read: an iterator that threw is never asked again.
         guard var iterator = iterator.take() else { return nil }
-        guard let chunk = try await iterator.next(isolation: self) else { return nil }
+        guard let chunk = try await iterator.next(isolation: self) else {
+            // A cancelled read may look like an end; it must not pass for a whole object.
+            try Task.checkCancellation()
+            return nil
+        }
         self.iterator = iterator
         return chunk
     }

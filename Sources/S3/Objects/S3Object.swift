@@ -2,6 +2,6 @@
 package struct S3Object: Sendable {
     /// What the store says of it.
     package let info: S3ObjectInfo
-    /// The bytes; to be read once. A value that is dropped unread ends the transfer.
+    /// The bytes, to be read once; a value that is dropped unread ends the transfer.
     package let bytes: S3ByteStream
 }

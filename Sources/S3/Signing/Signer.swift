@@ -1,4 +1,5 @@
 package import Foundation
+import NIOHTTP1
 
 /// Signs requests to S3 with AWS Signature Version 4; pure, the date is an argument.
 ///

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 
 #if canImport(FoundationXML)
-import FoundationXML
+    import FoundationXML
 #endif
 
 /// The three fields that we take from S3's XML error document.

@@ -15,9 +15,9 @@ struct UploadBody<Chunks: AsyncSequence & Sendable>: AsyncSequence, Sendable whe
         var chunks: Chunks.AsyncIterator
         let transfer: Transfer
 
-        mutating func next() async throws -> ByteBuffer? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ByteBuffer? {
             do {
-                let chunk = try await chunks.next()
+                let chunk = try await chunks.next(isolation: actor)
                 transfer.noteSignOfLife()
                 return chunk
             } catch {

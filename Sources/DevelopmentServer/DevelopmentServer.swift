@@ -1,0 +1,100 @@
+import EmbeddedPostgres
+import Foundation
+package import Logging
+import Migrations
+import PhotoService
+import ServiceLifecycle
+
+/// The whole service on one machine from one command: a PostgreSQL cluster of its own, photos on disk.
+///
+/// Everything lies in the folder `.selfie` of the current folder, the secrets in the file `.env` beside it.
+package struct DevelopmentServer: Service {
+    private let hostname: String
+    private let port: Int?
+    private let logger: Logger
+
+    private static let stateDirectory = ".selfie"
+    private static let environmentFile = ".env"
+
+    /// - Parameters:
+    ///   - hostname: The address to listen on.
+    ///   - port: The port to listen on; nil for the configuration's.
+    ///   - logger: Where the service reports to.
+    package init(hostname: String, port: Int?, logger: Logger) {
+        self.hostname = hostname
+        self.port = port
+        self.logger = logger
+    }
+
+    /// Starts everything, serves until a graceful shutdown, and stops everything that it started.
+    ///
+    /// - Throws: `EmbeddedPostgresError`, `ConfigurationError`, `MigrationError`, `ServiceStartError`.
+    package func run() async throws {
+        if try EnvironmentFile(path: Self.environmentFile).createIfMissing() {
+            say("Wrote \(Self.environmentFile) with generated secrets.")
+        }
+        let postgres = EmbeddedPostgres(directory: "\(Self.stateDirectory)/postgres", notice: { say($0) })
+        say("Starting PostgreSQL in \(Self.stateDirectory)/postgres …")
+        let databaseURL = try await postgres.start()
+        do {
+            try await serve(databaseURL: databaseURL)
+        } catch {
+            try? await postgres.stop()
+            throw error
+        }
+        try await postgres.stop()
+        say("Stopped. Your data is kept in \(Self.stateDirectory).")
+    }
+
+    private func serve(databaseURL: String) async throws {
+        let source = try await ConfigurationSource(
+            environmentFile: Self.environmentFile,
+            overrides: ["DATABASE_URL": databaseURL, "OBJECTS_PATH": "\(Self.stateDirectory)/objects"]
+        )
+        let configuration = try ServiceConfiguration(from: source)
+        let migrations = try MigrationDirectory(path: "migrations").load()
+        for migration in try await Migrator(configuration: configuration.postgres, migrations: migrations).up() {
+            say("Applied \(migration.fileName)")
+        }
+        // A signal that came while the database was starting.
+        guard !Task.isShuttingDownGracefully else { return }
+        var logger = logger
+        logger.logLevel = configuration.logLevel
+        let service = PhotoService(
+            configuration: configuration,
+            hostname: hostname,
+            port: port ?? configuration.port,
+            logger: logger,
+            onRunning: { announce(port: $0) }
+        )
+        try await service.run()
+    }
+
+    private func announce(port: Int) {
+        let origin = "http://\(hostname == "0.0.0.0" ? "localhost" : hostname):\(port)"
+        say(
+            """
+
+            Selfie is at \(origin). Stop it with Ctrl-C.
+
+            A first photo: open another terminal in this folder and paste
+
+            \(CurlExamples(origin: origin, program: Self.program).text)
+
+            """
+        )
+    }
+
+    /// This program's path, relative to the current folder where it lies in there.
+    private static var program: String {
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "selfie"
+        let folder = FileManager.default.currentDirectoryPath + "/"
+        return path.hasPrefix(folder) ? String(path.dropFirst(folder.count)) : path
+    }
+}
+
+/// Prints a line at once, also when standard output is a pipe.
+private func say(_ text: String) {
+    print(text)
+    fflush(nil)
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// The `.env` file of a development folder.
+struct EnvironmentFile {
+    let path: String
+
+    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+
+    /// Writes a file with generated secrets, readable by this user only, unless there is one.
+    ///
+    /// - Returns: Whether it was written.
+    /// - Throws: An error of Foundation's when the file can't be written.
+    func createIfMissing() throws -> Bool {
+        guard !FileManager.default.fileExists(atPath: path) else { return false }
+        let contents = """
+            # Made by `selfie dev`. It holds secrets: keep it out of version control.
+            # .env.example explains these keys and the others.
+            API_AUTH_NAME=selfie
+            API_AUTH_PASSWORD=\(Self.makeSecret(length: 32))
+            SECRET_KEY_BASE=\(Self.makeSecret(length: 64))
+
+            """
+        // Under another name first: a start that is broken off leaves no half of a file.
+        let temporary = path + ".incomplete"
+        try? FileManager.default.removeItem(atPath: temporary)
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: temporary, contents: Data(contents.utf8), attributes: attributes)
+        else { throw CocoaError(.fileWriteNoPermission) }
+        try FileManager.default.moveItem(atPath: temporary, toPath: path)
+        return true
+    }
+
+    private static func makeSecret(length: Int) -> String {
+        var generator = SystemRandomNumberGenerator()
+        return String((0..<length).compactMap { _ in letters.randomElement(using: &generator) })
+    }
+}

@@ -1,0 +1,51 @@
+import FoundationEssentials
+
+/// What clients write into `Authorization`, in all the forms that Rails took.
+enum AuthorizationHeader {
+    /// The halves of `Basic <base64 of name:password>`.
+    ///
+    /// The scheme may be in any case with any number of spaces after it, the base64 padded or not; the first colon
+    /// splits (RFC 7617, section 2).
+    ///
+    /// - Parameter value: The header's value.
+    /// - Returns: Name and password; nil when the value has another form.
+    static func basicCredential(in value: String) -> (name: String, password: String)? {
+        guard let encoded = parameters(of: value, scheme: "basic") else { return nil }
+        let digits = encoded.reversed().drop { $0 == "=" }.reversed()
+        let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
+        guard
+            let decoded = Data(base64Encoded: String(digits) + padding),
+            let text = String(validating: decoded, as: UTF8.self),
+            let colon = text.firstIndex(of: ":")
+        else { return nil }
+        return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+    }
+
+    /// The token of `Token token=x`, `Token token="x"`, either with more parameters after `,` or `;`, `Token x`,
+    /// `Token "x"` and `Bearer x`.
+    ///
+    /// - Parameter value: The header's value.
+    /// - Returns: The token, never blank; nil when there is none.
+    static func token(in value: String) -> String? {
+        guard let parameters = parameters(of: value, scheme: "token") ?? parameters(of: value, scheme: "bearer") else {
+            return nil
+        }
+        var token = trimmed(parameters.prefix { !",;\t".contains($0) })
+        if token.hasPrefix("token=") { token = trimmed(token.dropFirst("token=".count)) }
+        if token.hasPrefix("\"") { token = token.dropFirst().prefix { $0 != "\"" } }
+        return trimmed(token).isEmpty ? nil : String(token)
+    }
+
+    private static func parameters(of value: String, scheme: String) -> Substring? {
+        let value = trimmed(value[...])
+        let found = value.prefix { $0 != " " }
+        guard found.lowercased() == scheme, found.endIndex < value.endIndex else { return nil }
+        return trimmed(value[found.endIndex...])
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop(while: \.isWhitespace)
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,74 @@
+import NIOPosix
+import Synchronization
+
+/// Hashes and checks passwords on threads of its own, so that a storm of sign-ins slows nobody else down.
+final class PasswordHasher: Sendable {
+    /// The cost of new hashes; weaker ones are renewed at sign-in.
+    let cost: Int
+
+    private let threads: NIOThreadPool
+    private let waitingMax: Int
+    private let waiting = Atomic(0)
+    /// What the password of an account that does not exist is checked against, so that it takes as long.
+    private let dummyHash: String
+
+    /// How much work may wait for each thread: at cost 12, a quarter of a second each.
+    private static let waitingPerThreadMax = 48
+
+    /// Starts the threads: one fewer than there are cores, so that requests keep one.
+    ///
+    /// - Parameters:
+    ///   - cost: The cost of new hashes.
+    ///   - coreCount: How many cores there are.
+    /// - Throws: `BCryptError`.
+    init(cost: Int, coreCount: Int) throws {
+        self.cost = cost
+        let threadCount = max(1, coreCount - 1)
+        threads = NIOThreadPool(numberOfThreads: threadCount)
+        waitingMax = threadCount * Self.waitingPerThreadMax
+        dummyHash = try BCrypt.hash(Array(RandomIdentifier.makeSecret().utf8), cost: cost)
+        threads.start()
+    }
+
+    /// Ends the threads once what they are at is done.
+    func shutDown() async throws {
+        try await threads.shutdownGracefully()
+    }
+
+    /// Hashes a password.
+    ///
+    /// - Parameter password: The password.
+    /// - Returns: Its hash.
+    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already, or `BCryptError`.
+    func hash(_ password: Password) async throws -> String {
+        try await run { [cost] in try BCrypt.hash(password.bytes, cost: cost) }
+    }
+
+    /// Checks a password, in the same time whether or not there is a hash to check it against.
+    ///
+    /// - Parameters:
+    ///   - password: The password; nil for one that could not be decrypted.
+    ///   - hash: The account's hash; nil when there is no such account.
+    /// - Returns: Whether it is the account's password.
+    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
+    func verify(_ password: Password?, against hash: String?) async throws -> Bool {
+        let bytes = password?.bytes ?? Array("undecryptable".utf8)
+        let isMatch = try await run { [dummyHash] in BCrypt.verify(bytes, against: hash ?? dummyHash) }
+        return isMatch && password != nil && hash != nil
+    }
+
+    /// Whether a hash should be renewed, now that its password is known.
+    func isWeak(_ hash: String) -> Bool {
+        (BCrypt.cost(of: hash) ?? 0) < cost
+    }
+
+    private func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        guard waiting.add(1, ordering: .relaxed).newValue <= waitingMax else { throw PasswordHasherError.overloaded }
+        return try await threads.runIfActive(work)
+    }
+}
+
+enum PasswordHasherError: Error {
+    case overloaded
+}

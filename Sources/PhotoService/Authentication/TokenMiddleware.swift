@@ -1,0 +1,24 @@
+import Hummingbird
+
+/// Finds the session that a request's token names; an unknown token goes no further.
+///
+/// An expired one does, since each endpoint has its own text for it, after its look at the parameters.
+struct TokenMiddleware: RouterMiddleware {
+    typealias Context = ServiceRequestContext
+
+    let sessions: SessionStore
+
+    func handle(
+        _ request: Request,
+        context: ServiceRequestContext,
+        next: @concurrent (Request, ServiceRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard
+            let token = request.headers[.authorization].flatMap(AuthorizationHeader.token),
+            let session = try await sessions.find(token: token)
+        else { throw ServiceError.tokenAccessDenied }
+        var context = context
+        context.session = session
+        return try await next(request, context)
+    }
+}

@@ -1,0 +1,21 @@
+/// Keys that are missing or malformed; it never holds a value.
+package struct ConfigurationError: Error, CustomStringConvertible {
+    enum Problem: Equatable {
+        case missing(key: String, hint: String?)
+        case malformed(key: String, expected: String)
+    }
+
+    let problems: [Problem]
+
+    package var description: String {
+        let lines = problems.map { problem in
+            switch problem {
+            case .missing(let key, nil): "  \(key) is missing"
+            case .missing(let key, let hint?): "  \(key) is missing (\(hint))"
+            case .malformed(let key, let expected): "  \(key) is malformed: it must be \(expected)"
+            }
+        }
+        return (["The configuration is not complete. Set in the environment or in the file .env:"] + lines)
+            .joined(separator: "\n")
+    }
+}

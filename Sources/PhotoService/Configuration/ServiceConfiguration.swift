@@ -1,0 +1,99 @@
+import Configuration
+package import Logging
+package import Postgres
+import S3
+
+/// All that the service is told from outside, checked.
+package struct ServiceConfiguration: Sendable {
+    /// From `DATABASE_URL` and `DATABASE_POOL_SIZE`.
+    package var postgres: PostgresConfiguration
+    /// From `API_AUTH_NAME` and `API_AUTH_PASSWORD`.
+    let apiCredential: APICredential
+    /// From `SECRET_KEY_BASE`.
+    let secretKeyBase: String
+    /// From `OBJECTS_PATH`, or `S3_BUCKET_NAME` and its like.
+    let objectStorage: ObjectStorage
+    /// From `PUBLIC_URL`, without a slash at its end.
+    let publicURL: String?
+    /// From `PORT`; 0 for any that is free.
+    package let port: Int
+    /// From `UPLOAD_BYTES_MAX`.
+    let uploadBytesMax: Int
+    /// From `TOKEN_LIFETIME_HOURS`.
+    let tokenLifetimeHours: Int
+    /// From `PASSWORD_HASH_COST`.
+    let passwordHashCost: Int
+    /// From `GET_TOKEN_WITHOUT_PASSWORD`.
+    let getsTokenWithoutPassword: Bool
+    /// From `LOG_LEVEL`.
+    package let logLevel: Logger.Level
+
+    /// Where photos' bytes are kept.
+    enum ObjectStorage: Sendable {
+        case disk(path: String)
+        case s3(S3Configuration, S3Credentials)
+    }
+
+    /// Reads all keys that the service knows.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Throws: `ConfigurationError` with the name of every key that is missing or malformed.
+    package init(from source: ConfigurationSource) throws(ConfigurationError) {
+        var settings = SettingsReader(source)
+        let postgres = settings.postgres()
+        let apiCredential = settings.apiCredential()
+        let secretKeyBase = settings.required("SECRET_KEY_BASE", "at least 32 characters") { $0.count >= 32 ? $0 : nil }
+        let objectStorage = settings.objectStorage()
+        publicURL = settings.optional("PUBLIC_URL", "an http:// or https:// URL", parse: SettingsReader.origin)
+        port = settings.integer("PORT", in: 0...65535, default: 3000)
+        uploadBytesMax = settings.integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)
+        tokenLifetimeHours = settings.integer("TOKEN_LIFETIME_HOURS", in: 1...(365 * 24), default: 24)
+        passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...20, default: 12)
+        getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
+        logLevel = settings.logLevel()
+        guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
+            throw ConfigurationError(problems: settings.problems)
+        }
+        self.postgres = postgres
+        self.apiCredential = apiCredential
+        self.secretKeyBase = secretKeyBase
+        self.objectStorage = objectStorage
+    }
+
+    /// Reads only what migrations need.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: Where the database is.
+    /// - Throws: `ConfigurationError`.
+    package static func postgres(from source: ConfigurationSource) throws(ConfigurationError) -> PostgresConfiguration {
+        var settings = SettingsReader(source)
+        guard let postgres = settings.postgres(), settings.problems.isEmpty else {
+            throw ConfigurationError(problems: settings.problems)
+        }
+        return postgres
+    }
+
+    /// Reads only what the password transport needs.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: `API_AUTH_PASSWORD`.
+    /// - Throws: `ConfigurationError`.
+    package static func apiPassword(from source: ConfigurationSource) throws(ConfigurationError) -> String {
+        var settings = SettingsReader(source)
+        guard let password = settings.required("API_AUTH_PASSWORD") else {
+            throw ConfigurationError(problems: settings.problems)
+        }
+        return password
+    }
+}
+
+/// The name and password that every copy of the app holds.
+struct APICredential: Sendable {
+    let name: String
+    let password: String
+}
+
+extension APICredential: CustomStringConvertible, CustomReflectable {
+    var description: String { "APICredential(redacted)" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

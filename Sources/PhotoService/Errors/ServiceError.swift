@@ -1,0 +1,64 @@
+import HTTPTypes
+import Hummingbird
+
+/// A refusal that a client sees, with the contract's status and text.
+struct ServiceError: Error, Equatable {
+    let status: HTTPResponse.Status
+    let message: String
+    var headers: HTTPFields = [:]
+
+    static let wrongURL = ServiceError(status: .notFound, message: "Wrong URL or HTTP method")
+    static let parametersMissing = ServiceError(status: .badRequest, message: "required parameters are missing")
+    static let bodyTooLarge = ServiceError(status: .contentTooLarge, message: "The request is too large")
+    static let bodyIncomplete = ServiceError(status: .badRequest, message: "The request ended early")
+    static let bodyTooSlow = ServiceError(status: .requestTimeout, message: "The request took too long to arrive")
+    static let malformedRequest = ServiceError(status: .badRequest, message: "The request is malformed")
+    static let headerTooLarge = ServiceError(
+        status: .requestHeaderFieldsTooLarge,
+        message: "The request's header is too large"
+    )
+    static let malformedJSON = ServiceError(status: .badRequest, message: "The request's JSON is malformed")
+    static let malformedParameters = ServiceError(
+        status: .badRequest,
+        message: "The request's parameters are malformed"
+    )
+    static let malformedMultipart = ServiceError(
+        status: .badRequest,
+        message: "The request's multipart body is malformed"
+    )
+    static let tooManyParameters = ServiceError(status: .badRequest, message: "The request has too many parameters")
+    static let unavailable = ServiceError(
+        status: .serviceUnavailable,
+        message: "The service is not available at the moment. Please try again later!",
+        headers: [.retryAfter: "5"]
+    )
+    static let internalError = ServiceError(
+        status: .internalServerError,
+        message: "Something went wrong. Please try again later!"
+    )
+
+    static let basicAccessDenied = ServiceError(
+        status: .unauthorized,
+        message: "HTTP Basic: Access denied.",
+        headers: [.wwwAuthenticate: #"Basic realm="Application""#]
+    )
+    static let tokenAccessDenied = ServiceError(
+        status: .unauthorized,
+        message: "HTTP Token: Access denied.",
+        headers: [.wwwAuthenticate: #"Token realm="Application""#]
+    )
+
+    static func unauthorized(_ message: String) -> ServiceError {
+        ServiceError(status: .unauthorized, message: message)
+    }
+
+    /// The whole answer, with its JSON body.
+    func response() -> Response {
+        var response = Response.json(status: status) { json in
+            json.member("status", Int(status.code))
+            json.member("message", message)
+        }
+        for field in headers { response.headers[field.name] = field.value }
+        return response
+    }
+}

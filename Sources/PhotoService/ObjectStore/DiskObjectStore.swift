@@ -1,0 +1,111 @@
+import FoundationEssentials
+import NIOCore
+import NIOPosix
+
+/// Objects as files of one folder, each named by its key.
+struct DiskObjectStore: ObjectStore {
+    private let directory: String
+    /// Beside the objects, so that a rename never crosses file systems.
+    private var incomingDirectory: String { "\(directory)/.incoming" }
+
+    private static let copyBytes = 256 * 1024
+
+    /// Makes the folder if there is none.
+    ///
+    /// - Parameter directory: The folder's path.
+    /// - Throws: An error of Foundation's when it can't be made.
+    init(directory: String) throws {
+        self.directory = directory
+        try FileManager.default.createDirectory(
+            atPath: incomingDirectory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
+        let path = try path(of: key)
+        try await run { [incomingDirectory, directory] in
+            let incoming = "\(incomingDirectory)/\(RandomIdentifier.makeSecret())"
+            do {
+                let file = try PosixFile.create(path: incoming)
+                try Self.write(object, to: file)
+                try file.synchronize()
+                try PosixFile.rename(incoming, to: path)
+                try PosixFile.open(path: directory)?.synchronize()
+            } catch {
+                try? PosixFile.remove(incoming)
+                throw error
+            }
+        }
+    }
+
+    func delete(key: String) async throws(ObjectStoreError) {
+        let path = try path(of: key)
+        try await run { try PosixFile.remove(path) }
+    }
+
+    func delivery(
+        key: String,
+        secondsMax: Int,
+        from date: Date
+    ) async throws(ObjectStoreError) -> ObjectDelivery? {
+        let path = try path(of: key)
+        return try await run {
+            guard let file = try PosixFile.open(path: path) else { return nil }
+            var leadingBytes = [UInt8](repeating: 0, count: PhotoFormat.prefixBytes)
+            let count = try leadingBytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+            let (length, _) = try file.status()
+            return .file(ObjectFile(file: file, length: length, leadingBytes: Array(leadingBytes.prefix(count))))
+        }
+    }
+
+    func removeLeftovers(from date: Date) async throws(ObjectStoreError) {
+        try await run { [incomingDirectory] in
+            for name in try FileManager.default.contentsOfDirectory(atPath: incomingDirectory) {
+                let path = "\(incomingDirectory)/\(name)"
+                guard let file = try PosixFile.open(path: path), try file.status().modified < date else { continue }
+                try PosixFile.remove(path)
+            }
+        }
+    }
+
+    private func path(of key: String) throws(ObjectStoreError) -> String {
+        let isPlain = key.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+        guard isPlain, (1...255).contains(key.utf8.count) else { throw .invalidKey }
+        return "\(directory)/\(key)"
+    }
+
+    private static func write(_ object: SpooledObject, to file: PosixFile) throws {
+        switch object.storage {
+        case .memory(let buffer): try buffer.withUnsafeReadableBytes { try file.write($0) }
+        case .file(let source):
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBytes, alignment: 1)
+            defer { buffer.deallocate() }
+            var offset = 0
+            while offset < object.length {
+                let count = try source.read(into: buffer, at: offset)
+                guard count > 0 else { throw FileEndedEarly() }
+                try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                offset += count
+            }
+        }
+    }
+
+    /// Runs blocking calls on a thread that may block.
+    private func run<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws(ObjectStoreError) -> Result {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive(body)
+        } catch {
+            throw .unavailable(error)
+        }
+    }
+}

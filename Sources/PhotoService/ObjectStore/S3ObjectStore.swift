@@ -1,0 +1,58 @@
+import Crypto
+import FoundationEssentials
+import NIOCore
+import S3
+
+/// Objects in a bucket.
+struct S3ObjectStore: ObjectStore {
+    let client: S3Client
+
+    /// Clients may be handed a URL straight to the bucket for this long at most.
+    private static let presignedSecondsMax = 3600
+
+    func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
+        let body: S3Body
+        switch object.storage {
+        case .memory(let buffer): body = S3Body(buffer)
+        case .file(let file):
+            let digest = object.sha256.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let chunks = FileChunks(file: file, length: object.length)
+            body = S3Body(length: object.length, sha256Hex: digest) { chunks }
+        }
+        try await call { () async throws(S3Error) in
+            try await client.put(key: key, body: body, contentType: contentType)
+        }
+    }
+
+    func delete(key: String) async throws(ObjectStoreError) {
+        try await call { () async throws(S3Error) in try await client.delete(key: key) }
+    }
+
+    func delivery(
+        key: String,
+        secondsMax: Int,
+        from date: Date
+    ) async throws(ObjectStoreError) -> ObjectDelivery? {
+        let seconds = min(secondsMax, Self.presignedSecondsMax)
+        return try await call { () async throws(S3Error) in
+            .redirect(url: try client.presignedGet(key: key, expires: seconds, at: date), seconds: seconds)
+        }
+    }
+
+    /// A bucket shows no object before its put is complete.
+    func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
+
+    private func call<Result>(
+        _ body: () async throws(S3Error) -> Result
+    ) async throws(ObjectStoreError) -> Result {
+        do {
+            return try await body()
+        } catch {
+            throw switch error {
+            case .notFound, .refused: .refused(error)
+            case .invalidArgument: .invalidKey
+            case .unavailable, .source, .cancelled: .unavailable(error)
+            }
+        }
+    }
+}

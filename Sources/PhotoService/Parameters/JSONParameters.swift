@@ -1,0 +1,33 @@
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+
+/// Reads a JSON body's members as parameters.
+///
+/// Numbers and booleans are taken as their text. `null`, arrays and objects count as missing, as does a body that is
+/// no object. Of duplicates the last wins.
+enum JSONParameters {
+    /// Decodes all members.
+    ///
+    /// - Parameter body: The JSON text.
+    /// - Returns: Values by name.
+    /// - Throws: `ServiceError.malformedJSON`.
+    static func parse(_ body: ByteBuffer) throws(ServiceError) -> [String: String] {
+        // Rails takes an empty body for one without parameters.
+        guard body.readableBytes > 0 else { return [:] }
+        guard
+            let value = try? JSONSerialization.jsonObject(with: Data(buffer: body), options: .fragmentsAllowed)
+        else { throw .malformedJSON }
+        guard let members = value as? [String: Any] else { return [:] }
+        return members.compactMapValues(text)
+    }
+
+    private static func text(_ value: Any) -> String? {
+        switch value {
+        case let string as String: string
+        case let bool as Bool: String(bool)
+        case let number as NSNumber: number.stringValue
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+
+/// Photos.
+///
+///     POST   /api/upload_photo  Token
+///     GET    /api/get_photos    Token
+///     DELETE /api/delete_photo  Token
+struct PhotoRoutes: Sendable {
+    let uploadPhoto: UploadPhoto
+    let deletePhoto: DeletePhoto
+    let photos: PhotoStore
+    let urls: PhotoURLSigner
+    let origin: PublicOrigin
+    let uploadBytesMax: Int
+    let now: @Sendable () -> Date
+
+    private static let tokenExpired = "Authtoken has expired. Please get a new token and try again!"
+
+    /// Adds the routes that take a user's token.
+    func addTokenRoutes(to group: RouterGroup<SessionRequestContext>) {
+        group.post("upload_photo", use: handleUpload)
+        group.get("get_photos", use: handleList)
+        group.delete("delete_photo", use: handleDelete)
+    }
+
+    @Sendable
+    private func handleUpload(request: Request, context: SessionRequestContext) async throws -> Response {
+        guard MediaType(request.head) == .multipart else {
+            // The other kinds of body can't hold a file.
+            throw ServiceError.parametersMissing
+        }
+        let form = try await UploadForm(
+            request: request,
+            context: context,
+            fileBytesMax: uploadBytesMax,
+            keepsFile: !context.session.isExpired(at: now())
+        )
+        let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
+        let title = try RequestParameters(query: query, body: form.fields).require("title")
+        guard let image = form.image, query["image"] == nil else { throw ServiceError.parametersMissing }
+        try context.session.requireAlive(at: now(), otherwise: "Authtoken has expired")
+        let new = try NewPhoto(
+            title: title,
+            fileName: image.fileName,
+            object: image.object,
+            userID: context.session.userID
+        )
+        let photo = try await uploadPhoto(new, logger: context.logger)
+        let origin = origin.origin(of: request.head)
+        return .json { write(photo, origin: origin, date: now(), to: &$0) }
+    }
+
+    @Sendable
+    private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
+        try context.session.requireAlive(at: now(), otherwise: Self.tokenExpired)
+        let list = try await photos.photos(ofUser: context.session.userID)
+        let (origin, date) = (origin.origin(of: request.head), now())
+        var json = JSONWriter(capacity: 512 * (list.count + 1))
+        json.array(list) { json, photo in
+            json.object { write(photo, origin: origin, date: date, to: &$0) }
+        }
+        return .revalidated(json, by: request)
+    }
+
+    @Sendable
+    private func handleDelete(request: Request, context: SessionRequestContext) async throws -> Response {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let randomID = try parameters.require("photo_id")
+        try context.session.requireAlive(at: now(), otherwise: Self.tokenExpired)
+        guard try await deletePhoto(randomID, ofUser: context.session.userID, logger: context.logger) else {
+            throw ServiceError.unauthorized("Invalid Photo ID or You don't have permission to delete this photo!")
+        }
+        return .message("Image deleted")
+    }
+
+    private func write(_ photo: Photo, origin: String, date: Date, to json: inout JSONWriter) {
+        json.member("name", photo.name)
+        json.member("title", photo.title)
+        json.member("image_url", origin + urls.target(of: photo.randomID, at: date))
+        json.member("random_id", photo.randomID)
+    }
+}

@@ -1,0 +1,136 @@
+import Postgres
+
+/// The tables `photos` and `object_deletions`.
+///
+/// A photo is pending until its object is stored, then ready; only ready ones are ever shown. What removes a photo
+/// names its object in `object_deletions` in the same statement, so that no crash can forget it.
+struct PhotoStore: Sendable {
+    let postgres: PostgresClient
+
+    /// How long a photo may be pending: more than storing its object and all retries may take.
+    static let pendingSecondsMax = 40
+    /// How many deletions one process takes on at a time.
+    static let deletionBatchSize = 20
+    /// The longest pause between two attempts to delete an object.
+    static let deletionBackOffSecondsMax = 600
+
+    /// A user's photos, oldest first.
+    func photos(ofUser userID: Int) async throws -> [Photo] {
+        let rows = try await postgres.query(
+            """
+            SELECT name, title, random_id FROM photos
+            WHERE user_id = \(userID) AND state = 'ready' ORDER BY id
+            """
+        )
+        return try rows.map { row in
+            Photo(
+                name: try row.decode("name"),
+                title: try row.decode("title"),
+                randomID: try row.decode("random_id")
+            )
+        }
+    }
+
+    /// Whether there is such a photo, and the media type to serve it with; railsauth recorded none.
+    func contentType(ofPhoto randomID: String) async throws -> (isFound: Bool, contentType: String?) {
+        let rows = try await postgres.query(
+            "SELECT content_type FROM photos WHERE random_id = \(randomID) AND state = 'ready'"
+        )
+        guard let row = rows.first else { return (false, nil) }
+        return (true, try row.decodeIfPresent("content_type"))
+    }
+
+    /// Adds a photo as pending.
+    func addPending(_ new: NewPhoto) async throws {
+        try await postgres.execute(
+            """
+            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
+            VALUES (\(new.userID), \(new.photo.name), \(new.photo.title), \(new.photo.randomID),
+                \(new.format.contentType), \(new.object.length), 'pending')
+            """
+        )
+    }
+
+    /// Shows a pending photo to its owner.
+    ///
+    /// - Returns: Whether it did; false when the photo was pending for so long that it was given up.
+    /// - Throws: `PostgresError`.
+    func makeReady(_ randomID: String) async throws -> Bool {
+        let count = try await postgres.execute(
+            "UPDATE photos SET state = 'ready' WHERE random_id = \(randomID) AND state = 'pending'"
+        )
+        return count == 1
+    }
+
+    /// Takes back a photo whose object could not be stored.
+    func removePending(_ randomID: String) async throws {
+        try await postgres.execute(
+            """
+            WITH removed AS (
+                DELETE FROM photos WHERE random_id = \(randomID) AND state = 'pending' RETURNING random_id
+            )
+            INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            """
+        )
+    }
+
+    /// Removes a photo of a user's; of parallel calls, one succeeds.
+    ///
+    /// - Returns: Whether there was one to remove.
+    /// - Throws: `PostgresError`.
+    func remove(_ randomID: String, ofUser userID: Int) async throws -> Bool {
+        // PostgreSQL's text holds no NUL, so no photo's id has one.
+        guard !randomID.unicodeScalars.contains("\0") else { return false }
+        let count = try await postgres.execute(
+            """
+            WITH removed AS (
+                DELETE FROM photos WHERE random_id = \(randomID) AND user_id = \(userID) AND state = 'ready'
+                RETURNING random_id
+            )
+            INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            """
+        )
+        return count == 1
+    }
+
+    /// Gives up the photos that have been pending for too long: whoever was storing them is gone.
+    func giveUpPending() async throws {
+        try await postgres.execute(
+            """
+            WITH removed AS (
+                DELETE FROM photos
+                WHERE state = 'pending'
+                    AND created_at < now() AT TIME ZONE 'UTC' - make_interval(secs => \(Self.pendingSecondsMax))
+                RETURNING random_id
+            )
+            INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            """
+        )
+    }
+
+    /// Takes on deletions that are due; other processes leave them alone until the next attempt is due.
+    ///
+    /// - Returns: The ids of the objects to delete, at most `deletionBatchSize`.
+    /// - Throws: `PostgresError`.
+    func claimDeletions() async throws -> [String] {
+        let rows = try await postgres.query(
+            """
+            UPDATE object_deletions SET
+                attempts = attempts + 1,
+                due_at = now() AT TIME ZONE 'UTC'
+                    + make_interval(secs => least(\(Self.deletionBackOffSecondsMax), 10 * 2 ^ least(attempts, 10)))
+            WHERE random_id IN (
+                SELECT random_id FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC'
+                ORDER BY due_at LIMIT \(Self.deletionBatchSize) FOR UPDATE SKIP LOCKED
+            )
+            RETURNING random_id
+            """
+        )
+        return try rows.map { try $0.decode("random_id") }
+    }
+
+    /// Forgets a deletion whose object is gone.
+    func finishDeletion(_ randomID: String) async throws {
+        try await postgres.execute("DELETE FROM object_deletions WHERE random_id = \(randomID)")
+    }
+}

@@ -1,0 +1,47 @@
+import FoundationEssentials
+import Logging
+import ServiceLifecycle
+
+/// Finishes or undoes what crashes and failures left half-done, every few seconds.
+///
+/// Any number of processes may do so at once.
+struct PhotoSweeper: Service {
+    let photos: PhotoStore
+    let objects: any ObjectStore
+    let interval: Duration
+    let now: @Sendable () -> Date
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    try await sweep()
+                } catch {
+                    logger.warning("a sweep failed and will be tried again", metadata: ["error": "\(error)"])
+                }
+                try? await Task.sleep(for: interval)
+            }
+        }
+    }
+
+    /// Gives up uploads whose process is gone, and works off the deletions that are due.
+    ///
+    /// - Throws: `PostgresError`; what could not be done stays written down.
+    func sweep() async throws {
+        try await photos.giveUpPending()
+        while true {
+            let randomIDs = try await photos.claimDeletions()
+            for randomID in randomIDs {
+                do {
+                    try await objects.delete(key: randomID)
+                    try await photos.finishDeletion(randomID)
+                } catch is ObjectStoreError {
+                    logger.warning("an object could not be deleted and will be tried again")
+                }
+            }
+            if randomIDs.isEmpty { break }
+        }
+        try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.pendingSecondsMax))
+    }
+}

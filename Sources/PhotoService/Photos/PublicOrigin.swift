@@ -1,0 +1,26 @@
+import HTTPTypes
+
+/// Where clients reach the service: scheme, host and port.
+struct PublicOrigin: Sendable {
+    /// `PUBLIC_URL`, without a slash at its end; nil to take each request's own origin.
+    let configured: String?
+
+    /// The origin to put before a photo's path.
+    ///
+    /// A proxy that ends TLS tells by `X-Forwarded-Proto` what scheme the client used. Who forges it, or `Host`, fools
+    /// nobody but themselves: the answer goes to them alone, and is not cached for others.
+    ///
+    /// - Parameter request: The request to answer.
+    /// - Returns: For instance `https://selfies.example.com`.
+    func origin(of request: HTTPRequest) -> String {
+        if let configured { return configured }
+        let forwarded = HTTPField.Name("X-Forwarded-Proto").flatMap { request.headerFields[$0] } ?? ""
+        let isSecure = forwarded.prefix { $0 != "," }.lowercased() == "https"
+        let authority = request.authority.flatMap { Self.isAuthority($0) ? $0 : nil } ?? "localhost"
+        return "\(isSecure ? "https" : "http")://\(authority)"
+    }
+
+    private static func isAuthority(_ text: String) -> Bool {
+        !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-:[]".contains($0)) }
+    }
+}

@@ -1,0 +1,38 @@
+import Hummingbird
+import Logging
+import NIOCore
+
+/// What goes along with a request from the socket to its handler.
+struct ServiceRequestContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+    /// The session that the request's token names, once `TokenMiddleware` has found it.
+    var session: Session?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}
+
+/// The context of handlers that need a user: it can't be made without a session.
+struct SessionRequestContext: ChildRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+    let session: Session
+
+    init(context: ServiceRequestContext) throws {
+        guard let session = context.session else { throw ServiceError.tokenAccessDenied }
+        coreContext = context.coreContext
+        channel = context.channel
+        self.session = session
+    }
+}
+
+/// A context that knows the connection which its request came over.
+protocol ConnectionContext {
+    var channel: any Channel { get }
+}
+
+extension ServiceRequestContext: ConnectionContext {}
+extension SessionRequestContext: ConnectionContext {}

@@ -1,0 +1,174 @@
+import HTTPTypes
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// Asks the connection to tell a client that sent `Expect: 100-continue` to go on; does nothing for others.
+struct ContinueEvent: Sendable {}
+
+/// A request that stopped arriving, or arrives too slowly to wait for.
+struct SlowRequestError: Error {}
+
+/// Keeps one connection's manners: time limits, `Expect: 100-continue`, `Connection: close`, and an answer in the
+/// contract's JSON to what is not HTTP.
+final class ConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let limits: ConnectionLimits
+    private let meter: SocketMeter
+    private let logger: Logger
+    private var state: ConnectionStateMachine
+    private var ticker: RepeatedTask?
+    private var isInputClosed = false
+
+    init(limits: ConnectionLimits, meter: SocketMeter, logger: Logger) {
+        self.limits = limits
+        self.meter = meter
+        self.logger = logger
+        state = ConnectionStateMachine(limits: limits, now: .now())
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        meter.onRead = { [unowned self] in state.bytesRead(now: .now()) }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        ticker = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
+            let (handler, context) = bound.value
+            handler.tick(context: context)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        ticker?.cancel()
+        ticker = nil
+        meter.onRead = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !state.isLingering else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            // Whatever else a URL may hold is percent-encoded; what is not would not survive the way to the router.
+            guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                return refuse(context: context, with: .malformedRequest)
+            }
+            let expectsContinue = head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
+            state.requestHead(isKeepAlive: head.isKeepAlive, expectsContinue: expectsContinue, now: .now())
+        case .body(let buffer): state.requestBody(bytes: buffer.readableBytes)
+        case .end: state.requestEnd(now: .now())
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard state.isLingering else { return context.fireChannelReadComplete() }
+        // Nobody downstream asks for more any longer.
+        context.read()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head) where head.status.code >= 200:
+            if state.responseHead() { head.headers.replaceOrAdd(name: "connection", value: "close") }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .end:
+            context.write(data, promise: promise)
+            if state.responseEnd(now: .now()) == .linger { linger(context: context) }
+        default: context.write(data, promise: promise)
+        }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is ContinueEvent else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        if state.takesContinue() {
+            let head = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        }
+        promise?.succeed()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+        switch state.parserError() {
+        case .refuse where isInputClosed: context.close(promise: nil)
+        case .refuse:
+            refuse(context: context, with: error == .headerOverflow ? .headerTooLarge : .malformedRequest)
+        case .failBody: context.fireErrorCaught(error)
+        case .close: context.close(promise: nil)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is ChannelShouldQuiesceEvent:
+            if state.quiesce() { context.close(promise: nil) }
+        case ChannelEvent.inputClosed where state.isLingering: context.close(promise: nil)
+        case ChannelEvent.inputClosed:
+            isInputClosed = true
+            context.fireUserInboundEventTriggered(event)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        state.writabilityChanged(isWritable: context.channel.isWritable, now: .now())
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func tick(context: ChannelHandlerContext) {
+        switch state.tick(now: .now(), isReadPending: meter.isReadPending) {
+        case .none: break
+        case .close: context.close(promise: nil)
+        case .refuse: refuse(context: context, with: .bodyTooSlow)
+        case .failBody: context.fireErrorCaught(SlowRequestError())
+        }
+    }
+
+    /// Answers a request that never reached the router.
+    private func refuse(context: ChannelHandlerContext, with refusal: ServiceError) {
+        let requestID = RequestID.make()
+        logger.info(
+            "request",
+            metadata: ["status": "\(refusal.status.code)", "request_id": "\(requestID)", "route": "none"]
+        )
+        let (head, body) = refusal.rawResponse(requestID: requestID)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        context.write(wrapOutboundOut(.end(nil)), promise: nil)
+        state.refused(now: .now())
+        linger(context: context)
+    }
+
+    private func linger(context: ChannelHandlerContext) {
+        context.flush()
+        guard !isInputClosed else { return context.close(promise: nil) }
+        context.close(mode: .output, promise: nil)
+        context.read()
+    }
+}
+
+extension ServiceError {
+    /// The answer for the layers below the router.
+    fileprivate func rawResponse(requestID: String) -> (HTTPResponseHead, ByteBuffer) {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", Int(status.code))
+            json.member("message", message)
+        }
+        let headers: HTTPHeaders = [
+            "content-type": "application/json; charset=utf-8",
+            "content-length": String(json.buffer.readableBytes),
+            "x-content-type-options": "nosniff",
+            "x-request-id": requestID,
+            "connection": "close",
+        ]
+        let head = HTTPResponseHead(
+            version: .http1_1,
+            status: HTTPResponseStatus(statusCode: Int(status.code)),
+            headers: headers
+        )
+        return (head, json.buffer)
+    }
+}

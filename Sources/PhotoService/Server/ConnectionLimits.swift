@@ -1,0 +1,24 @@
+import NIOCore
+
+/// How much and how long a connection may take; the values are chosen for phones on slow networks.
+struct ConnectionLimits: Sendable {
+    /// A request's line and header fields together, in bytes.
+    var headerBytesMax = 16 * 1024
+    /// The number of a request's header fields.
+    var headerFieldsMax = 100
+    /// How long a connection may stay open without a request.
+    var idleTimeout: TimeAmount = .seconds(60)
+    /// How long a request's header may take from its first byte to its last.
+    var headerTimeout: TimeAmount = .seconds(20)
+    /// The stretch of time over which a body's progress is judged.
+    var bodyWindow: TimeAmount = .seconds(20)
+    /// What must arrive within `bodyWindow` while the server is ready to read.
+    var bodyBytesPerWindowMin = 5 * 1024
+    /// How long a client may leave the answer unread.
+    var writeTimeout: TimeAmount = .seconds(25)
+    /// How long what a client still sends is read and dropped after its request was refused, so that it gets to see
+    /// the answer instead of a reset connection.
+    var lingerTimeout: TimeAmount = .seconds(5)
+    /// How often the clock is looked at.
+    var tick: TimeAmount = .seconds(2)
+}

@@ -1,0 +1,161 @@
+import NIOCore
+
+/// Decides when a connection has waited long enough, must be closed, or may be kept; without I/O.
+struct ConnectionStateMachine {
+    enum Phase: Equatable {
+        /// Between requests.
+        case idle(since: NIODeadline)
+        /// A request's header is arriving.
+        case readingHeader(since: NIODeadline)
+        /// A request's body is arriving.
+        case readingBody(since: NIODeadline, bytes: Int)
+        /// A whole request has arrived and its answer is not written yet.
+        case responding
+        /// The answer is written; what still comes is dropped.
+        case lingering(since: NIODeadline)
+    }
+
+    enum TimeAction: Equatable {
+        case none
+        case close
+        /// Answer that the request was too slow, then close.
+        case refuse
+        /// Fail the body, so that whoever reads it answers.
+        case failBody
+    }
+
+    enum ResponseEndAction: Equatable {
+        case keep
+        /// Close the sending side, drop what still comes, then close.
+        case linger
+    }
+
+    enum ParserErrorAction: Equatable {
+        /// No request is under way: answer and close.
+        case refuse
+        /// Let the reader of the body know.
+        case failBody
+        case close
+    }
+
+    private let limits: ConnectionLimits
+    private(set) var phase: Phase
+    private var requestsInProgress = 0
+    private var isClosing = false
+    private var expectsContinue = false
+    private var bodyHasFailed = false
+    private var unwritableSince: NIODeadline?
+
+    init(limits: ConnectionLimits, now: NIODeadline) {
+        self.limits = limits
+        phase = .idle(since: now)
+    }
+
+    var isLingering: Bool {
+        if case .lingering = phase { true } else { false }
+    }
+
+    /// Whether a request is arriving or being answered.
+    private var isBusy: Bool {
+        if case .readingHeader = phase { return true }
+        return requestsInProgress > 0
+    }
+
+    mutating func bytesRead(now: NIODeadline) {
+        if case .idle = phase { phase = .readingHeader(since: now) }
+    }
+
+    mutating func requestHead(isKeepAlive: Bool, expectsContinue: Bool, now: NIODeadline) {
+        requestsInProgress += 1
+        isClosing = isClosing || !isKeepAlive
+        self.expectsContinue = expectsContinue
+        phase = .readingBody(since: now, bytes: 0)
+    }
+
+    mutating func requestBody(bytes: Int) {
+        guard case .readingBody(let since, let count) = phase else { return }
+        expectsContinue = false
+        phase = .readingBody(since: since, bytes: count + bytes)
+    }
+
+    mutating func requestEnd(now: NIODeadline) {
+        guard case .readingBody = phase else { return }
+        phase = requestsInProgress > 0 ? .responding : .idle(since: now)
+    }
+
+    /// Whether the client waits for leave to send its body; true once for a request.
+    mutating func takesContinue() -> Bool {
+        defer { expectsContinue = false }
+        return expectsContinue
+    }
+
+    /// Whether the answer that begins must say that the connection ends with it: a body that is not there yet may be
+    /// of any size, and reading it only to drop it is not worth a connection.
+    mutating func responseHead() -> Bool {
+        guard requestsInProgress == 1 else { return false }
+        if case .readingBody = phase { isClosing = true }
+        return isClosing
+    }
+
+    mutating func responseEnd(now: NIODeadline) -> ResponseEndAction {
+        requestsInProgress -= 1
+        if isClosing && requestsInProgress <= 0 {
+            phase = .lingering(since: now)
+            return .linger
+        }
+        if case .responding = phase, requestsInProgress == 0 { phase = .idle(since: now) }
+        return .keep
+    }
+
+    /// What arrived was answered without the router, and the connection ends with it.
+    mutating func refused(now: NIODeadline) {
+        isClosing = true
+        phase = .lingering(since: now)
+    }
+
+    mutating func parserError() -> ParserErrorAction {
+        isClosing = true
+        return switch phase {
+        case .idle, .readingHeader: requestsInProgress == 0 ? .refuse : .close
+        case .readingBody: .failBody
+        case .responding, .lingering: .close
+        }
+    }
+
+    /// The server is shutting down; true when the connection can be closed at once.
+    mutating func quiesce() -> Bool {
+        isClosing = true
+        return !isBusy
+    }
+
+    mutating func writabilityChanged(isWritable: Bool, now: NIODeadline) {
+        unwritableSince = isWritable ? nil : now
+    }
+
+    /// Looks at the clock.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - isReadPending: Whether the server has asked the socket for more, and so waits for the client.
+    /// - Returns: What is due.
+    mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
+        if let unwritableSince, now - unwritableSince >= limits.writeTimeout { return .close }
+        switch phase {
+        case .idle(let since): return now - since >= limits.idleTimeout ? .close : .none
+        case .readingHeader(let since): return now - since >= limits.headerTimeout ? .refuse : .none
+        case .lingering(let since): return now - since >= limits.lingerTimeout ? .close : .none
+        case .responding: return .none
+        case .readingBody(let since, let bytes):
+            guard isReadPending else {
+                phase = .readingBody(since: now, bytes: 0)
+                return .none
+            }
+            guard now - since >= limits.bodyWindow else { return .none }
+            phase = .readingBody(since: now, bytes: 0)
+            guard bytes < limits.bodyBytesPerWindowMin else { return .none }
+            // A second failure finds the reader gone or stuck, so there is nobody left to answer.
+            defer { bodyHasFailed = true }
+            return bodyHasFailed ? .close : .failBody
+        }
+    }
+}

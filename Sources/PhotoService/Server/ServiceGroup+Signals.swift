@@ -1,0 +1,30 @@
+package import Logging
+package import ServiceLifecycle
+import UnixSignals
+
+extension ServiceGroup {
+    /// How long running requests may take to finish once a process is told to stop; platforms kill it after 30 s.
+    private static let shutdownTimeout: Duration = .seconds(25)
+
+    /// Runs a service until it ends, or until SIGTERM or SIGINT asks for a graceful shutdown.
+    ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - logger: Where the group reports to.
+    /// - Throws: What the service throws.
+    package static func runUntilSignal(_ service: some Service, logger: Logger) async throws {
+        var configuration = ServiceGroupConfiguration(
+            services: [
+                .init(
+                    service: service,
+                    successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .cancelGroup
+                )
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = shutdownTimeout
+        try await ServiceGroup(configuration: configuration).run()
+    }
+}

@@ -1,0 +1,22 @@
+/// When a call began and when it must be over, all its tries and side steps included.
+struct Call: Sendable {
+    let start: ContinuousClock.Instant
+    let end: ContinuousClock.Instant
+
+    init(within limit: Duration) {
+        self.init(start: .now, limit: limit)
+    }
+
+    private init(start: ContinuousClock.Instant, limit: Duration) {
+        self.start = start
+        end = start + limit
+    }
+
+    /// The same end, begun now: the store has answered, so its silence counts from here.
+    func restarted() -> Self {
+        let now = ContinuousClock.now
+        return Self(start: now, limit: now.duration(to: end))
+    }
+
+    var elapsed: Duration { start.duration(to: .now) }
+}

@@ -1,0 +1,36 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// One request in S3's terms, before it is signed; a try makes an HTTP request of it.
+struct S3Request: Sendable {
+    var method: HTTPMethod
+    /// The object; nil for the bucket itself.
+    var key: String?
+    var query: [QueryItem] = []
+    /// All of them are signed.
+    var headers: HTTPHeaders = [:]
+    var body: S3Body?
+}
+
+extension HTTPClientRequest {
+    /// One try's request: its body read anew, its URL spelled exactly as signed.
+    init(_ request: S3Request, signed: SignedRequest, configuration: S3Configuration, transfer: Transfer) {
+        let path = configuration.encodedPath(key: request.key)
+        self.init(url: configuration.url(encodedPath: path, encodedQuery: signed.encodedQuery))
+        method = request.method
+        headers = signed.headers
+        // Sent unsigned, because some proxies rewrite it; without it their compression loses Content-Length.
+        headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
+        guard let body = request.body else { return }
+        self.body = Self.stream(body.makeChunks(), length: body.length, transfer: transfer)
+    }
+
+    private static func stream<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        length: Int,
+        transfer: Transfer
+    ) -> Body where Chunks.Element == ByteBuffer {
+        .stream(UploadBody(chunks: chunks, transfer: transfer), length: .known(Int64(length)))
+    }
+}

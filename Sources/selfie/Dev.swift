@@ -1,0 +1,30 @@
+import ArgumentParser
+import DevelopmentServer
+import Logging
+import PhotoService
+import ServiceLifecycle
+
+struct Dev: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the service with a PostgreSQL of its own and photos on disk, in .selfie.",
+        discussion: "Writes a .env with generated secrets if there is none. Ctrl-C stops everything; the data is kept."
+    )
+
+    @Option(help: "The address to listen on.")
+    var hostname = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 for any that is free. (default: $PORT, then 3000)")
+    var port: Int?
+
+    func validate() throws {
+        try validatePort(port)
+    }
+
+    func run() async throws {
+        let logger = makeLogger(level: .warning)
+        try await ServiceGroup.runUntilSignal(
+            DevelopmentServer(hostname: hostname, port: port, logger: logger),
+            logger: logger
+        )
+    }
+}

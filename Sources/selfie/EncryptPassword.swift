@@ -1,0 +1,22 @@
+import AESCrypt
+import ArgumentParser
+import PhotoService
+
+struct EncryptPassword: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "encrypt-password",
+        abstract: "Encrypt a password as the API takes it.",
+        discussion: """
+            Reads the password from standard input, up to the end of its first line, and prints its AESCrypt form, for
+            calls with curl. The key is API_AUTH_PASSWORD.
+            """
+    )
+
+    func run() async throws {
+        let passphrase = try ServiceConfiguration.apiPassword(from: try await ConfigurationSource())
+        guard let password = readLine(strippingNewline: true) else {
+            throw ValidationError("There is no password on standard input.")
+        }
+        print(try AESCrypt(passphrase: passphrase).encrypt(Array(password.utf8)))
+    }
+}

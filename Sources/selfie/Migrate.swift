@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import Migrations
+import PhotoService
+
+struct Migrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring the database's schema up to date.",
+        subcommands: [Up.self, Status.self, Down.self, New.self],
+        defaultSubcommand: Up.self
+    )
+
+    struct Up: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Apply all pending migrations.")
+
+        @OptionGroup var options: MigrationOptions
+
+        func run() async throws {
+            let applied = try await options.migrator().up()
+            for migration in applied { print("Applied \(migration.fileName)") }
+            if applied.isEmpty { print("The database is up to date.") }
+        }
+    }
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show which migrations are applied.",
+            discussion: """
+                A migration is applied, pending, edited (its file was changed after it was applied) or has no file.
+                """
+        )
+
+        @OptionGroup var options: MigrationOptions
+
+        func run() async throws {
+            let entries = try await options.migrator().status().entries
+            print(MigrationTable.text(entries))
+            if entries.contains(where: { $0.state == .edited }) {
+                throw MigrationError.edited(
+                    try options.directory.load().filter { migration in
+                        entries.contains { $0.version == migration.version && $0.state == .edited }
+                    }
+                )
+            }
+        }
+    }
+
+    struct Down: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Take back the last migrations.")
+
+        @Argument(help: "How many migrations to take back.")
+        var count = 1
+
+        @OptionGroup var options: MigrationOptions
+
+        func validate() throws {
+            guard count > 0 else { throw ValidationError("The number of migrations must be 1 or more.") }
+        }
+
+        func run() async throws {
+            let steps = try await options.migrator().down(count)
+            for migration in steps { print("Took back \(migration.fileName)") }
+            if steps.isEmpty { print("No migration is applied.") }
+        }
+    }
+
+    struct New: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Make an empty migration file.")
+
+        @Argument(help: "What the migration does, such as add_phone_to_users.")
+        var name: String
+
+        @OptionGroup var options: MigrationOptions
+
+        func run() async throws {
+            print("Made \(try options.directory.create(name: name, date: Date()))")
+        }
+    }
+}
+
+struct MigrationOptions: ParsableArguments {
+    @Option(name: .customLong("migrations"), help: "The folder of the SQL files.")
+    var path = "migrations"
+
+    var directory: MigrationDirectory { MigrationDirectory(path: path) }
+
+    func migrator() async throws -> Migrator {
+        Migrator(
+            configuration: try ServiceConfiguration.postgres(from: try await ConfigurationSource()),
+            migrations: try directory.load()
+        )
+    }
+}
+
+/// The table that `migrate status` prints.
+enum MigrationTable {
+    static func text(_ entries: [MigrationPlan.Entry]) -> String {
+        let rows = [["STATE", "VERSION", "NAME"]] + entries.map { [$0.state.rawValue, $0.version, $0.name ?? ""] }
+        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            zip(row, widths).map { text, width in text.padding(toLength: width, withPad: " ", startingAt: 0) }
+                .joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+}

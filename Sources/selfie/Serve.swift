@@ -1,0 +1,53 @@
+import ArgumentParser
+import Logging
+import Migrations
+import PhotoService
+import ServiceLifecycle
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Run the HTTP service.")
+
+    @Option(help: "The address to listen on.")
+    var hostname = "0.0.0.0"
+
+    @Option(help: "The port to listen on; 0 for any that is free. (default: $PORT, then 3000)")
+    var port: Int?
+
+    @OptionGroup var migrations: MigrationOptions
+
+    func validate() throws {
+        try validatePort(port)
+    }
+
+    func run() async throws {
+        let configuration = try ServiceConfiguration(from: try await ConfigurationSource())
+        let logger = makeLogger(level: configuration.logLevel)
+        try await SchemaCheck.run(
+            postgres: configuration.postgres,
+            migrations: try migrations.directory.load(),
+            logger: logger
+        )
+        let service = PhotoService(
+            configuration: configuration,
+            hostname: hostname,
+            port: port ?? configuration.port,
+            logger: logger
+        )
+        try await ServiceGroup.runUntilSignal(service, logger: logger)
+    }
+}
+
+/// Refuses what is no TCP port.
+func validatePort(_ port: Int?) throws {
+    if let port, !(0...65535).contains(port) {
+        throw ValidationError("--port must be a whole number from 0 to 65535.")
+    }
+}
+
+/// A logger that writes lines to standard output, where platforms collect them.
+func makeLogger(level: Logger.Level) -> Logger {
+    LoggingSystem.bootstrap(StreamLogHandler.standardOutput)
+    var logger = Logger(label: "selfie")
+    logger.logLevel = level
+    return logger
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import EmbeddedPostgres
+
+@Suite("What an accident left behind", .timeLimit(.minutes(3)))
+struct RecoveryTests {
+    @Test("A server that was killed is started again, by a new handle and by the same one")
+    func killedServer() async throws {
+        try await TestFolder.use { folder in
+            let url = try await folder.handle().start()
+            _ = try await query(url, "create table kept as select 42 as number")
+            try await kill(folder.postmaster())
+
+            let handle = folder.handle()
+            #expect(try await handle.start() == url)
+            #expect(try await query(url, "select number from kept") == "42")
+            try await kill(folder.postmaster())
+
+            #expect(try await handle.start() == url)
+            #expect(try await query(url, "select number from kept") == "42")
+        }
+    }
+
+    @Test("A killed server's last session is waited for")
+    func lingeringSession() async throws {
+        try await TestFolder.use { folder in
+            let url = try await folder.handle().start()
+            let session = Task { try await query(url, "select pg_sleep(601)") }
+            let find = "select min(pid) from pg_stat_activity where query = 'select pg_sleep(601)'"
+            try await poll("the session is open") { try await !query(url, find).isEmpty }
+            let backend = try #require(pid_t(try await query(url, find)))
+            // Stopped, it cannot notice that its server is gone.
+            Foundation.kill(backend, SIGSTOP)
+            defer { Foundation.kill(backend, SIGKILL) }
+            try await kill(folder.postmaster())
+
+            let start = Task { try await folder.handle().start() }
+            try await poll("the start has to wait") {
+                let log = try? String(contentsOfFile: folder.cluster + "/postgres.log", encoding: .utf8)
+                return log?.contains("pre-existing shared memory block") == true
+            }
+            Foundation.kill(backend, SIGCONT)
+            #expect(try await start.value == url)
+            await #expect(throws: EmbeddedPostgresError.self) { try await session.value }
+        }
+    }
+
+    @Test("A server that outlived its process is adopted, and stopped by its new owner")
+    func adoption() async throws {
+        try await TestFolder.use { folder in
+            let url = try await folder.handle().start()
+            let postmaster = try folder.postmaster()
+            let heir = folder.handle()
+            #expect(try await heir.start() == url)
+            #expect(try folder.postmaster() == postmaster)
+            try await heir.stop()
+            try await waitUntilGone(postmaster)
+        }
+    }
+
+    @Test("An orphan with other settings is restarted with ours")
+    func otherSettings() async throws {
+        try await TestFolder.use { folder in
+            _ = try await folder.handle(settings: ["max_connections": "21"]).start()
+            let url = try await folder.handle(settings: ["max_connections": "22"]).start()
+            #expect(try await query(url, "show max_connections") == "22")
+        }
+    }
+
+    @Test("An orphan whose socket is gone is restarted")
+    func lostSocket() async throws {
+        try await TestFolder.use { folder in
+            let orphan = try await folder.handle().start()
+            let postmaster = try folder.postmaster()
+            unlink(folder.cluster + "/.s.PGSQL.5432")
+            #expect(try await folder.handle().start() == orphan)
+            #expect(try await query(orphan, "select 1") == "1")
+            try await waitUntilGone(postmaster)
+        }
+    }
+
+    @Test("Half a data folder is made anew")
+    func halfMadeData() async throws {
+        try await TestFolder.use { folder in
+            let incomplete = folder.cluster + "/data.incomplete"
+            try FileManager.default.createDirectory(atPath: incomplete, withIntermediateDirectories: true)
+            try "15\n".write(toFile: incomplete + "/PG_VERSION", atomically: true, encoding: .utf8)
+            let user = try ClusterUser.current()
+            for path in [folder.cluster, incomplete, incomplete + "/PG_VERSION"] {
+                chown(path, user.userID, user.groupID)
+            }
+            let url = try await folder.handle().start()
+            #expect(try await query(url, "select 1") == "1")
+            #expect(!FileManager.default.fileExists(atPath: incomplete))
+        }
+    }
+
+    @Test("A process number that now belongs to another program stops neither us nor that program")
+    func recycledProcessNumber() async throws {
+        try await TestFolder.use { folder in
+            let handle = folder.handle()
+            _ = try await handle.start()
+            try await handle.stop()
+            let user = try ClusterUser.current()
+            let note = folder.temporary + "/stranger"
+            let stranger = Task {
+                try await Command(user: user).run("sh", ["-c", "echo $$ > \(note); exec sleep 600"], in: "/tmp")
+            }
+            defer { stranger.cancel() }
+            try await poll("the stranger has said its number") { processNumber(in: note) != nil }
+            let number = try #require(processNumber(in: note))
+            for file in ["/data/postmaster.pid", "/.s.PGSQL.5432.lock"] {
+                let path = folder.cluster + file
+                let lines = [number, "\(folder.cluster)/data", "1", "5432", folder.cluster, "", "1 1", "ready"]
+                try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+            }
+            let url = try await handle.start()
+            #expect(try await query(url, "select 1") == "1")
+            try await handle.stop()
+            #expect(isAlive(try #require(pid_t(number))))
+        }
+    }
+
+    @Test("A postmaster.pid that a power loss cut short is cleared away")
+    func emptyProcessFile() async throws {
+        try await TestFolder.use { folder in
+            let handle = folder.handle()
+            _ = try await handle.start()
+            try await handle.stop()
+            try "".write(toFile: folder.cluster + "/data/postmaster.pid", atomically: true, encoding: .utf8)
+            let url = try await handle.start()
+            #expect(try await query(url, "select 1") == "1")
+        }
+    }
+
+    @Test("A start that fails shows the server's log and leaves nothing locked or running")
+    func failedStart() async throws {
+        try await TestFolder.use { folder in
+            let error = await #expect(throws: EmbeddedPostgresError.self) {
+                try await folder.handle(settings: ["no_such_setting": "1"]).start()
+            }
+            #expect(error?.description.contains("unrecognized configuration parameter \"no_such_setting\"") == true)
+            #expect(DataFolder(home: folder.cluster).postmaster == .none)
+            _ = try await folder.handle().start()
+        }
+    }
+
+    private func processNumber(in file: String) -> String? {
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8), text.hasSuffix("\n") else { return nil }
+        return String(text.dropLast())
+    }
+
+    private func kill(_ postmaster: pid_t) async throws {
+        Foundation.kill(postmaster, SIGKILL)
+        try await waitUntilGone(postmaster)
+    }
+}

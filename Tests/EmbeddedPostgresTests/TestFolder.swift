@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import EmbeddedPostgres
+
+/// A folder of a test's own, short enough for sockets and open to the user that runs PostgreSQL.
+struct TestFolder: Sendable {
+    let path: String
+
+    /// The usual place of the cluster in it.
+    var cluster: String { path + "/cluster" }
+
+    /// Stands in for `/var/tmp`.
+    var temporary: String { path + "/t" }
+
+    func handle(
+        directory: String? = nil,
+        settings: [String: String] = [:],
+        search: BinarySearch = .system,
+        notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> EmbeddedPostgres {
+        EmbeddedPostgres(
+            directory: directory ?? cluster,
+            settings: ["fsync": "off"].merging(settings) { $1 },
+            search: search,
+            temporaryDirectory: temporary,
+            notice: notice
+        )
+    }
+
+    /// The number of the server's process, as its data folder has it.
+    func postmaster(home: String? = nil) throws -> pid_t {
+        guard case .claimed(let processID) = DataFolder(home: home ?? cluster).postmaster else {
+            throw TestFailure(what: "no postmaster.pid")
+        }
+        return processID
+    }
+
+    /// Runs `body` in a new folder; afterwards no server of it runs and no file of it is left.
+    static func use(_ body: (TestFolder) async throws -> Void) async throws {
+        var template = Array("/tmp/ep-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else { throw TestFailure(what: "mkdtemp") }
+        let folder = TestFolder(path: String(cString: made))
+        chmod(folder.path, 0o755)
+        mkdir(folder.temporary, 0o755)
+        chmod(folder.temporary, 0o1777)
+        do {
+            try await body(folder)
+        } catch {
+            try await folder.remove()
+            throw error
+        }
+        try await folder.remove()
+    }
+
+    private func remove() async throws {
+        let files = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        for file in files where file.hasSuffix("/postmaster.pid") {
+            let home = path + "/" + file.dropLast("/data/postmaster.pid".count)
+            guard let processID = try? postmaster(home: home), kill(processID, SIGQUIT) == 0 else { continue }
+            try await waitUntilGone(processID)
+        }
+        try FileManager.default.removeItem(atPath: path)
+    }
+}
+
+struct TestFailure: Error {
+    let what: String
+}
+
+/// What was said through `notice`.
+actor Notices {
+    private let stream: AsyncStream<String>
+    nonisolated let add: @Sendable (String) -> Void
+    private let finish: @Sendable () -> Void
+
+    init() {
+        let (stream, continuation) = AsyncStream<String>.makeStream()
+        self.stream = stream
+        add = { continuation.yield($0) }
+        finish = { continuation.finish() }
+    }
+
+    func all() async -> [String] {
+        finish()
+        return await stream.reduce(into: []) { $0.append($1) }
+    }
+}
+
+/// Runs one statement with psql, as a user of the URL would.
+func query(_ url: String, _ statement: String) async throws -> String {
+    let user = try ClusterUser.current()
+    let psql = try await PostgresBinaries.find(.system, majorVersion: nil, user: user).psql
+    return try await Command(user: user).succeed(psql, ["-X", "-q", "-A", "-t", "-w", "-c", statement, url])
+}
+
+func isAlive(_ processID: pid_t) -> Bool { kill(processID, 0) == 0 || errno == EPERM }
+
+func waitUntilGone(_ processID: pid_t) async throws {
+    try await poll("process \(processID) ended") { !isAlive(processID) }
+}
+
+/// Asks until the answer is yes, for 20 s at most.
+func poll(_ what: String, _ condition: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try await !condition() {
+        guard ContinuousClock.now < deadline else { throw TestFailure(what: "not in time: " + what) }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+}

@@ -1,0 +1,154 @@
+import NIOCore
+import Testing
+
+@testable import S3
+
+/// That no call waits longer than promised, and none is cut off that still moves.
+@Suite(.timeLimit(.minutes(1)), .serialized)
+struct DeadlineTests {
+    /// Shorter than the real ones, in the same order.
+    static let short: S3Deadlines = {
+        var deadlines = S3Deadlines()
+        deadlines.silence = .milliseconds(400)
+        deadlines.giveUp = .milliseconds(450)
+        deadlines.retryWindow = .milliseconds(300)
+        return deadlines
+    }()
+
+    @Test(
+        "A silent store fails a put in time, be the body small or larger than the sockets' buffers",
+        arguments: [5, 20_000_000]
+    )
+    func silentStore(length: Int) async throws {
+        try await ScriptedServer.with([.hang, .hang, .hang]) { server in
+            try await withClient(endpoint: server.endpoint, deadlines: Self.short) { client in
+                let start = ContinuousClock.now
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: .streamed(length), contentType: "text/plain")
+                }
+                guard case .unavailable(let failure) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(failure.cause as? S3NoAnswer == .silent)
+                #expect(start.duration(to: .now) < .seconds(2))
+            }
+            #expect(server.received.count == 1)
+        }
+    }
+
+    @Test("A later try that meets silence has only what the first left over")
+    func silenceAfterRetry() async throws {
+        var deadlines = S3Deadlines()
+        deadlines.giveUp = .milliseconds(800)
+        let limits = deadlines
+        let slowDown = ScriptedServer.Reply.send(.failure("503 Slow Down", code: "SlowDown"))
+        try await ScriptedServer.with([slowDown, .hang]) { server in
+            try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
+                let start = ContinuousClock.now
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+                }
+                guard case .unavailable = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(start.duration(to: .now) < .seconds(2))
+            }
+            #expect(server.received.count == 2)
+        }
+    }
+
+    @Test("An upload that takes far longer than the allowed silence goes through while it moves")
+    func slowUpload() async throws {
+        let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(4), then: .answer("200 OK"))
+        var deadlines = S3Deadlines()
+        deadlines.silence = .milliseconds(700)
+        let limits = deadlines
+        try await ScriptedServer.with([reply]) { server in
+            let start = ContinuousClock.now
+            try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
+                try await client.put(key: "a", body: .streamed(16_000_000), contentType: "image/jpeg")
+            }
+            #expect(start.duration(to: .now) > .milliseconds(1_400))
+            #expect(server.received.map(\.body.readableBytes) == [16_000_000])
+        }
+    }
+
+    @Test("A put that moves for longer than its whole deadline ends there")
+    func overdueUpload() async throws {
+        var deadlines = S3Deadlines()
+        deadlines.put = .milliseconds(500)
+        let limits = deadlines
+        let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(20), then: .answer("200 OK"))
+        try await ScriptedServer.with([reply]) { server in
+            try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
+                let start = ContinuousClock.now
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: .streamed(20_000_000), contentType: "image/jpeg")
+                }
+                guard case .unavailable(let failure) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(failure.cause as? S3NoAnswer == .overdue)
+                #expect(start.duration(to: .now) < .seconds(2))
+            }
+        }
+    }
+
+    @Test("A cancelled task ends at once")
+    func cancellation() async throws {
+        try await ScriptedServer.with([.hang]) { server in
+            try await withClient(endpoint: server.endpoint) { client in
+                let put = Task { () async -> S3Error? in
+                    await failure { () async throws(S3Error) in
+                        try await client.put(key: "a", body: .streamed(20_000_000), contentType: "image/jpeg")
+                    }
+                }
+                while server.received.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                let start = ContinuousClock.now
+                put.cancel()
+                guard case .cancelled = await put.value else {
+                    Issue.record("not cancelled")
+                    return
+                }
+                #expect(start.duration(to: .now) < .seconds(1))
+            }
+        }
+    }
+
+    @Test("Bytes that stop coming, or end early, end a download with an error", arguments: [true, false])
+    func brokenDownload(hangs: Bool) async throws {
+        let text = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"
+        try await ScriptedServer.with([hangs ? .sendAndHang(text) : .sendAndClose(text)]) { server in
+            try await withClient(endpoint: server.endpoint, deadlines: Self.short) { client in
+                let object = try await client.get(key: "a")
+                let start = ContinuousClock.now
+                let error = await failure { () async throws(S3Error) in _ = try await object.bytes.collect() }
+                guard case .unavailable = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(start.duration(to: .now) < .seconds(2))
+            }
+        }
+    }
+
+    @Test("A reader slower than the allowed silence gets the whole object")
+    func slowReader() async throws {
+        let body = String(repeating: "0123456789abcdef", count: 256 * 1_024)
+        try await ScriptedServer.with([.send(.answer("200 OK", body: body))]) { server in
+            try await withClient(endpoint: server.endpoint, deadlines: Self.short) { client in
+                var read = ByteBuffer()
+                var isFirst = true
+                for try await var chunk in try await client.get(key: "a").bytes {
+                    read.writeBuffer(&chunk)
+                    if isFirst { try await Task.sleep(for: .milliseconds(900)) }
+                    isFirst = false
+                }
+                #expect(String(buffer: read) == body)
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@testable import S3
+
+/// Against a real server that checks signatures.
+@Suite(.timeLimit(.minutes(2)))
+struct RcloneTests {
+    @Test("An object goes in, makes its bucket, comes out whole and in parts, and goes away")
+    func roundTrip() async throws {
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                #expect(try await client.headBucket() == false)
+                try await client.put(key: "a/b.jpg", body: S3Body("0123456789"), contentType: "image/jpeg")
+                #expect(try await client.headBucket())
+
+                let info = try #require(try await client.head(key: "a/b.jpg"))
+                #expect(info.contentLength == 10)
+                #expect(info.contentType == "image/jpeg")
+                #expect(abs(info.lastModified?.timeIntervalSinceNow ?? .infinity) < 60)
+                #expect(info.etag != nil)
+
+                let object = try await client.get(key: "a/b.jpg")
+                #expect(object.info.contentLength == 10)
+                #expect(String(buffer: try await object.bytes.collect()) == "0123456789")
+                for (range, text) in [(S3ByteRange.bytes(2...4), "234"), (.from(7), "789"), (.last(2), "89")] {
+                    let part = try await client.get(key: "a/b.jpg", range: range)
+                    #expect(part.info.contentLength == text.count)
+                    #expect(part.info.contentRange?.hasSuffix("/10") == true)
+                    #expect(String(buffer: try await part.bytes.collect()) == text)
+                }
+
+                try await client.delete(key: "a/b.jpg")
+                #expect(try await client.head(key: "a/b.jpg") == nil)
+                try await client.delete(key: "a/b.jpg")
+                let error = await failure { () async throws(S3Error) in _ = try await client.get(key: "a/b.jpg") }
+                guard case .notFound(let failure) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(failure.code == "NoSuchKey")
+            }
+        }
+    }
+
+    @Test("An empty object is an object")
+    func empty() async throws {
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                try await client.put(key: "empty", body: S3Body(""), contentType: "text/plain")
+                #expect(try await client.head(key: "empty")?.contentLength == 0)
+                #expect(try await client.get(key: "empty").bytes.collect().readableBytes == 0)
+            }
+        }
+    }
+
+    @Test("Keys of special characters go in and come out, also by presigned URL")
+    func specialKeys() async throws {
+        let keys = ["a+b @(1)=#~%?&.jpg", "für ü/👍", "%2F%41", "a!$'*,;:[]b", "\"<>^`{|}", "c/d.e/..f/g..", "~"]
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                for key in keys {
+                    try await client.put(key: key, body: S3Body(key), contentType: "text/plain")
+                    #expect(String(buffer: try await client.get(key: key).bytes.collect()) == key)
+                    let url = try client.presignedGet(key: key, expires: 60, at: .now)
+                    #expect(try await Self.fetch(url) == Fetched(status: 200, text: key))
+                    let file = server.directory.appending(path: "photos").path + "/" + key
+                    #expect(FileManager.default.fileExists(atPath: file))
+                }
+            }
+        }
+    }
+
+    @Test("A presigned URL works without headers, and not when anything of it is changed")
+    func presigned() async throws {
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                try await client.put(key: "mine", body: S3Body("mine"), contentType: "text/plain")
+                try await client.put(key: "other", body: S3Body("other"), contentType: "text/plain")
+                let url = try client.presignedGet(key: "mine", expires: 60, at: .now)
+                #expect(try await Self.fetch(url) == Fetched(status: 200, text: "mine"))
+
+                let last = url.last == "0" ? "1" : "0"
+                for tampered in [
+                    url.replacing("/mine?", with: "/other?"), url.replacing("Expires=60", with: "Expires=61"),
+                    String(url.dropLast()) + last, String(url.dropLast()),
+                    url.replacing(/&X-Amz-Signature=.*/, with: ""),
+                    try client.presignedGet(key: "mine", expires: 60, at: .now.addingTimeInterval(-120)),
+                ] {
+                    let fetched = try await Self.fetch(tampered)
+                    #expect((400..<500).contains(fetched.status), "\(tampered)")
+                    #expect(!fetched.text.contains("mine"))
+                }
+            }
+        }
+    }
+
+    @Test("A wrong secret is refused, and the error shows nothing of it")
+    func wrongSecret() async throws {
+        try await RcloneServer.withServer { server in
+            let keys = (server.accessKeyID, "wrong-secret-of-mine")
+            try await withClient(endpoint: server.endpoint, keys: keys) { client in
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+                }
+                guard case .refused(let failure) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(failure.status == 403)
+                #expect(failure.code == "SignatureDoesNotMatch")
+                var printed = "\(failure)"
+                dump(failure, to: &printed)
+                #expect(!printed.contains("wrong-secret-of-mine"))
+                #expect(!printed.contains("Credential="))
+            }
+        }
+    }
+
+    @Test("Twenty megabytes stream in, also when the bucket has to be made first, and stream out")
+    func large() async throws {
+        let length = 20 * 1_024 * 1_024
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                let body = S3Body.streamed(length)
+                try await client.put(key: "large", body: body, contentType: "image/jpeg")
+                let object = try await client.get(key: "large")
+                #expect(object.info.contentLength == length)
+                #expect(S3Body(try await object.bytes.collect()).sha256Hex == body.sha256Hex)
+            }
+        }
+    }
+
+    @Test("Many puts at once into a missing bucket all succeed")
+    func concurrentCreation() async throws {
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<16 {
+                        group.addTask {
+                            try await client.put(key: "\(number)", body: S3Body("x"), contentType: "text/plain")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(try FileManager.default.contentsOfDirectory(atPath: server.directory.path) == ["photos"])
+            }
+        }
+    }
+
+    @Test("Arguments beyond their limits are refused before anything is sent")
+    func limits() async throws {
+        try await withClient(endpoint: "http://127.0.0.1:1") { client in
+            let long = String(repeating: "ü", count: S3Client.keyBytesMax / 2)
+            #expect(throws: Never.self) { try client.presignedGet(key: long, expires: 604_800, at: .now) }
+            #expect(throws: Never.self) { try client.presignedGet(key: "a", expires: 1, at: .now) }
+            #expect(throws: S3Error.self) { try client.presignedGet(key: long + "a", expires: 1, at: .now) }
+            #expect(throws: S3Error.self) { try client.presignedGet(key: "", expires: 1, at: .now) }
+            #expect(throws: S3Error.self) { try client.presignedGet(key: "a", expires: 0, at: .now) }
+            #expect(throws: S3Error.self) { try client.presignedGet(key: "a", expires: 604_801, at: .now) }
+            for type in ["", "a\r\nx-amz-acl: public-read", "a\u{7F}"] {
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: S3Body("x"), contentType: type)
+                }
+                guard case .invalidArgument(.contentType) = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+            for range in [S3ByteRange.bytes(-1...4), .from(-1), .last(0)] {
+                let error = await failure { () async throws(S3Error) in _ = try await client.get(key: "a", range: range)
+                }
+                guard case .invalidArgument(.range) = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+        }
+    }
+
+    struct Fetched: Equatable {
+        let status: UInt
+        let text: String
+    }
+
+    /// As a browser would, without a header of ours.
+    private static func fetch(_ url: String) async throws -> Fetched {
+        let response = try await HTTPClient.shared.execute(.init(url: url), timeout: .seconds(10))
+        return Fetched(
+            status: response.status.code,
+            text: String(buffer: try await response.body.collect(upTo: 65_536))
+        )
+    }
+}

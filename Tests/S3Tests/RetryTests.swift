@@ -1,0 +1,179 @@
+import Foundation
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import S3
+
+/// What is tried again, how often, and that each try is whole.
+@Suite(.timeLimit(.minutes(1)))
+struct RetryTests {
+    @Test("After SlowDown the body is sent again, signed anew, after growing pauses")
+    func slowDownTwice() async throws {
+        let slowDown = ScriptedServer.Reply.send(.failure("503 Slow Down", code: "SlowDown"))
+        try await ScriptedServer.with([slowDown, slowDown, .send(.answer("200 OK"))]) { server in
+            let pauses = Mutex<[Duration]>([])
+            let clock = Mutex(Date(timeIntervalSince1970: 1_369_353_600))
+            let retries = S3RetryPolicy(
+                random: { $0.upperBound },
+                sleep: { pause in pauses.withLock { $0.append(pause) } }
+            )
+            let now = { @Sendable in
+                clock.withLock { date in
+                    defer { date += 1 }
+                    return date
+                }
+            }
+            try await withClient(endpoint: server.endpoint, retries: retries, now: now) { client in
+                try await client.put(key: "a", body: .streamed(200_000), contentType: "image/jpeg")
+            }
+
+            let requests = server.received
+            #expect(requests.map { $0.headers["x-amz-date"] } == Self.threeDates)
+            #expect(Set(requests.map { $0.headers["authorization"] }).count == 3)
+            #expect(Set(requests.map(\.body)).count == 1)
+            #expect(requests.first?.body.readableBytes == 200_000)
+            #expect(pauses.withLock { $0 } == [.milliseconds(100), .milliseconds(200)])
+        }
+    }
+
+    static let threeDates = ["20130524T000000Z", "20130524T000001Z", "20130524T000002Z"]
+
+    @Test("The third failure is final")
+    func threeTriesAtMost() async throws {
+        let broken = ScriptedServer.Reply.send(.failure("500 Internal Server Error", code: "InternalError"))
+        try await ScriptedServer.with([broken, broken, broken, .send(.answer("200 OK"))]) { server in
+            try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
+                let error = await failure(of: { () async throws(S3Error) in try await client.delete(key: "a") })
+                guard case .unavailable(let failure) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(failure.status == 500)
+                #expect(failure.code == "InternalError")
+            }
+            #expect(server.received.count == 3)
+        }
+    }
+
+    @Test("A connection closed without an answer is tried again")
+    func closedConnection() async throws {
+        try await ScriptedServer.with([.close, .send(.answer("200 OK"))]) { server in
+            try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
+                try await client.put(key: "a", body: S3Body("hello"), contentType: "text/plain")
+            }
+            #expect(server.received.map { String(buffer: $0.body) }.last == "hello")
+        }
+    }
+
+    @Test(
+        "An answer that says no is not asked for again",
+        arguments: ["301 Moved Permanently", "400 Bad Request", "403 Forbidden", "412 Precondition Failed"]
+    )
+    func refusals(status: String) async throws {
+        try await ScriptedServer.with([.send(.failure(status, code: "No")), .send(.answer("200 OK"))]) { server in
+            try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+                }
+                guard case .refused(let failure) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(failure.status == Int(status.prefix(3)))
+            }
+            #expect(server.received.count == 1)
+        }
+    }
+
+    @Test("A missing bucket is made once, even when the answer cuts off a large body")
+    func missingBucket() async throws {
+        let replies: [ScriptedServer.Reply] = [
+            .sendEarly(.failure("404 Not Found", code: "NoSuchBucket")),
+            .send(.answer("200 OK")),
+            .send(.answer("200 OK")),
+        ]
+        try await ScriptedServer.with(replies) { server in
+            try await withClient(endpoint: server.endpoint, region: "eu-west-1") { client in
+                try await client.put(key: "a", body: .streamed(3_000_000), contentType: "image/jpeg")
+            }
+            #expect(server.received.map(\.target) == ["/photos/a", "/photos", "/photos/a"])
+            #expect(server.received.last?.body.readableBytes == 3_000_000)
+            let creation = String(buffer: server.received[1].body)
+            #expect(creation.contains("<LocationConstraint>eu-west-1</LocationConstraint>"))
+        }
+    }
+
+    @Test("A bucket that stays missing is an error, not a loop")
+    func bucketStaysMissing() async throws {
+        let missing = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchBucket"))
+        try await ScriptedServer.with([missing, .send(.answer("200 OK")), missing, missing]) { server in
+            try await withClient(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+                }
+                #expect(error?.isMissingBucket == true)
+            }
+            #expect(server.received.count == 3)
+        }
+    }
+
+    @Test("A source that fails is that failure, and is not tried again")
+    func failingSource() async throws {
+        struct DiskFailed: Error {}
+        try await ScriptedServer.with([.send(.answer("200 OK"))]) { server in
+            let body = S3Body(length: 100, sha256Hex: UnsignedRequest.emptyPayloadHash) {
+                AsyncThrowingStream { continuation in
+                    continuation.yield(ByteBuffer(string: "begun"))
+                    continuation.finish(throwing: DiskFailed())
+                }
+            }
+            try await withClient(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: body, contentType: "text/plain")
+                }
+                guard case .source(is DiskFailed) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test("A source of another length than announced is its own failure", arguments: [99, 101])
+    func wrongLength(announced: Int) async throws {
+        try await ScriptedServer.with([.send(.answer("200 OK"))]) { server in
+            let body = S3Body(length: announced, sha256Hex: UnsignedRequest.emptyPayloadHash) {
+                S3Body.chunks(100, chunk: 50)
+            }
+            try await withClient(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: body, contentType: "text/plain")
+                }
+                guard case .source = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test("Pauses grow to their cap, end with the tries, and never reach past the window")
+    func policy() {
+        let policy = S3RetryPolicy(random: { $0.upperBound })
+        let lazy = S3RetryPolicy(random: { $0.lowerBound })
+        let window = Duration.seconds(3)
+        let error = S3Error.unavailable(S3Failure(cause: S3NoAnswer.silent))
+        #expect(policy.pause(after: error, tries: 1, elapsed: .zero, window: window) == .milliseconds(100))
+        #expect(policy.pause(after: error, tries: 2, elapsed: .zero, window: window) == .milliseconds(200))
+        #expect(policy.pause(after: error, tries: 3, elapsed: .zero, window: window) == nil)
+        #expect(lazy.pause(after: error, tries: 1, elapsed: window, window: window) == .zero)
+        #expect(lazy.pause(after: error, tries: 1, elapsed: window + .nanoseconds(1), window: window) == nil)
+        #expect(policy.pause(after: .cancelled, tries: 1, elapsed: .zero, window: window) == nil)
+    }
+}
+
+extension S3RetryPolicy {
+    /// Tries again without a pause.
+    static let immediate = S3RetryPolicy(sleep: { _ in })
+}
