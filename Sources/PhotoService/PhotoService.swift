@@ -1,6 +1,6 @@
 import AESCrypt
 import AsyncHTTPClient
-import FoundationEssentials
+package import FoundationEssentials
 import Glibc
 import Hummingbird
 package import Logging
@@ -25,7 +25,7 @@ package struct PhotoService: Service {
     /// How often half-done work is looked for.
     var sweepInterval: Duration = .seconds(5)
     /// The time.
-    var now: @Sendable () -> Date = { Date() }
+    package var now: @Sendable () -> Date = { Date() }
 
     /// - Parameters:
     ///   - configuration: What the service is told from outside.

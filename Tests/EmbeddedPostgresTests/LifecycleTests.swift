@@ -48,8 +48,8 @@ struct LifecycleTests {
                 try await query(url, "select count(*) from pg_stat_activity where query like '%sleep(600)'") == "1"
             }
             try await handle.stop()
-            await #expect(throws: EmbeddedPostgresError.self) { try await session.value }
             try await waitUntilGone(postmaster)
+            await #expect(throws: EmbeddedPostgresError.self) { try await session.value }
             #expect(!FileManager.default.fileExists(atPath: folder.cluster + "/.s.PGSQL.5432"))
             try await handle.stop()
         }

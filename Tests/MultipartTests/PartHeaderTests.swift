@@ -108,6 +108,7 @@ struct PartHeaderTests {
             "Content-Disposition: form-data; name=a\"b",
             "Content-Disposition: form-data; \"name\"=a",
             "Content-Disposition: form-data; =a",
+            "Content-Disposition: form-data; name=a; \"flag",
             "Content-Disposition: name=\"a\"",
             "Content-Disposition:",
             "Content-Disposition : form-data; name=a",

@@ -86,6 +86,20 @@ struct RetryTests {
         }
     }
 
+    @Test("A status counts even when its explanation breaks off")
+    func brokenErrorDocument() async throws {
+        let text = "HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\n<Error><Code>"
+        try await ScriptedServer.with([.sendAndClose(text)]) { server in
+            try await withClient(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in try await client.delete(key: "a") }
+                guard case .refused(let failure) = error, failure.status == 403 else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+        }
+    }
+
     @Test("A missing bucket is made once, even when the answer cuts off a large body")
     func missingBucket() async throws {
         let replies: [ScriptedServer.Reply] = [

@@ -125,8 +125,10 @@ struct WireTests {
 
     @Test("Several requests in a row use one connection")
     func keepAlive() async throws {
+        // Long enough to come in several pieces: an answer that nobody reads to its end costs its connection.
+        let success = ScriptedServer.Reply.send(.answer("200 OK", body: String(repeating: " ", count: 60_000)))
         let error = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchKey"))
-        try await ScriptedServer.with([.send(.answer("200 OK")), error, .send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([success, error, success]) { server in
             try await withClient(endpoint: server.endpoint) { client in
                 try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
                 try await client.delete(key: "a")

@@ -1,0 +1,76 @@
+package import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOPosix
+
+/// A plain TCP connection, for requests that are sent byte by byte as a test wants them.
+package struct RawConnection {
+    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private var received = ByteBuffer()
+
+    /// Runs a body with a connection to a port of this machine.
+    ///
+    /// - Parameters:
+    ///   - port: The port.
+    ///   - body: Uses the connection.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    package static func open<Result: Sendable>(
+        port: Int,
+        _ body: (inout RawConnection) async throws -> Result
+    ) async throws -> Result {
+        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            var connection = RawConnection(outbound: outbound, inbound: inbound.makeAsyncIterator())
+            return try await body(&connection)
+        }
+    }
+
+    /// Sends text as it is.
+    package func send(_ text: String) async throws {
+        try await outbound.write(ByteBuffer(string: text))
+    }
+
+    /// Sends bytes as they are.
+    package func send(_ bytes: Data) async throws {
+        try await outbound.write(ByteBuffer(data: bytes))
+    }
+
+    /// Says that nothing more will be sent, and still reads.
+    package func finish() {
+        outbound.finish()
+    }
+
+    /// Reads one response, interim ones included.
+    ///
+    /// - Parameter isHead: Whether it answers a HEAD request, so that no body follows.
+    /// - Returns: nil when the server closed the connection before it answered.
+    /// - Throws: What the connection throws; `HTTPAnswerError` for what is no HTTP.
+    package mutating func readResponse(isHead: Bool = false) async throws -> HTTPAnswer? {
+        while true {
+            if let (answer, length) = try HTTPAnswer.parse(Data(buffer: received), isHead: isHead) {
+                received.moveReaderIndex(forwardBy: length)
+                return answer
+            }
+            guard let next = try await inbound.next(isolation: #isolation) else { return nil }
+            received.writeImmutableBuffer(next)
+        }
+    }
+
+    /// Reads until the server closes the connection.
+    ///
+    /// - Returns: What came until then and was not read yet.
+    /// - Throws: What the connection throws.
+    package mutating func readToEnd() async throws -> Data {
+        while let next = try await inbound.next(isolation: #isolation) { received.writeImmutableBuffer(next) }
+        defer { received.clear() }
+        return Data(buffer: received)
+    }
+}

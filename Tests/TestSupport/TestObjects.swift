@@ -1,0 +1,70 @@
+package import Foundation
+
+/// Which of the stores a test runs against.
+package enum TestStore: String, CaseIterable, Sendable {
+    case disk
+    case s3
+}
+
+/// A store of a test's own, and a look at it from outside the service.
+package enum TestObjects: Sendable {
+    case disk(URL)
+    case s3(RcloneServer)
+
+    private static let bucket = "selfies"
+
+    /// Runs a body with a new, empty store.
+    static func with<Result>(
+        _ store: TestStore,
+        _ body: (TestObjects) async throws -> Result
+    ) async throws -> Result {
+        switch store {
+        case .s3:
+            return try await RcloneServer.withServer { try await body(.s3($0)) }
+        case .disk:
+            let folder = FileManager.default.temporaryDirectory.appending(path: "objects-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            return try await body(.disk(folder))
+        }
+    }
+
+    /// What the service is told about the store.
+    package var settings: [String: String] {
+        switch self {
+        case .disk(let folder): ["OBJECTS_PATH": folder.path]
+        case .s3(let server):
+            [
+                "S3_BUCKET_NAME": Self.bucket,
+                "AWS_ACCESS_KEY_ID": server.accessKeyID,
+                "AWS_SECRET_ACCESS_KEY": server.secretAccessKey,
+                "AWS_ENDPOINT_URL_S3": server.endpoint,
+            ]
+        }
+    }
+
+    private var folder: URL {
+        switch self {
+        case .disk(let folder): folder
+        case .s3(let server): server.directory.appending(path: Self.bucket)
+        }
+    }
+
+    /// The keys of all objects, of unfinished ones too, sorted.
+    package func keys() -> [String] {
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.isRegularFileKey])
+        return (files?.compactMap { $0 as? URL } ?? [])
+            .filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true }
+            .map(\.lastPathComponent).sorted()
+    }
+
+    /// An object's bytes; nil when there is none.
+    package func bytes(key: String) -> Data? {
+        try? Data(contentsOf: folder.appending(path: key))
+    }
+
+    /// Puts an object there behind the service's back.
+    package func write(_ bytes: Data, key: String) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try bytes.write(to: folder.appending(path: key))
+    }
+}

@@ -1,0 +1,164 @@
+import AsyncHTTPClient
+package import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+package import Postgres
+
+extension TestService {
+    /// Sends a request and collects the answer; redirects are not followed.
+    ///
+    /// - Parameters:
+    ///   - method: Such as `GET`.
+    ///   - target: The path and query as they go over the wire, or a whole URL.
+    ///   - headers: Names and values.
+    ///   - body: The body; its length is sent along.
+    /// - Returns: The answer.
+    /// - Throws: What the connection throws.
+    package func send(
+        _ method: String,
+        _ target: String,
+        headers: [(String, String)] = [],
+        body: Data? = nil
+    ) async throws -> HTTPAnswer {
+        var request = HTTPClientRequest(url: target.hasPrefix("http") ? target : origin + target)
+        request.method = HTTPMethod(rawValue: method)
+        request.headers = HTTPHeaders(headers)
+        if let body { request.body = .bytes(ByteBuffer(data: body)) }
+        let response = try await Self.client.execute(request, timeout: .seconds(60))
+        let collected = try await response.body.collect(upTo: 64 << 20)
+        var values: [String: String] = [:]
+        for (name, value) in response.headers { values[name.lowercased()] = value }
+        return HTTPAnswer(status: Int(response.status.code), headers: values, body: Data(buffer: collected))
+    }
+
+    /// Sends parameters as a form.
+    package func sendForm(
+        _ method: String,
+        _ target: String,
+        authorization: String?,
+        _ parameters: [(String, String)] = []
+    ) async throws -> HTTPAnswer {
+        let allowed = CharacterSet.alphanumerics
+        let body = parameters.map { name, value in
+            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
+        }.joined(separator: "&")
+        var headers = [("Content-Type", "application/x-www-form-urlencoded")]
+        if let authorization { headers.append(("Authorization", authorization)) }
+        return try await send(method, target, headers: headers, body: Data(body.utf8))
+    }
+
+    /// The header of a request with the API's credential.
+    package static var basic: String { "Basic \(Data("\(apiName):\(apiPassword)".utf8).base64EncodedString())" }
+
+    /// Makes an account.
+    package func signUp(
+        email: String,
+        password: String = "my password",
+        fullName: String = "Ada Lovelace"
+    ) async throws -> HTTPAnswer {
+        try await sendForm(
+            "POST", "/api/signup", authorization: Self.basic,
+            [("full_name", fullName), ("email", email), ("password", try Self.encrypt(password))]
+        )
+    }
+
+    /// Begins a session.
+    package func signIn(email: String, password: String = "my password") async throws -> HTTPAnswer {
+        try await sendForm(
+            "POST", "/api/signin", authorization: Self.basic,
+            [("email", email), ("password", try Self.encrypt(password))]
+        )
+    }
+
+    /// Makes an account and begins a session.
+    ///
+    /// - Returns: The token.
+    /// - Throws: `TestServiceError.unexpected` when either fails.
+    package func makeToken(email: String = "ada@example.com", password: String = "my password") async throws -> String {
+        let up = try await signUp(email: email, password: password)
+        guard up.status == 200 else { throw UnexpectedAnswer(answer: up) }
+        let answer = try await signIn(email: email, password: password)
+        guard let token = answer.json["api_authtoken"] as? String else { throw UnexpectedAnswer(answer: answer) }
+        return token
+    }
+
+    /// Uploads a photo as the reference client does.
+    package func upload(
+        _ image: Data = TestImage.jpeg,
+        token: String,
+        title: String = "My selfie",
+        fileName: String = "photo"
+    ) async throws -> HTTPAnswer {
+        try await send(
+            "POST", "/api/upload_photo",
+            headers: [
+                ("Authorization", "Token token=\(token)"),
+                ("Content-Type", "multipart/form-data; boundary=\(TestMultipart.boundary)"),
+            ],
+            body: TestMultipart.body(image: image, title: title, fileName: fileName)
+        )
+    }
+
+    /// The list of a user's photos.
+    package func list(token: String) async throws -> HTTPAnswer {
+        try await send("GET", "/api/get_photos", headers: [("Authorization", "Token token=\(token)")])
+    }
+
+    /// Deletes a photo.
+    package func delete(_ randomID: String, token: String) async throws -> HTTPAnswer {
+        try await sendForm(
+            "DELETE", "/api/delete_photo", authorization: "Token token=\(token)", [("photo_id", randomID)]
+        )
+    }
+
+    /// The number that a query's one row has in its column `count`.
+    package func count(_ query: PostgresQuery) async throws -> Int {
+        try await postgres.query(query).first?.decode("count") ?? 0
+    }
+
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+}
+
+/// An answer that a helper can't go on with.
+package struct UnexpectedAnswer: Error, CustomStringConvertible {
+    let answer: HTTPAnswer
+
+    package var description: String { "\(answer.status): \(answer.text)" }
+}
+
+/// Bodies as the reference client sends them.
+package enum TestMultipart {
+    /// The reference client's boundary.
+    package static let boundary = "---------------------------14737809831466499882746641449"
+
+    /// The reference client's two parts.
+    package static func body(image: Data, title: String, fileName: String = "photo") -> Data {
+        var body = Data()
+        body += Data("--\(boundary)\r\n".utf8)
+        body += Data("Content-Disposition: attachment; name=\"image\"; filename=\"\(fileName)\"\r\n".utf8)
+        body += Data("Content-Type: application/octet-stream\r\n\r\n".utf8)
+        body += image
+        body += Data("\r\n--\(boundary)\r\n".utf8)
+        body += Data("Content-Disposition: form-data; name=\"title\"\r\n\r\n\(title)".utf8)
+        body += Data("\r\n--\(boundary)--\r\n".utf8)
+        return body
+    }
+}
+
+/// Bytes that pass as photos.
+package enum TestImage {
+    /// A real JPEG, the one that the README uploads.
+    package static let jpeg =
+        (try? Data(contentsOf: TestCluster.packageRoot.appending(path: "docs/example.jpg"))) ?? Data()
+
+    /// A photo of any size: a PNG's signature, then bytes that differ by `seed`.
+    package static func png(bytes count: Int, seed: UInt8 = 0) -> Data {
+        let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        return Data(signature) + Data((0..<(count - signature.count)).map { UInt8(truncatingIfNeeded: $0 * 31) ^ seed })
+    }
+}

@@ -1,0 +1,153 @@
+import AESCrypt
+package import Foundation
+import Logging
+package import PhotoService
+package import Postgres
+import ServiceLifecycle
+import Synchronization
+
+/// A running service for a test: in this process, on a port of its own, with a database and a store of its own.
+package struct TestService: Sendable {
+    package static let apiName = "test-app"
+    package static let apiPassword = "p4ssw0rd"
+    /// The lowest cost that the service takes.
+    package static let passwordHashCost = 10
+
+    /// The port that the service listens on.
+    package let port: Int
+    /// Straight to the service's database.
+    package let postgres: PostgresClient
+    /// The database's URL.
+    package let databaseURL: String
+    /// The objects, whichever store they are in.
+    package let objects: TestObjects
+    /// The service's time, which a test may set forward.
+    package let clock: TestClock
+    /// All that the service logged.
+    package let log: TestLog
+
+    package var origin: String { "http://127.0.0.1:\(port)" }
+
+    /// Encrypts as clients do.
+    package static func encrypt(_ password: String) throws -> String {
+        try AESCrypt(passphrase: apiPassword).encrypt(Array(password.utf8))
+    }
+
+    /// Runs a body with a service.
+    ///
+    /// - Parameters:
+    ///   - store: Where photos are kept.
+    ///   - settings: Configuration keys beside those that are needed.
+    ///   - adjust: Changes the service before it starts.
+    ///   - body: Uses the service.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or what keeps the service from starting.
+    package static func run<Result: Sendable>(
+        store: TestStore = .disk,
+        settings: [String: String] = [:],
+        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
+        _ body: @Sendable (TestService) async throws -> Result
+    ) async throws -> Result {
+        try await TestCluster.withDatabase { databaseURL in
+            try await run(databaseURL: databaseURL, store: store, settings: settings, adjust: adjust, body)
+        }
+    }
+
+    /// Runs a body with a service on a database that is there already.
+    ///
+    /// - Parameters:
+    ///   - databaseURL: The database, migrated.
+    ///   - store: Where photos are kept.
+    ///   - settings: Configuration keys beside those that are needed.
+    ///   - adjust: Changes the service before it starts.
+    ///   - body: Uses the service.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or what keeps the service from starting.
+    package static func run<Result: Sendable>(
+        databaseURL: String,
+        store: TestStore = .disk,
+        settings: [String: String] = [:],
+        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
+        _ body: @Sendable (TestService) async throws -> Result
+    ) async throws -> Result {
+        try await TestObjects.with(store) { objects in
+            let values = self.settings(databaseURL: databaseURL, objects: objects).merging(settings) { $1 }
+            let configuration = try ServiceConfiguration(from: ConfigurationSource(values: values))
+            let (clock, log) = (TestClock(), TestLog())
+            let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
+            var service = PhotoService(
+                configuration: configuration,
+                hostname: "127.0.0.1",
+                port: 0,
+                logger: log.logger(level: configuration.logLevel),
+                onRunning: { portContinuation.yield($0) }
+            )
+            service.now = { clock.now }
+            adjust(&service)
+            let group = ServiceGroup(
+                configuration: .init(services: [service], logger: log.logger(level: .error))
+            )
+            return try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask {
+                    defer { portContinuation.finish() }
+                    try await group.run()
+                }
+                guard let port = await ports.first(where: { _ in true }) else {
+                    try await tasks.waitForAll()
+                    throw TestServiceError.notStarted
+                }
+                let postgres = PostgresClient(configuration: try PostgresConfiguration(url: databaseURL))
+                let test = TestService(
+                    port: port,
+                    postgres: postgres,
+                    databaseURL: databaseURL,
+                    objects: objects,
+                    clock: clock,
+                    log: log
+                )
+                let result: Swift.Result<Result, any Error>
+                do {
+                    result = .success(try await body(test))
+                } catch {
+                    result = .failure(error)
+                }
+                await postgres.close()
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+                return try result.get()
+            }
+        }
+    }
+
+    /// The configuration of a service for tests.
+    ///
+    /// - Parameters:
+    ///   - databaseURL: The database.
+    ///   - objects: The store.
+    /// - Returns: Values by key.
+    package static func settings(databaseURL: String, objects: TestObjects) -> [String: String] {
+        [
+            "DATABASE_URL": databaseURL,
+            "API_AUTH_NAME": apiName,
+            "API_AUTH_PASSWORD": apiPassword,
+            "SECRET_KEY_BASE": String(repeating: "secret-key-base-", count: 4),
+            "PASSWORD_HASH_COST": String(passwordHashCost),
+        ].merging(objects.settings) { $1 }
+    }
+}
+
+package enum TestServiceError: Error {
+    case notStarted
+}
+
+/// A time that stands at the present unless a test moves it.
+package final class TestClock: Sendable {
+    private let offset = Mutex<TimeInterval>(0)
+
+    package var now: Date { Date().addingTimeInterval(offset.withLock { $0 }) }
+
+    /// Sets the time forward, or back.
+    package func advance(by seconds: TimeInterval) {
+        offset.withLock { $0 += seconds }
+    }
+}
