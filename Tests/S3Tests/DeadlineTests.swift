@@ -9,9 +9,9 @@ struct DeadlineTests {
     /// Shorter than the real ones, in the same order.
     static let short: S3Deadlines = {
         var deadlines = S3Deadlines()
-        deadlines.silence = .milliseconds(400)
-        deadlines.giveUp = .milliseconds(450)
-        deadlines.retryWindow = .milliseconds(300)
+        deadlines.silence = .milliseconds(800)
+        deadlines.giveUp = .milliseconds(900)
+        deadlines.retryWindow = .milliseconds(700)
         return deadlines
     }()
 
@@ -22,16 +22,17 @@ struct DeadlineTests {
     func silentStore(length: Int) async throws {
         try await ScriptedServer.with([.hang, .hang, .hang]) { server in
             try await withClient(endpoint: server.endpoint, deadlines: Self.short) { client in
+                let body = S3Body.streamed(length)
                 let start = ContinuousClock.now
                 let error = await failure { () async throws(S3Error) in
-                    try await client.put(key: "a", body: .streamed(length), contentType: "text/plain")
+                    try await client.put(key: "a", body: body, contentType: "text/plain")
                 }
                 guard case .unavailable(let failure) = error else {
                     Issue.record("\(String(describing: error))")
                     return
                 }
                 #expect(failure.cause as? S3NoAnswer == .silent)
-                #expect(start.duration(to: .now) < .seconds(2))
+                #expect(start.duration(to: .now) < .seconds(3))
             }
             #expect(server.received.count == 1)
         }
@@ -53,7 +54,7 @@ struct DeadlineTests {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                #expect(start.duration(to: .now) < .seconds(2))
+                #expect(start.duration(to: .now) < .seconds(3))
             }
             #expect(server.received.count == 2)
         }
@@ -63,15 +64,15 @@ struct DeadlineTests {
     func slowUpload() async throws {
         let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(4), then: .answer("200 OK"))
         var deadlines = S3Deadlines()
-        deadlines.silence = .milliseconds(700)
+        deadlines.silence = .milliseconds(1_500)
         let limits = deadlines
         try await ScriptedServer.with([reply]) { server in
             let start = ContinuousClock.now
             try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
-                try await client.put(key: "a", body: .streamed(16_000_000), contentType: "image/jpeg")
+                try await client.put(key: "a", body: .streamed(40_000_000), contentType: "image/jpeg")
             }
-            #expect(start.duration(to: .now) > .milliseconds(1_400))
-            #expect(server.received.map(\.body.readableBytes) == [16_000_000])
+            #expect(start.duration(to: .now) > .milliseconds(3_000))
+            #expect(server.received.map(\.body.readableBytes) == [40_000_000])
         }
     }
 
@@ -83,16 +84,17 @@ struct DeadlineTests {
         let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(20), then: .answer("200 OK"))
         try await ScriptedServer.with([reply]) { server in
             try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
+                let body = S3Body.streamed(20_000_000)
                 let start = ContinuousClock.now
                 let error = await failure { () async throws(S3Error) in
-                    try await client.put(key: "a", body: .streamed(20_000_000), contentType: "image/jpeg")
+                    try await client.put(key: "a", body: body, contentType: "image/jpeg")
                 }
                 guard case .unavailable(let failure) = error else {
                     Issue.record("\(String(describing: error))")
                     return
                 }
                 #expect(failure.cause as? S3NoAnswer == .overdue)
-                #expect(start.duration(to: .now) < .seconds(2))
+                #expect(start.duration(to: .now) < .seconds(3))
             }
         }
     }
@@ -130,7 +132,7 @@ struct DeadlineTests {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                #expect(start.duration(to: .now) < .seconds(2))
+                #expect(start.duration(to: .now) < .seconds(3))
             }
         }
     }
@@ -144,7 +146,7 @@ struct DeadlineTests {
                 var isFirst = true
                 for try await var chunk in try await client.get(key: "a").bytes {
                     read.writeBuffer(&chunk)
-                    if isFirst { try await Task.sleep(for: .milliseconds(900)) }
+                    if isFirst { try await Task.sleep(for: .milliseconds(1_800)) }
                     isFirst = false
                 }
                 #expect(String(buffer: read) == body)

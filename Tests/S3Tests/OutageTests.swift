@@ -60,9 +60,10 @@ struct OutageTests {
     }
 
     private static func expectOutage(_ client: S3Client, length: Int = 1) async throws {
+        let body = S3Body.streamed(length)
         let start = ContinuousClock.now
         let error = await failure { () async throws(S3Error) in
-            try await client.put(key: "b", body: .streamed(length), contentType: "text/plain")
+            try await client.put(key: "b", body: body, contentType: "text/plain")
         }
         guard case .unavailable(let failure) = error else {
             Issue.record("\(String(describing: error))")

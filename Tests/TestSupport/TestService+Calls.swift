@@ -58,7 +58,9 @@ extension TestService {
         fullName: String = "Ada Lovelace"
     ) async throws -> HTTPAnswer {
         try await sendForm(
-            "POST", "/api/signup", authorization: Self.basic,
+            "POST",
+            "/api/signup",
+            authorization: Self.basic,
             [("full_name", fullName), ("email", email), ("password", try Self.encrypt(password))]
         )
     }
@@ -66,7 +68,9 @@ extension TestService {
     /// Begins a session.
     package func signIn(email: String, password: String = "my password") async throws -> HTTPAnswer {
         try await sendForm(
-            "POST", "/api/signin", authorization: Self.basic,
+            "POST",
+            "/api/signin",
+            authorization: Self.basic,
             [("email", email), ("password", try Self.encrypt(password))]
         )
     }
@@ -91,7 +95,8 @@ extension TestService {
         fileName: String = "photo"
     ) async throws -> HTTPAnswer {
         try await send(
-            "POST", "/api/upload_photo",
+            "POST",
+            "/api/upload_photo",
             headers: [
                 ("Authorization", "Token token=\(token)"),
                 ("Content-Type", "multipart/form-data; boundary=\(TestMultipart.boundary)"),
@@ -108,7 +113,10 @@ extension TestService {
     /// Deletes a photo.
     package func delete(_ randomID: String, token: String) async throws -> HTTPAnswer {
         try await sendForm(
-            "DELETE", "/api/delete_photo", authorization: "Token token=\(token)", [("photo_id", randomID)]
+            "DELETE",
+            "/api/delete_photo",
+            authorization: "Token token=\(token)",
+            [("photo_id", randomID)]
         )
     }
 
