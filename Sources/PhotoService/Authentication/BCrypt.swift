@@ -32,6 +32,11 @@ enum BCrypt {
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
+    /// Takes the time of a hash and forgets it.
+    static func spendTime(of password: [UInt8], cost: Int) {
+        _ = try? hash(password, cost: cost)
+    }
+
     /// The cost in a bcrypt hash; nil for any other text.
     static func cost(of hash: String) -> Int? {
         guard let match = hash.wholeMatch(of: /\$2[aby]\$([0-9]{2})\$[.\/A-Za-z0-9]{53}/) else { return nil }

@@ -53,7 +53,16 @@ final class PasswordHasher: Sendable {
     /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
     func verify(_ password: Password?, against hash: String?) async throws -> Bool {
         let bytes = password?.bytes ?? Array("undecryptable".utf8)
-        let isMatch = try await run { [dummyHash] in BCrypt.verify(bytes, against: hash ?? dummyHash) }
+        let isMatch = try await run { [dummyHash, cost] in
+            let hash = hash ?? dummyHash
+            if BCrypt.verify(bytes, against: hash) { return true }
+            // A hash of an older, lower cost must not give itself away by a quicker refusal. Each cost takes twice as
+            // long as the one below, so these and the one above take as long as one of today's.
+            for lower in (BCrypt.cost(of: hash) ?? cost)..<max(cost, BCrypt.cost(of: hash) ?? cost) {
+                BCrypt.spendTime(of: bytes, cost: lower)
+            }
+            return false
+        }
         return isMatch && password != nil && hash != nil
     }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import Logging
 import Multipart
@@ -31,6 +32,7 @@ extension ServiceError {
         self =
             switch error {
             case let error as ServiceError: error
+            case let error as AccountComplaints: ServiceError(status: .badRequest, message: error.message)
             case let error as PostgresError where error.isUnavailable: .unavailable
             case is ObjectStoreError: .unavailable
             case is PasswordHasherError: .unavailable
