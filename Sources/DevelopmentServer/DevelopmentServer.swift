@@ -30,6 +30,8 @@ package struct DevelopmentServer: Service {
     ///
     /// - Throws: `EmbeddedPostgresError`, `ConfigurationError`, `MigrationError`, `ServiceStartError`.
     package func run() async throws {
+        // First of all, since it fails in any folder but the project's.
+        let migrations = try MigrationDirectory(path: "migrations").load()
         if try EnvironmentFile(path: Self.environmentFile).createIfMissing() {
             say("Wrote \(Self.environmentFile) with generated secrets.")
         }
@@ -37,7 +39,7 @@ package struct DevelopmentServer: Service {
         say("Starting PostgreSQL in \(Self.stateDirectory)/postgres …")
         let databaseURL = try await postgres.start()
         do {
-            try await serve(databaseURL: databaseURL)
+            try await serve(databaseURL: databaseURL, migrations: migrations)
         } catch {
             try? await postgres.stop()
             throw error
@@ -46,13 +48,12 @@ package struct DevelopmentServer: Service {
         say("Stopped. Your data is kept in \(Self.stateDirectory).")
     }
 
-    private func serve(databaseURL: String) async throws {
+    private func serve(databaseURL: String, migrations: [Migration]) async throws {
         let source = try await ConfigurationSource(
             environmentFile: Self.environmentFile,
             overrides: ["DATABASE_URL": databaseURL, "OBJECTS_PATH": "\(Self.stateDirectory)/objects"]
         )
         let configuration = try ServiceConfiguration(from: source)
-        let migrations = try MigrationDirectory(path: "migrations").load()
         for migration in try await Migrator(configuration: configuration.postgres, migrations: migrations).up() {
             say("Applied \(migration.fileName)")
         }
@@ -65,17 +66,18 @@ package struct DevelopmentServer: Service {
             hostname: hostname,
             port: port ?? configuration.port,
             logger: logger,
-            onRunning: { announce(port: $0) }
+            onRunning: { announce(port: $0, databaseURL: databaseURL) }
         )
         try await service.run()
     }
 
-    private func announce(port: Int) {
+    private func announce(port: Int, databaseURL: String) {
         let origin = "http://\(hostname == "0.0.0.0" ? "localhost" : hostname):\(port)"
         say(
             """
 
             Selfie is at \(origin). Stop it with Ctrl-C.
+            Its database: psql '\(databaseURL)'
 
             A first photo: open another terminal in this folder and paste
 

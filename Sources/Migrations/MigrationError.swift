@@ -2,6 +2,8 @@ package import Postgres
 
 /// Why migrations could not be read, planned or applied; each description says what to do.
 package enum MigrationError: Error {
+    /// The database can't be reached; the text is libpq's reason.
+    case unreachable(String)
     case unreadableDirectory(String)
     case unreadableFile(String)
     case invalidFileName(String)
@@ -20,6 +22,8 @@ package enum MigrationError: Error {
 extension MigrationError: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .unreachable(let reason):
+            "The database can't be reached. Check DATABASE_URL, and whether PostgreSQL runs. It said:\n\(reason)"
         case .unreadableDirectory(let path):
             "There is no readable folder of migrations at \(path). Run the command in the project's folder, "
                 + "or name the folder with --migrations."

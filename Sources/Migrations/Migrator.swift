@@ -25,7 +25,7 @@ package struct Migrator: Sendable {
     /// Applies every pending step, each in a transaction of its own.
     ///
     /// - Returns: The steps that were applied; empty when there was nothing to do.
-    /// - Throws: `MigrationError`, or `PostgresError` when the database can't be reached.
+    /// - Throws: `MigrationError`, or `PostgresError` when the connection breaks.
     package func up() async throws -> [Migration] {
         try await withLock { connection in
             let pending = try await plan(on: connection).pending()
@@ -48,7 +48,7 @@ package struct Migrator: Sendable {
     ///
     /// - Parameter count: How many; more than there are takes all back.
     /// - Returns: The steps that were taken back.
-    /// - Throws: `MigrationError`, or `PostgresError` when the database can't be reached.
+    /// - Throws: `MigrationError`, or `PostgresError` when the connection breaks.
     package func down(_ count: Int) async throws -> [Migration] {
         try await withLock { connection in
             let steps = try await plan(on: connection).applied(last: count)
@@ -65,7 +65,7 @@ package struct Migrator: Sendable {
     /// Compares the files with the database.
     ///
     /// - Returns: The plan.
-    /// - Throws: `PostgresError`.
+    /// - Throws: `MigrationError.unreachable`, or `PostgresError` when the database refuses.
     package func status() async throws -> MigrationPlan {
         try await withLock { try await plan(on: $0) }
     }
@@ -82,6 +82,7 @@ package struct Migrator: Sendable {
             return result
         } catch {
             await client.close()
+            if case PostgresError.cannotConnect(let reason) = error { throw MigrationError.unreachable(reason) }
             throw error
         }
     }

@@ -58,9 +58,11 @@ final class PasswordHasher: Sendable {
             if BCrypt.verify(bytes, against: hash) { return true }
             // A hash of an older, lower cost must not give itself away by a quicker refusal. Each cost takes twice as
             // long as the one below, so these and the one above take as long as one of today's.
-            for lower in (BCrypt.cost(of: hash) ?? cost)..<max(cost, BCrypt.cost(of: hash) ?? cost) {
-                BCrypt.spendTime(of: bytes, cost: lower)
+            guard let hashCost = BCrypt.cost(of: hash) else {
+                BCrypt.spendTime(of: bytes, cost: cost)
+                return false
             }
+            for lower in hashCost..<max(hashCost, cost) { BCrypt.spendTime(of: bytes, cost: lower) }
             return false
         }
         return isMatch && password != nil && hash != nil

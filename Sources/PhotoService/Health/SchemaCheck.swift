@@ -22,11 +22,8 @@ package enum SchemaCheck {
             let plan = try await Migrator(configuration: postgres, migrations: migrations).status()
             let pending = plan.entries.filter { $0.state == .pending }
             guard pending.isEmpty else { throw ServiceStartError.pendingMigrations(count: pending.count) }
-        } catch let error as PostgresError where error.isUnavailable {
-            logger.warning(
-                "the database can't be reached; requests are refused until it can",
-                metadata: ["error": "\(error)"]
-            )
+        } catch MigrationError.unreachable {
+            logger.warning("the database can't be reached; requests are refused until it can")
         }
     }
 }
