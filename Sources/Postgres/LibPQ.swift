@@ -62,13 +62,21 @@ struct LibPQ: ~Copyable {
     /// Whether the server has closed an idle connection; a look at the socket that never waits.
     func isDead() -> Bool {
         var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
-        guard poll(&descriptor, 1, 0) != 0 else { return PQstatus(connection) != CONNECTION_OK }
-        return PQconsumeInput(connection) == 0 || PQstatus(connection) != CONNECTION_OK
+        // A server that ends a session says why before it closes the socket, so one look is not enough.
+        while poll(&descriptor, 1, 0) != 0 {
+            guard PQconsumeInput(connection) == 1 else { return true }
+        }
+        return PQstatus(connection) != CONNECTION_OK
     }
 
     /// Whether a transaction is open, sound or failed.
     var isInTransaction: Bool {
         PQtransactionStatus(connection) != PQTRANS_IDLE
+    }
+
+    /// Whether a transaction is open of which a statement failed.
+    var hasFailedTransaction: Bool {
+        PQtransactionStatus(connection) == PQTRANS_INERROR
     }
 
     func prepare(name: String, query: PostgresQuery, by deadline: Deadline) throws(PostgresError) {

@@ -20,9 +20,6 @@ package final class PostgresClient: Sendable {
         var nextWaiter: UInt64 = 0
     }
 
-    /// An idle connection that was used less than this ago is lent without looking whether the server closed it.
-    private static let trustedIdleTime: Duration = .seconds(1)
-
     private let configuration: PostgresConfiguration
     private let state: Mutex<State>
 
@@ -70,7 +67,7 @@ package final class PostgresClient: Sendable {
         }
     }
 
-    /// Runs `body` between BEGIN and COMMIT; whatever it throws rolls back.
+    /// Runs `body` between BEGIN and COMMIT; whatever it throws rolls back, and so does a failure that it hides.
     ///
     /// - Parameter body: The statements of the transaction.
     /// - Returns: What `body` returns.
@@ -82,6 +79,7 @@ package final class PostgresClient: Sendable {
             try await connection.query("BEGIN")
             do {
                 let result = try await body(connection)
+                if await connection.hasFailedTransaction { throw PostgresError.server(.failedTransaction) }
                 try await connection.query("COMMIT")
                 return result
             } catch {
@@ -104,7 +102,7 @@ package final class PostgresClient: Sendable {
 
     private func lease() async throws -> PostgresConnection {
         if let connection = try await idleConnection() {
-            let isTrusted = connection.lastUsage.end + Self.trustedIdleTime > .now
+            let isTrusted = connection.lastUsage.end + configuration.trustedIdleTime > .now
             if isTrusted { return connection }
             if await connection.isAlive() { return connection }
             await connection.close()

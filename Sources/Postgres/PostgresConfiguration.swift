@@ -10,6 +10,8 @@ package struct PostgresConfiguration: Sendable {
     package var connectTimeout: Duration = .seconds(2)
     /// How long a statement may take; nil for no limit.
     package var statementTimeout: Duration? = .milliseconds(2500)
+    /// An idle connection that was used less than this ago is lent without looking whether the server closed it.
+    package var trustedIdleTime: Duration = .seconds(1)
 
     /// Takes a connection URL that libpq understands.
     ///

@@ -5,7 +5,13 @@ package actor PostgresConnection {
     private nonisolated let executor = ConnectionExecutor()
     private let configuration: PostgresConfiguration
     private var libpq: LibPQ?
-    private var statementNames: [String: String] = [:]
+    private var statementNames: [StatementKey: String] = [:]
+
+    /// What a prepared statement is good for: a NULL's type is inferred, so one text may be prepared for several types.
+    private struct StatementKey: Hashable {
+        let sql: String
+        let types: [PostgresType]
+    }
 
     private nonisolated let usage = Mutex(Usage(isReusable: false, end: .now))
 
@@ -89,6 +95,11 @@ package actor PostgresConnection {
         usage.withLock { ($0.isReusable, $0.end) }
     }
 
+    /// Whether a statement of the open transaction failed, so that COMMIT would roll back, and report success.
+    var hasFailedTransaction: Bool {
+        libpq?.hasFailedTransaction ?? false
+    }
+
     private func noteUsage() {
         let isInTransaction = libpq?.isInTransaction ?? true
         usage.withLock { $0 = Usage(isReusable: !isInTransaction, end: .now) }
@@ -126,11 +137,12 @@ package actor PostgresConnection {
         on libpq: borrowing LibPQ,
         by deadline: Deadline
     ) throws(PostgresError) -> String {
-        if let name = statementNames[query.sql] { return name }
+        let key = StatementKey(sql: query.sql, types: query.parameters.map(\.type))
+        if let name = statementNames[key] { return name }
         // Beyond the limit the unnamed statement, which each use replaces, keeps memory bounded at the server.
         let name = statementNames.count < Self.preparedStatementsMax ? "selfie_\(statementNames.count)" : ""
         try libpq.prepare(name: name, query: query, by: deadline)
-        if !name.isEmpty { statementNames[query.sql] = name }
+        if !name.isEmpty { statementNames[key] = name }
         return name
     }
 }

@@ -31,6 +31,15 @@ package struct PostgresServerError: Sendable, Equatable {
     package let constraint: String?
 }
 
+extension PostgresServerError {
+    /// What the server would say to one more statement of a transaction that failed.
+    static let failedTransaction = PostgresServerError(
+        sqlState: SQLState(rawValue: "25P02"),
+        message: "a statement of the transaction failed, so the transaction was rolled back",
+        constraint: nil
+    )
+}
+
 extension PostgresError {
     /// Whether the database, rather than the statement, is the cause, so that trying later may help.
     package var isUnavailable: Bool {
