@@ -1,0 +1,87 @@
+import Postgres
+import TestSupport
+
+/// Runs a body with a client on an empty database of its own, and with the database's URL.
+func withClient<Result: Sendable>(
+    connectionsMax: Int = 4,
+    adjust: (inout PostgresConfiguration) -> Void = { _ in },
+    _ body: (PostgresClient, String) async throws -> Result
+) async throws -> Result {
+    try await TestCluster.withEmptyDatabase { url in
+        try await withClient(url: url, connectionsMax: connectionsMax, adjust: adjust) { try await body($0, url) }
+    }
+}
+
+/// Runs a body with a client on a database that is there already.
+///
+/// The time limits are generous, since tests share the machine; a test of a limit sets its own.
+func withClient<Result: Sendable>(
+    url: String,
+    connectionsMax: Int = 4,
+    adjust: (inout PostgresConfiguration) -> Void = { _ in },
+    _ body: (PostgresClient) async throws -> Result
+) async throws -> Result {
+    var configuration = try PostgresConfiguration(url: url, connectionsMax: connectionsMax)
+    configuration.connectTimeout = .seconds(20)
+    configuration.leaseTimeout = .seconds(20)
+    configuration.statementTimeout = .seconds(20)
+    adjust(&configuration)
+    let client = PostgresClient(configuration: configuration)
+    do {
+        let result = try await body(client)
+        await client.close()
+        return result
+    } catch {
+        await client.close()
+        throw error
+    }
+}
+
+/// Looks at a database's sessions from outside.
+struct Sessions {
+    private let client: PostgresClient
+
+    /// Runs a body with a look at a database.
+    static func watching<Result: Sendable>(
+        _ url: String,
+        _ body: (Sessions) async throws -> Result
+    ) async throws -> Result {
+        try await withClient(url: url, connectionsMax: 1) { try await body(Sessions(client: $0)) }
+    }
+
+    /// How many there are beside the one that looks.
+    func count() async throws -> Int {
+        let rows = try await client.query(
+            """
+            SELECT count(*) AS count FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """
+        )
+        return try rows[0].decode("count")
+    }
+
+    /// Ends every session that runs or last ran a statement which begins so; the look-up's own excepted.
+    ///
+    /// - Returns: How many were ended.
+    func terminate(running prefix: String) async throws -> Int {
+        let rows = try await client.query(
+            """
+            SELECT pg_terminate_backend(pid, 10000) AS ended FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND starts_with(query, \(prefix))
+            """
+        )
+        return try rows.filter { try $0.decode("ended") }.count
+    }
+}
+
+/// Polls until something holds.
+///
+/// - Returns: Whether it did within the time.
+func eventually(within timeout: Duration = .seconds(20), _ condition: () async throws -> Bool) async throws -> Bool {
+    let deadline = ContinuousClock.now + timeout
+    while ContinuousClock.now < deadline {
+        if try await condition() { return true }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+}
