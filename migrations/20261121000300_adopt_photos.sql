@@ -1,47 +1,6 @@
 -- A photo is pending until its object is stored, then ready; photos that railsauth kept are ready. An object that is
--- to go is named in object_deletions, in the same transaction that removes its photo. Rows that could never be served
--- stop the migration with a list of them.
+-- to go is named in object_deletions, in the same transaction that removes its photo.
 -- migrate:up
-DO $$
-DECLARE
-    complaints text[] := '{}';
-    ids text;
-BEGIN
-    SELECT string_agg(id::text, ', ' ORDER BY id) INTO ids
-    FROM photos WHERE name IS NULL OR title IS NULL;
-    IF ids IS NOT NULL THEN
-        complaints := complaints || format(
-            'Photos without a name or a title, by id: %s. Give them one; an empty string will do.', ids);
-    END IF;
-
-    SELECT string_agg(id::text, ', ' ORDER BY id) INTO ids
-    FROM photos WHERE btrim(coalesce(random_id, '')) = '';
-    IF ids IS NOT NULL THEN
-        complaints := complaints || format(
-            'Photos without a random_id, which names their object in the bucket, by id: %s. '
-            'Fill it in from the bucket, or delete the rows.', ids);
-    END IF;
-
-    SELECT string_agg(id::text, ', ' ORDER BY id) INTO ids
-    FROM photos WHERE random_id IN (SELECT random_id FROM photos GROUP BY random_id HAVING count(*) > 1);
-    IF ids IS NOT NULL THEN
-        complaints := complaints || format('Photos that share a random_id, by id: %s. Keep one of each.', ids);
-    END IF;
-
-    SELECT string_agg(id::text, ', ' ORDER BY id) INTO ids
-    FROM photos WHERE NOT EXISTS (SELECT FROM users WHERE users.id = photos.user_id);
-    IF ids IS NOT NULL THEN
-        complaints := complaints || format(
-            'Photos of a user who does not exist, by id: %s. Give them an owner, or delete the rows.', ids);
-    END IF;
-
-    IF complaints <> '{}' THEN
-        RAISE EXCEPTION USING MESSAGE = array_to_string(
-            complaints || 'Nothing was changed. Mend these rows of the table photos, then migrate again.'::text, E'\n');
-    END IF;
-END
-$$;
-
 ALTER TABLE photos
     ALTER COLUMN name SET NOT NULL,
     ALTER COLUMN title SET NOT NULL,
