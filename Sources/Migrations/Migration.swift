@@ -24,7 +24,8 @@ package struct Migration: Sendable, Equatable {
         guard let match = fileName.wholeMatch(of: /([0-9]{14})_([a-z0-9_]+)\.sql/) else {
             throw .invalidFileName(fileName)
         }
-        let lines = contents.split(separator: "\n", omittingEmptySubsequences: false)
+        // A line end of Windows is one character of its own in Swift.
+        let lines = contents.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         func index(of marker: String) throws(MigrationError) -> Int {
             let index = lines.firstIndex { line in
                 line.split(whereSeparator: \.isWhitespace).joined(separator: " ") == marker
