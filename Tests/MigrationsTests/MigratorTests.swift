@@ -1,0 +1,173 @@
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Migrations
+
+@Suite("Migrator", .timeLimit(.minutes(3)))
+struct MigratorTests {
+    private static func migration(_ digit: Int, up: String, down: String = "") throws -> Migration {
+        try Migration(
+            fileName: "2026010100000\(digit)_step_\(digit).sql",
+            contents: "-- migrate:up\n\(up)\n-- migrate:down\n\(down)"
+        )
+    }
+
+    private static func steps() throws -> [Migration] {
+        try (1...3).map { digit in
+            try migration(digit, up: "CREATE TABLE t\(digit) (id int);", down: "DROP TABLE t\(digit);")
+        }
+    }
+
+    private func migrator(_ url: String, _ migrations: [Migration]) throws -> Migrator {
+        Migrator(configuration: try PostgresConfiguration(url: url), migrations: migrations)
+    }
+
+    private func tables(_ url: String) async throws -> [String] {
+        try await ServedSelfie.withClient(url) { client in
+            let rows = try await client.query(
+                "SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 't_' ORDER BY 1"
+            )
+            return try rows.map { try $0.decode("name") }
+        }
+    }
+
+    @Test("Up applies everything in order, once; down takes the last back; up brings it again")
+    func upAndDown() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let steps = try Self.steps()
+            #expect(try await migrator(url, steps).up() == steps)
+            #expect(try await migrator(url, steps).up().isEmpty)
+            #expect(try await tables(url) == ["t1", "t2", "t3"])
+
+            #expect(try await migrator(url, steps).down(1).map(\.name) == ["step_3"])
+            #expect(try await tables(url) == ["t1", "t2"])
+            #expect(try await migrator(url, steps).status().entries.map(\.state) == [.applied, .applied, .pending])
+            #expect(try await migrator(url, steps).up().map(\.name) == ["step_3"])
+
+            #expect(try await migrator(url, steps).down(7).map(\.name) == ["step_3", "step_2", "step_1"])
+            #expect(try await tables(url).isEmpty)
+            #expect(try await migrator(url, steps).down(1).isEmpty)
+            #expect(try await migrator(url, steps).up() == steps)
+        }
+    }
+
+    @Test(
+        "A step that fails leaves nothing of itself, keeps the earlier, and is applied once it is mended",
+        arguments: [
+            "SELECT no_such_column", "INSERT INTO t1 SELECT 'words'", "COMMIT; SELECT no_such_column", "syntax error",
+        ]
+    )
+    func failure(failing: String) async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            var steps = try Self.steps()
+            let isAtomic = !failing.hasPrefix("COMMIT")
+            steps[1] = try Self.migration(2, up: "CREATE TABLE t2 (id int);\n\(failing);")
+            let error = await #expect(throws: MigrationError.self) { try await migrator(url, steps).up() }
+            guard case .failed(steps[1], _) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(error?.description.contains("20260101000002_step_2.sql failed") == true)
+            #expect(try await tables(url) == (isAtomic ? ["t1"] : ["t1", "t2"]))
+            #expect(try await migrator(url, steps).status().entries.map(\.state) == [.applied, .pending, .pending])
+            guard isAtomic else { return }
+            #expect(try await migrator(url, try Self.steps()).up().map(\.name) == ["step_2", "step_3"])
+        }
+    }
+
+    @Test("A step whose way down fails stays applied, and those after it are gone")
+    func failureDown() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            var steps = try Self.steps()
+            steps[1] = try Self.migration(2, up: "CREATE TABLE t2 ()", down: "DROP TABLE t2; SELECT no_such_column")
+            _ = try await migrator(url, steps).up()
+            await #expect(throws: MigrationError.self) { try await migrator(url, steps).down(3) }
+            #expect(try await tables(url) == ["t1", "t2"])
+            #expect(try await migrator(url, steps).status().entries.map(\.state) == [.applied, .applied, .pending])
+        }
+    }
+
+    @Test("Ten that start at once apply each step once")
+    func parallel() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            // A step that would fail or leave two rows if it ran twice, slow enough to overlap.
+            let steps =
+                try Self.steps() + [
+                    Self.migration(4, up: "CREATE TABLE t4 (id int); SELECT pg_sleep(0.2); INSERT INTO t4 VALUES (1)")
+                ]
+            let applied = try await withThrowingTaskGroup(of: [Migration].self) { tasks in
+                for _ in 0..<10 {
+                    tasks.addTask { try await self.migrator(url, steps).up() }
+                }
+                return try await tasks.reduce(into: []) { $0.append($1.map(\.name)) }
+            }
+            #expect(applied.filter { !$0.isEmpty } == [steps.map(\.name)])
+            let count = try await ServedSelfie.withClient(url) { client in
+                try await client.query("SELECT count(*) AS count FROM t4")[0].decode("count", as: Int.self)
+            }
+            #expect(count == 1)
+            #expect(try await tables(url) == ["t1", "t2", "t3", "t4"])
+        }
+    }
+
+    @Test("A file that was edited after it was applied stops everything, and only the words count")
+    func edited() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            var steps = try Self.steps()
+            _ = try await migrator(url, Array(steps.prefix(2))).up()
+            steps[0] = try Self.migration(1, up: "CREATE TABLE t1 (id int); -- a comment more", down: "DROP TABLE t1;")
+            #expect(try await migrator(url, steps).status().entries.map(\.state) == [.edited, .applied, .pending])
+            await #expect {
+                try await migrator(url, steps).up()
+            } throws: {
+                "\($0)".contains("Edited after they were applied: 20260101000001_step_1.sql.")
+            }
+            #expect(try await tables(url) == ["t1", "t2"])
+            #expect(try await migrator(url, try Self.steps()).up().map(\.name) == ["step_3"])
+        }
+    }
+
+    @Test("A database that can't be reached is told as such")
+    func unreachable() async throws {
+        let migrator = try migrator("postgresql://nobody@127.0.0.1:1/none", [])
+        await #expect {
+            try await migrator.up()
+        } throws: {
+            guard case PostgresError.cannotConnect = $0 else { return false }
+            return true
+        }
+    }
+
+    @Test("The project's own steps go up, all the way down and up again")
+    func ownMigrations() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let migrations = try TestCluster.migrations()
+            #expect(migrations.map(\.version).starts(with: RailsDatabase.versions))
+            #expect(try await migrator(url, migrations).up() == migrations)
+            let dump = try await DatabaseDump.lines(url: url)
+            #expect(try await migrator(url, migrations).down(99) == migrations.reversed())
+            let left = try await DatabaseDump.lines(url: url, without: "migration_checksums")
+            #expect(left.allSatisfy { $0.contains("schema_migrations") })
+            #expect(try await migrator(url, migrations).up() == migrations)
+            #expect(try await DatabaseDump.lines(url: url) == dump)
+        }
+    }
+
+    @Test("Each of the project's own steps can be taken back and applied again")
+    func ownMigrationsOneByOne() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let migrations = try TestCluster.migrations()
+            for count in migrations.indices {
+                let part = Array(migrations[...count])
+                let before = try await DatabaseDump.lines(url: url, without: "migration_checksums")
+                #expect(try await migrator(url, part).up().count == 1)
+                #expect(try await migrator(url, part).down(1).count == 1)
+                if count > 0 {
+                    #expect(try await DatabaseDump.lines(url: url, without: "migration_checksums") == before)
+                }
+                #expect(try await migrator(url, part).up().count == 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package import Foundation
+package import Postgres
+
+/// `selfie serve` as a process of its own, and what a test does with it.
+package struct ServedSelfie: Sendable {
+    package let process: SelfieProcess
+    /// For calls to it; its clock and log are not connected.
+    package let service: TestService
+
+    /// Starts the executable and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - databaseURL: The database.
+    ///   - objects: The store.
+    ///   - settings: Configuration keys beside those that are needed.
+    ///   - directory: The folder to run it in, without a `.env` that would interfere.
+    ///   - postgres: Straight to the database.
+    /// - Returns: The running service; end it with a signal.
+    /// - Throws: `SelfieProcessError` when it does not come up.
+    package static func start(
+        databaseURL: String,
+        objects: TestObjects,
+        settings: [String: String] = [:],
+        directory: URL = FileManager.default.temporaryDirectory,
+        postgres: PostgresClient
+    ) async throws -> ServedSelfie {
+        let process = try SelfieProcess(
+            ["serve", "--hostname", "127.0.0.1", "--port", "0", "--migrations", migrationsPath],
+            environment: TestService.settings(databaseURL: databaseURL, objects: objects).merging(settings) { $1 },
+            directory: directory
+        )
+        let port = try await process.waitForOutput(#"listening on 127\.0\.0\.1:(\d+)"#)
+        let service = TestService(
+            port: Int(port) ?? 0,
+            postgres: postgres,
+            databaseURL: databaseURL,
+            objects: objects,
+            clock: TestClock(),
+            log: TestLog()
+        )
+        return ServedSelfie(process: process, service: service)
+    }
+
+    /// Runs a body with a running service on a database and a store of its own, and ends it if it still runs.
+    ///
+    /// - Parameters:
+    ///   - store: Where photos are kept.
+    ///   - settings: Configuration keys beside those that are needed.
+    ///   - body: Uses the service.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or `SelfieProcessError`.
+    package static func run<Result>(
+        store: TestStore = .disk,
+        settings: [String: String] = [:],
+        _ body: (ServedSelfie) async throws -> Result
+    ) async throws -> Result {
+        try await TestCluster.withDatabase { databaseURL in
+            try await withObjects(store) { objects in
+                try await withClient(databaseURL) { postgres in
+                    let served = try await start(
+                        databaseURL: databaseURL,
+                        objects: objects,
+                        settings: settings,
+                        postgres: postgres
+                    )
+                    return try await body(served)
+                }
+            }
+        }
+    }
+
+    /// Where the project's migrations are.
+    package static var migrationsPath: String { TestCluster.packageRoot.appending(path: "migrations").path }
+
+    /// Runs a body with a store.
+    package static func withObjects<Result>(
+        _ store: TestStore,
+        _ body: (TestObjects) async throws -> Result
+    ) async throws -> Result {
+        try await TestObjects.with(store, body)
+    }
+
+    /// Runs a body with a client of the database.
+    package static func withClient<Result>(
+        _ databaseURL: String,
+        _ body: (PostgresClient) async throws -> Result
+    ) async throws -> Result {
+        let client = PostgresClient(configuration: try PostgresConfiguration(url: databaseURL, connectionsMax: 2))
+        do {
+            let result = try await body(client)
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+}
