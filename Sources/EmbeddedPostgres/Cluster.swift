@@ -73,11 +73,20 @@ struct Cluster: Sendable {
             // Only Linux has /proc/self; elsewhere pg_ctl's word has to do.
             guard FileManager.default.fileExists(atPath: "/proc/self") else { return true }
             let folder = try await command.run("readlink", ["/proc/\(processID)/cwd"])
-            if folder.isSuccess, folder.output != data.path {
+            if folder.isSuccess ? folder.output != data.path : Self.isZombie(processID) {
                 data.removeStaleLocks(socketDirectory: location.socketDirectory)
             }
             return folder.isSuccess && folder.output == data.path
         }
+    }
+
+    /// Whether a process has ended and waits for its parent to take note.
+    ///
+    /// The first process of some containers never does, and PostgreSQL takes such a process for a running server.
+    private static func isZombie(_ processID: pid_t) -> Bool {
+        let status = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)
+        // The state follows the name, which is in parentheses and may hold some itself (proc(5)).
+        return status?.split(separator: ")").last?.split(separator: " ").first == "Z"
     }
 
     func pgCtl(_ arguments: [String]) async throws(EmbeddedPostgresError) -> Command.Outcome {

@@ -122,6 +122,32 @@ struct RecoveryTests {
         }
     }
 
+    @Test("A server that was killed and whose parent takes no note of it does not keep the next from starting")
+    func zombie() async throws {
+        try await TestFolder.use { folder in
+            let handle = folder.handle()
+            _ = try await handle.start()
+            try await handle.stop()
+            let user = try ClusterUser.current()
+            let note = folder.temporary + "/zombie"
+            // The shell becomes a program that never asks for its child.
+            let parent = Task {
+                try await Command(user: user).run("sh", ["-c", "true & echo $! > \(note); exec sleep 600"], in: "/tmp")
+            }
+            defer { parent.cancel() }
+            try await poll("the zombie's number is known") { processNumber(in: note) != nil }
+            let number = try #require(processNumber(in: note))
+            try await poll("it has ended") {
+                try String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8).contains(") Z ")
+            }
+            let lines = [number, "\(folder.cluster)/data", "1", "5432", folder.cluster, "", "1 1", "ready"]
+            try (lines.joined(separator: "\n") + "\n")
+                .write(toFile: folder.cluster + "/data/postmaster.pid", atomically: true, encoding: .utf8)
+            #expect(try await query(try await handle.start(), "select 1") == "1")
+            try await handle.stop()
+        }
+    }
+
     @Test("A postmaster.pid that a power loss cut short is cleared away")
     func emptyProcessFile() async throws {
         try await TestFolder.use { folder in
