@@ -30,15 +30,25 @@ package struct ServedSelfie: Sendable {
             directory: directory
         )
         let port = try await process.waitForOutput(#"listening on 127\.0\.0\.1:(\d+)"#)
-        let service = TestService(
-            port: Int(port) ?? 0,
+        let service = attach(port: Int(port) ?? 0, databaseURL: databaseURL, objects: objects, postgres: postgres)
+        return ServedSelfie(process: process, service: service)
+    }
+
+    /// Calls to a service that runs already; its clock and log are not connected.
+    package static func attach(
+        port: Int,
+        databaseURL: String,
+        objects: TestObjects,
+        postgres: PostgresClient
+    ) -> TestService {
+        TestService(
+            port: port,
             postgres: postgres,
             databaseURL: databaseURL,
             objects: objects,
             clock: TestClock(),
             log: TestLog()
         )
-        return ServedSelfie(process: process, service: service)
     }
 
     /// Runs a body with a running service on a database and a store of its own, and ends it if it still runs.

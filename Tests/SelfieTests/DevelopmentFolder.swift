@@ -1,0 +1,72 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// A folder as a newcomer has it after cloning: migrations and an example photo, and nothing else.
+struct DevelopmentFolder {
+    let url: URL
+
+    /// What `selfie dev` prints when it is ready.
+    static let address = #"Selfie is at http://127\.0\.0\.1:(\d+)\."#
+
+    /// Runs a body in a new folder; whatever it starts there is ended afterwards.
+    static func with(_ body: (DevelopmentFolder) async throws -> Void) async throws {
+        try await TemporaryFolder.with { url in
+            let folder = DevelopmentFolder(url: url)
+            defer { for processID in folder.processIDs() { kill(processID, SIGKILL) } }
+            try url.copyMigrations()
+            try FileManager.default.createDirectory(at: url.appending(path: "docs"), withIntermediateDirectories: false)
+            try TestImage.jpeg.write(to: url.appending(path: "docs/example.jpg"))
+            try await body(folder)
+        }
+    }
+
+    func startDev(port: Int = 0) throws -> SelfieProcess {
+        try SelfieProcess(["dev", "--port", "\(port)"], directory: url)
+    }
+
+    /// Starts `selfie dev` and waits until it serves.
+    ///
+    /// - Returns: The process and its port.
+    func startDevAndWait() async throws -> (process: SelfieProcess, port: Int) {
+        let process = try startDev()
+        let port = try await process.waitForOutput(Self.address, timeout: .seconds(60))
+        return (process, Int(port) ?? 0)
+    }
+
+    /// All processes, of this user or another, that work in this folder.
+    ///
+    /// A PostgreSQL server's working directory is its data folder.
+    func processIDs() -> [pid_t] {
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return entries.compactMap { pid_t($0) }.filter { processID in
+            let directory = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(processID)/cwd")
+            return directory.map { ($0 + "/").hasPrefix(url.path + "/") } ?? false
+        }
+    }
+
+    /// Those of `processIDs()` that are PostgreSQL's.
+    func serverIDs() -> [pid_t] {
+        processIDs().filter { processID in
+            (try? String(contentsOfFile: "/proc/\(processID)/comm", encoding: .utf8))?.hasPrefix("postgres") ?? false
+        }
+    }
+
+    /// Runs a block of lines as a newcomer pastes it.
+    ///
+    /// - Returns: What it printed, without its errors.
+    func paste(_ script: String) async throws -> [String] {
+        let outputURL = url.appending(path: "pasted.txt")
+        try Data().write(to: outputURL)
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-c", script]
+        shell.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
+        shell.currentDirectoryURL = url
+        shell.standardInput = FileHandle.nullDevice
+        shell.standardOutput = try FileHandle(forWritingTo: outputURL)
+        try shell.run()
+        while shell.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+        return try String(contentsOf: outputURL, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+}

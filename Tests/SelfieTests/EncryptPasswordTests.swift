@@ -1,0 +1,58 @@
+import AESCrypt
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("selfie encrypt-password")
+struct EncryptPasswordTests {
+    private func encrypt(
+        _ input: String,
+        environment: [String: String] = ["API_AUTH_PASSWORD": TestService.apiPassword]
+    ) async throws -> SelfieProcess.Outcome {
+        try await TemporaryFolder.with { folder in
+            try await SelfieProcess.run(["encrypt-password"], environment: environment, directory: folder, input: input)
+        }
+    }
+
+    @Test(
+        "What it prints is the first line, encrypted as clients do",
+        arguments: [
+            ("my password\n", "my password"), ("no line end", "no line end"), (" spaces \n", " spaces "),
+            ("Äpfel 😀\n", "Äpfel 😀"), ("first\nsecond\n", "first"), ("windows\r\n", "windows"),
+            (String(repeating: "x", count: 72), String(repeating: "x", count: 72)),
+        ]
+    )
+    func roundTrip(input: String, password: String) async throws {
+        let outcome = try await encrypt(input)
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.isEmpty)
+        let text = try #require(outcome.output.split(separator: "\n").first)
+        #expect(outcome.output == text + "\n")
+        let decrypted = try AESCrypt(passphrase: TestService.apiPassword).decrypt(String(text))
+        #expect(String(decoding: decrypted, as: UTF8.self) == password)
+    }
+
+    @Test("The published vector comes out to the letter")
+    func vector() async throws {
+        let outcome = try await encrypt("top secret message")
+        #expect(outcome.output == "EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk=\n")
+    }
+
+    @Test("Without any input it says so")
+    func emptyInput() async throws {
+        let outcome = try await encrypt("")
+        #expect(outcome.status != 0)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("There is no password on standard input."))
+    }
+
+    @Test("Without the key it names the key and prints nothing of the password")
+    func missingKey() async throws {
+        let outcome = try await encrypt("my password", environment: [:])
+        #expect(outcome.status != 0)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("API_AUTH_PASSWORD is missing"))
+        #expect(!outcome.errors.contains("DATABASE_URL"))
+        #expect(!outcome.errors.contains("my password"))
+    }
+}

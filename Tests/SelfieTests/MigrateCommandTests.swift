@@ -1,0 +1,149 @@
+import Foundation
+import Migrations
+import Postgres
+import TestSupport
+import Testing
+
+@Suite("selfie migrate", .timeLimit(.minutes(3)))
+struct MigrateCommandTests {
+    private static let versions = (try? TestCluster.migrations().map(\.fileName)) ?? []
+
+    private struct Folder: Sendable {
+        let url: URL
+        let databaseURL: String
+
+        func migrate(_ arguments: [String]) async throws -> SelfieProcess.Outcome {
+            try await SelfieProcess.run(
+                ["migrate"] + arguments,
+                environment: ["DATABASE_URL": databaseURL],
+                directory: url
+            )
+        }
+    }
+
+    /// Runs a body with an empty database and a folder that has the project's migrations.
+    private func withFolder(_ body: (Folder) async throws -> Void) async throws {
+        try await TestCluster.withEmptyDatabase { databaseURL in
+            try await TemporaryFolder.with { url in
+                try url.copyMigrations()
+                try await body(Folder(url: url, databaseURL: databaseURL))
+            }
+        }
+    }
+
+    @Test("Without a subcommand it goes up, and says what it did; status shows it as a table", arguments: [[], ["up"]])
+    func up(arguments: [String]) async throws {
+        try await withFolder { folder in
+            let before = try await folder.migrate(["status"])
+            #expect(before.status == 0)
+            let lines = before.output.split(separator: "\n").map(String.init)
+            #expect(lines.first?.split(separator: " ") == ["STATE", "VERSION", "NAME"])
+            #expect(lines.count == Self.versions.count + 1)
+            #expect(lines.contains { $0.hasPrefix("pending  20140826080603  create_users") })
+
+            let up = try await folder.migrate(arguments)
+            #expect(up.status == 0)
+            #expect(up.output == Self.versions.map { "Applied \($0)\n" }.joined())
+            #expect(try await folder.migrate(arguments).output == "The database is up to date.\n")
+            let after = try await folder.migrate(["status"])
+            #expect(after.output.split(separator: "\n").dropFirst().allSatisfy { $0.hasPrefix("applied  2") })
+        }
+    }
+
+    @Test("Down takes the last step back, or as many as it is told")
+    func down() async throws {
+        try await withFolder { folder in
+            _ = try await folder.migrate([])
+            #expect(try await folder.migrate(["down"]).output == "Took back \(Self.versions.last ?? "")\n")
+            let rest = Self.versions.dropLast().reversed().map { "Took back \($0)\n" }
+            #expect(try await folder.migrate(["down", "2"]).output == rest.prefix(2).joined())
+            #expect(try await folder.migrate(["down", "99"]).output == rest.dropFirst(2).joined())
+            let none = try await folder.migrate(["down"])
+            #expect(none.output == "No migration is applied.\n")
+            #expect(none.status == 0)
+        }
+    }
+
+    @Test("A file that was edited is named by up and status, which end with a non-zero status")
+    func edited() async throws {
+        try await withFolder { folder in
+            _ = try await folder.migrate([])
+            let file = folder.url.appending(path: "migrations/20140828132607_create_photos.sql")
+            try Data((String(contentsOf: file, encoding: .utf8) + "-- more\n").utf8).write(to: file)
+            for arguments in [["up"], ["status"]] {
+                let outcome = try await folder.migrate(arguments)
+                #expect(outcome.status != 0)
+                #expect(outcome.errors.contains("Edited after they were applied: 20140828132607_create_photos.sql"))
+            }
+            #expect(try await folder.migrate(["status"]).output.contains("edited   20140828132607  create_photos"))
+        }
+    }
+
+    @Test("A version whose file is gone is shown, and can't be taken back")
+    func missingFile() async throws {
+        try await withFolder { folder in
+            _ = try await folder.migrate([])
+            let last = try #require(Self.versions.last)
+            try FileManager.default.removeItem(at: folder.url.appending(path: "migrations/\(last)"))
+            #expect(try await folder.migrate(["status"]).output.contains("no file  \(last.prefix(14))"))
+            let down = try await folder.migrate(["down"])
+            #expect(down.status != 0)
+            #expect(down.errors.contains("Version \(last.prefix(14)) was applied, but its file is gone"))
+        }
+    }
+
+    @Test("New makes an empty file named by the time, which up then applies")
+    func new() async throws {
+        try await withFolder { folder in
+            _ = try await folder.migrate([])
+            let made = try await SelfieProcess.run(["migrate", "new", "Add phone to users"], directory: folder.url)
+            #expect(made.status == 0)
+            let match = try #require(
+                made.output.wholeMatch(of: /Made (migrations\/([0-9]{14}_add_phone_to_users\.sql))\n/)
+            )
+            let file = folder.url.appending(path: String(match.1))
+            #expect(try String(contentsOf: file, encoding: .utf8) == "-- migrate:up\n\n-- migrate:down\n\n")
+            #expect(try await folder.migrate([]).output == "Applied \(match.2)\n")
+            let versions = try await ServedSelfie.withClient(folder.databaseURL) { client in
+                try await client.query("SELECT version FROM schema_migrations").count
+            }
+            #expect(versions == Self.versions.count + 1)
+        }
+    }
+
+    @Test("A database that can't be reached, and a missing DATABASE_URL, are told without the URL")
+    func unreachable() async throws {
+        try await TemporaryFolder.with { folder in
+            try folder.copyMigrations()
+            let address = "postgresql://nobody:hunter2@127.0.0.1:1/none"
+            let outcome = try await SelfieProcess.run(
+                ["migrate"],
+                environment: ["DATABASE_URL": address],
+                directory: folder
+            )
+            #expect(outcome.status != 0)
+            #expect(outcome.errors.contains("PostgreSQL cannot be reached"))
+            #expect(!outcome.errors.contains("hunter2"))
+            let missing = try await SelfieProcess.run(["migrate"], directory: folder)
+            #expect(missing.status != 0)
+            #expect(missing.errors.contains("DATABASE_URL is missing"))
+            #expect(!missing.errors.contains("API_AUTH_NAME"))
+        }
+    }
+
+    @Test("Ten processes at once apply each step once, and all of them succeed")
+    func tenAtOnce() async throws {
+        try await withFolder { folder in
+            let outcomes = try await withThrowingTaskGroup(of: SelfieProcess.Outcome.self) { tasks in
+                for _ in 0..<10 { tasks.addTask { try await folder.migrate([]) } }
+                return try await tasks.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.allSatisfy { $0.status == 0 })
+            let applied = outcomes.flatMap { $0.output.split(separator: "\n") }.filter { $0.hasPrefix("Applied ") }
+            #expect(applied == Self.versions.map { "Applied \($0)" })
+            try await TestCluster.withDatabase { new async throws in
+                #expect(try await DatabaseDump.lines(url: folder.databaseURL) == DatabaseDump.lines(url: new))
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@Suite("selfie serve, when it starts", .timeLimit(.minutes(2)))
+struct ServeStartTests {
+    private func serve(databaseURL: String, port: Int) async throws -> SelfieProcess.Outcome {
+        try await TemporaryFolder.with { folder in
+            let objects = TestObjects.disk(folder.appending(path: "objects"))
+            return try await SelfieProcess.run(
+                ["serve", "--hostname", "127.0.0.1", "--port", "\(port)", "--migrations", ServedSelfie.migrationsPath],
+                environment: TestService.settings(databaseURL: databaseURL, objects: objects),
+                directory: folder
+            )
+        }
+    }
+
+    @Test("A port that is in use ends it with a message that says what to do")
+    func usedPort() async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            let other = try SilentServer()
+            let outcome = try await serve(databaseURL: databaseURL, port: other.port)
+            #expect(outcome.status != 0)
+            #expect(outcome.errors.contains("Port \(other.port) of 127.0.0.1 is in use."))
+            #expect(outcome.errors.contains("--port"))
+        }
+    }
+
+    @Test("A database that lacks migrations ends it with what to run, and is left as it is")
+    func pendingMigrations() async throws {
+        try await TestCluster.withEmptyDatabase { databaseURL in
+            let outcome = try await serve(databaseURL: databaseURL, port: 0)
+            #expect(outcome.status != 0)
+            #expect(outcome.errors.contains("The database lacks \(try TestCluster.migrations().count) migrations."))
+            #expect(outcome.errors.contains("selfie migrate"))
+            let tables = try await ServedSelfie.withClient(databaseURL) { client in
+                try await client.query("SELECT tablename FROM pg_tables WHERE tablename IN ('users', 'photos')").count
+            }
+            #expect(tables == 0)
+        }
+    }
+
+    @Test("With the database down it starts all the same, and answers 503 until it is back")
+    func databaseDown() async throws {
+        let address = "postgresql://nobody@127.0.0.1:1/none"
+        try await TemporaryFolder.with { folder in
+            let objects = TestObjects.disk(folder.appending(path: "objects"))
+            try await ServedSelfie.withClient(address) { postgres in
+                let served = try await ServedSelfie.start(
+                    databaseURL: address,
+                    objects: objects,
+                    directory: folder,
+                    postgres: postgres
+                )
+                let start = ContinuousClock.now
+                let answer = try await served.service.list(token: "any")
+                #expect(answer.status == 503)
+                #expect(answer.json["status"] as? Int == 503)
+                #expect(answer.message?.isEmpty == false)
+                #expect(ContinuousClock.now - start < .seconds(5))
+                #expect(try await served.service.send("GET", "/").status == 200)
+                #expect(!served.process.output.contains("nobody"))
+                served.process.signal(SIGTERM)
+                #expect(try await served.process.waitForExit() == 0)
+            }
+        }
+    }
+
+    @Test("A folder of migrations that is not there ends it with a message")
+    func noMigrations() async throws {
+        try await TemporaryFolder.with { folder in
+            let outcome = try await SelfieProcess.run(
+                ["serve"],
+                environment: TestService.settings(
+                    databaseURL: "postgresql://nobody@127.0.0.1:1/none",
+                    objects: .disk(folder.appending(path: "objects"))
+                ),
+                directory: folder
+            )
+            #expect(outcome.status != 0)
+            #expect(outcome.errors.contains("There is no readable folder of migrations at migrations."))
+        }
+    }
+}

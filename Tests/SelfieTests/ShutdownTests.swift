@@ -1,0 +1,106 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@Suite("selfie serve, when it is told to stop", .timeLimit(.minutes(2)))
+struct ShutdownTests {
+    /// How long running requests may take once a process is told to stop.
+    private static let graceSeconds = 25.0
+
+    @Test("Idle, it exits at once with status 0", arguments: [SIGTERM, SIGINT])
+    func idle(signal: Int32) async throws {
+        try await ServedSelfie.run { served async throws in
+            #expect(try await served.service.send("GET", "/").status == 200)
+            let start = ContinuousClock.now
+            served.process.signal(signal)
+            #expect(try await served.process.waitForExit() == 0)
+            #expect(ContinuousClock.now - start < .seconds(5))
+        }
+    }
+
+    @Test("A connection that is kept open without a request does not hold it up")
+    func idleConnection() async throws {
+        try await ServedSelfie.run { served async throws in
+            try await RawConnection.open(port: served.service.port) { connection in
+                try await connection.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                #expect(try await connection.readResponse()?.status == 200)
+                let start = ContinuousClock.now
+                served.process.signal(SIGTERM)
+                #expect(try await served.process.waitForExit() == 0)
+                #expect(ContinuousClock.now - start < .seconds(10))
+            }
+        }
+    }
+
+    @Test(
+        "It stops accepting, lets an upload that is under way finish, and exits with status 0",
+        arguments: TestStore.allCases
+    )
+    func runningUpload(store: TestStore) async throws {
+        try await ServedSelfie.run(store: store) { served in
+            let token = try await served.service.makeToken()
+            let image = TestImage.png(bytes: 300_000)
+            let body = TestMultipart.body(image: image, title: "slow")
+            try await RawConnection.open(port: served.service.port) { connection in
+                try await Self.begin(body, token: token, on: &connection)
+                served.process.signal(SIGTERM)
+                let isClosed = try await eventually { await !Self.takesConnections(port: served.service.port) }
+                #expect(isClosed)
+                for chunk in stride(from: 1000, to: body.count, by: 60_000) {
+                    try await connection.send(body[chunk..<min(chunk + 60_000, body.count)])
+                    #expect(try await served.service.count("SELECT count(*) FROM photos") == 0)
+                }
+                let answer = try #require(try await connection.readResponse())
+                #expect(answer.status == 200, "\(answer.text)")
+                #expect(try await served.process.waitForExit() == 0)
+                let randomID = try #require(answer.json["random_id"] as? String)
+                #expect(served.service.objects.keys() == [randomID])
+                #expect(served.service.objects.bytes(key: randomID) == image)
+                #expect(try await served.service.count("SELECT count(*) FROM photos WHERE state = 'ready'") == 1)
+            }
+        }
+    }
+
+    @Test("A request that never ends is cut when the time is over, and the status is still 0")
+    func endlessUpload() async throws {
+        try await ServedSelfie.run { served async throws in
+            let token = try await served.service.makeToken()
+            let body = TestMultipart.body(image: TestImage.png(bytes: 1_000_000), title: "endless")
+            try await RawConnection.open(port: served.service.port) { connection in
+                try await Self.begin(body, token: token, on: &connection)
+                let start = ContinuousClock.now
+                served.process.signal(SIGTERM)
+                // Steady enough not to be dropped for its slowness.
+                var offset = 1000
+                while offset + 1000 < body.count, (try? await connection.send(body[offset..<(offset + 1000)])) != nil {
+                    offset += 1000
+                    try await Task.sleep(for: .milliseconds(100))
+                    if ContinuousClock.now - start > .seconds(Self.graceSeconds + 15) { break }
+                }
+                #expect(try await served.process.waitForExit() == 0)
+                let seconds = (ContinuousClock.now - start) / .seconds(1)
+                #expect(seconds > Self.graceSeconds - 1 && seconds < Self.graceSeconds + 5)
+            }
+            #expect(try await served.service.count("SELECT count(*) FROM photos") == 0)
+            #expect(served.service.objects.keys().isEmpty)
+        }
+    }
+
+    /// Begins an upload and waits until the server reads it, which it says by asking for the body.
+    private static func begin(_ body: Data, token: String, on connection: inout RawConnection) async throws {
+        try await connection.send(
+            RawRequest.uploadHeader(token: token, bodyBytes: body.count, extra: "Expect: 100-continue\r\n")
+        )
+        #expect(try await connection.readResponse()?.status == 100)
+        try await connection.send(body[..<1000])
+    }
+
+    private static func takesConnections(port: Int) async -> Bool {
+        do {
+            return try await RawConnection.open(port: port) { _ in true }
+        } catch {
+            return false
+        }
+    }
+}
