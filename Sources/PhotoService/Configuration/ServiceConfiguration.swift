@@ -87,6 +87,12 @@ package struct ServiceConfiguration: Sendable {
     }
 }
 
+/// Loggers describe what they are given, and ServiceLifecycle gives them every service at the level `debug`.
+extension ServiceConfiguration: CustomStringConvertible, CustomReflectable {
+    package var description: String { "ServiceConfiguration(redacted)" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// The name and password that every copy of the app holds.
 struct APICredential: Sendable {
     let name: String
