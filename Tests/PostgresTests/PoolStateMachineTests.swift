@@ -167,8 +167,8 @@ struct PoolStateMachineTests {
                 let connection = leased.remove(at: Int.random(in: 0..<leased.count, using: &generator))
                 let isBroken = Int.random(in: 0..<4, using: &generator) == 0
                 guard case .hand(let handed, let id) = machine.giveBack(isBroken ? nil : connection) else { continue }
-                let first = waiting.removeFirst()
-                #expect(id == first)
+                #expect(id == waiting.first)
+                waiting.removeAll { $0 == id }
                 leased.append(handed ?? open())
             }
             #expect(leased.count <= connectionsMax)
