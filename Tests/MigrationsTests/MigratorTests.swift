@@ -20,7 +20,7 @@ struct MigratorTests {
     }
 
     private func migrator(_ url: String, _ migrations: [Migration]) throws -> Migrator {
-        Migrator(configuration: try PostgresConfiguration(url: url), migrations: migrations)
+        Migrator(configuration: try .patient(url: url), migrations: migrations)
     }
 
     private func tables(_ url: String) async throws -> [String] {

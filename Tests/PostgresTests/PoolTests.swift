@@ -60,7 +60,7 @@ struct PoolTests {
         try await withClient(connectionsMax: 1) { client, _ async throws in
             try await client.withConnection { _ in
                 let task = Task { try await client.query("SELECT 1") }
-                try await Task.sleep(for: .milliseconds(20))
+                try await client.waitUntilLent()
                 task.cancel()
                 let start = ContinuousClock.now
                 await #expect(throws: PostgresError.self) { try await task.value }

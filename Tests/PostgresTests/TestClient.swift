@@ -21,10 +21,7 @@ func withClient<Result: Sendable>(
     adjust: (inout PostgresConfiguration) -> Void = { _ in },
     _ body: (PostgresClient) async throws -> Result
 ) async throws -> Result {
-    var configuration = try PostgresConfiguration(url: url, connectionsMax: connectionsMax)
-    configuration.connectTimeout = .seconds(20)
-    configuration.leaseTimeout = .seconds(20)
-    configuration.statementTimeout = .seconds(20)
+    var configuration = try PostgresConfiguration.patient(url: url, connectionsMax: connectionsMax)
     adjust(&configuration)
     let client = PostgresClient(configuration: configuration)
     do {

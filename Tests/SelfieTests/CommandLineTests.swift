@@ -30,7 +30,9 @@ struct CommandLineTests {
                 "\(word) in \(outcome.output)"
             )
             // A long name leaves no room beside it, so its text begins on the next line.
-            let explanation = (lines[index] + "  " + (lines.dropFirst(index + 1).first ?? "")).dropFirst(word.count + 2)
+            let next = lines.dropFirst(index + 1).first { $0.hasPrefix("          ") } ?? ""
+            let isBeside = lines[index].dropFirst(word.count + 2).contains("  ")
+            let explanation = isBeside ? lines[index].dropFirst(word.count + 2) : "  " + next
             #expect(try explanation.contains(Regex("  [A-Z][a-z]")), "\(word) is not explained")
         }
     }

@@ -8,6 +8,8 @@ struct CrashTests {
     private static let roundCount = 6
     private static let requestCount = 50
     private static let recoverySecondsMax = 60.0
+    /// What a server answers that is too busy; whatever it refused must leave nothing behind.
+    private static let busyStatus = 503
 
     @Test(
         "Rows and objects match one to one within a minute, and no answered request is forgotten",
@@ -85,7 +87,7 @@ struct CrashTests {
         }
         if answer.status == 200, let randomID = answer.json["random_id"] as? String {
             ledger.noteUpload(randomID, image)
-        } else {
+        } else if answer.status != busyStatus {
             ledger.noteSurprise("upload: \(answer.status) \(answer.text)")
         }
         return true
@@ -98,7 +100,7 @@ struct CrashTests {
         }
         if answer.status == 200 {
             ledger.noteDeletion(randomID)
-        } else {
+        } else if answer.status != busyStatus {
             ledger.noteSurprise("delete: \(answer.status) \(answer.text)")
         }
         return true

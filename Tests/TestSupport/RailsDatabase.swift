@@ -78,7 +78,7 @@ package enum RailsDatabase {
     ///   - url: The database.
     /// - Throws: `PostgresError`.
     package static func run(_ script: String, url: String) async throws {
-        let connection = PostgresConnection(configuration: try PostgresConfiguration(url: url))
+        let connection = PostgresConnection(configuration: try .patient(url: url))
         try await connection.open()
         do {
             try await connection.execute(script: script)
@@ -108,7 +108,7 @@ package enum DatabaseDump {
     /// - Returns: Lines in a fixed order.
     /// - Throws: `PostgresError`.
     package static func lines(url: String, without excluded: String = "") async throws -> [String] {
-        let connection = PostgresConnection(configuration: try PostgresConfiguration(url: url))
+        let connection = PostgresConnection(configuration: try .patient(url: url))
         try await connection.open()
         defer { Task { await connection.close() } }
         let tables = try await texts(

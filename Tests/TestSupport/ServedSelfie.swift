@@ -95,7 +95,7 @@ package struct ServedSelfie: Sendable {
         _ databaseURL: String,
         _ body: (PostgresClient) async throws -> Result
     ) async throws -> Result {
-        let client = PostgresClient(configuration: try PostgresConfiguration(url: databaseURL, connectionsMax: 2))
+        let client = PostgresClient(configuration: try .patient(url: databaseURL, connectionsMax: 2))
         do {
             let result = try await body(client)
             await client.close()
