@@ -46,6 +46,13 @@ package struct ConfigurationSource: Sendable {
     }
 }
 
+/// Prints no value, since several are secret.
+extension ConfigurationSource: CustomStringConvertible, CustomReflectable {
+    package var description: String { "ConfigurationSource(redacted)" }
+
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// A `.env` file that is there but can't be read.
 package struct ConfigurationFileError: Error, CustomStringConvertible {
     let path: String

@@ -87,9 +87,10 @@ package struct ServiceConfiguration: Sendable {
     }
 }
 
-/// Loggers describe what they are given, and ServiceLifecycle gives them every service at the level `debug`.
+/// Prints no value, since several are secret.
 extension ServiceConfiguration: CustomStringConvertible, CustomReflectable {
     package var description: String { "ServiceConfiguration(redacted)" }
+
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -1,0 +1,160 @@
+import Foundation
+import Logging
+import Postgres
+import S3
+import Testing
+
+@testable import PhotoService
+
+@Suite("The service's configuration")
+struct ServiceConfigurationTests {
+    private static let required = [
+        "DATABASE_URL": "postgresql://user:db-secret@localhost/selfie",
+        "API_AUTH_NAME": "app-name-secret",
+        "API_AUTH_PASSWORD": "app-password-secret",
+        "SECRET_KEY_BASE": "key-base-secret-0123456789-0123456789",
+        "S3_BUCKET_NAME": "selfies",
+        "AWS_ACCESS_KEY_ID": "access-key-secret",
+        "AWS_SECRET_ACCESS_KEY": "secret-access-key-secret",
+        "AWS_SESSION_TOKEN": "session-token-secret",
+    ]
+
+    private func read(_ changes: [String: String?] = [:]) throws -> ServiceConfiguration {
+        var values = Self.required
+        for (key, value) in changes { values[key] = value }
+        return try ServiceConfiguration(from: ConfigurationSource(values: values))
+    }
+
+    private func problems(_ changes: [String: String?]) throws -> ConfigurationError {
+        do {
+            _ = try read(changes)
+        } catch let error as ConfigurationError {
+            return error
+        }
+        return ConfigurationError(problems: [])
+    }
+
+    @Test("What is not said has the documented default")
+    func defaults() throws {
+        let configuration = try read()
+        #expect(configuration.postgres.connectionsMax == 10)
+        #expect(configuration.publicURL == nil)
+        #expect(configuration.port == 3000)
+        #expect(configuration.uploadBytesMax == 32 * 1024 * 1024)
+        #expect(configuration.tokenLifetimeHours == 24)
+        #expect(configuration.passwordHashCost == 12)
+        #expect(configuration.getsTokenWithoutPassword == false)
+        #expect(configuration.logLevel == .info)
+        guard case .s3(let s3, _) = configuration.objectStorage else {
+            Issue.record("not S3")
+            return
+        }
+        #expect(s3.bucket == "selfies")
+    }
+
+    @Test("An empty value is none")
+    func empty() throws {
+        #expect(try read(["PORT": "", "LOG_LEVEL": "", "PUBLIC_URL": ""]).port == 3000)
+        #expect(try problems(["API_AUTH_NAME": ""]).problems == [.missing(key: "API_AUTH_NAME", hint: nil)])
+    }
+
+    @Test("What is said counts")
+    func values() throws {
+        let configuration = try read([
+            "PORT": "0", "UPLOAD_BYTES_MAX": "1073741824", "TOKEN_LIFETIME_HOURS": "1", "PASSWORD_HASH_COST": "10",
+            "GET_TOKEN_WITHOUT_PASSWORD": "TRUE", "LOG_LEVEL": "Debug", "DATABASE_POOL_SIZE": "500",
+            "PUBLIC_URL": "https://selfies.example.com/", "OBJECTS_PATH": "/somewhere",
+        ])
+        #expect(configuration.port == 0)
+        #expect(configuration.uploadBytesMax == 1 << 30)
+        #expect(configuration.tokenLifetimeHours == 1)
+        #expect(configuration.passwordHashCost == 10)
+        #expect(configuration.getsTokenWithoutPassword)
+        #expect(configuration.logLevel == .debug)
+        #expect(configuration.postgres.connectionsMax == 500)
+        #expect(configuration.publicURL == "https://selfies.example.com")
+        guard case .disk("/somewhere") = configuration.objectStorage else {
+            Issue.record("not the disk, which wins over S3")
+            return
+        }
+    }
+
+    @Test("All keys that are missing are named at once")
+    func missing() throws {
+        let error = try problems(Self.required.mapValues { _ in nil })
+        let message = "\(error)"
+        for key in Self.required.keys where key != "AWS_SESSION_TOKEN" {
+            #expect(message.contains("  \(key) is missing"), "\(key)")
+        }
+        #expect(error.problems.count == Self.required.count - 1)
+        #expect(message.contains("OBJECTS_PATH"))
+    }
+
+    private static let malformed = [
+        "DATABASE_URL": ["mysql://secret@host/db", "secret"],
+        "API_AUTH_NAME": ["name:secret"],
+        "SECRET_KEY_BASE": ["short-secret"],
+        "PORT": ["-1", "65536", "http-secret", "3000.5", " 3000"],
+        "PUBLIC_URL": [
+            "secret", "ftp://secret", "https://", "https://user:secret@host", "https://host/?a=secret", "//host",
+            "https://host/#secret", "javascript:secret", "https:host",
+        ],
+        "UPLOAD_BYTES_MAX": ["0", "-1", "1073741825", "32MB-secret"],
+        "TOKEN_LIFETIME_HOURS": ["0", "8761", "a-secret-day"],
+        "PASSWORD_HASH_COST": ["9", "21", "secret"],
+        "GET_TOKEN_WITHOUT_PASSWORD": ["secret", "ja", "2"],
+        "DATABASE_POOL_SIZE": ["0", "501", "secret"],
+        "LOG_LEVEL": ["secret", "verbose"],
+        "S3_FORCE_PATH_STYLE": ["secret"],
+        "S3_BUCKET_NAME": ["Secret Bucket!", "a"],
+        "AWS_REGION": ["secret region"],
+        "AWS_ENDPOINT_URL_S3": ["secret", "ftp://secret", "https://host/secret?x=y"],
+        "AWS_ACCESS_KEY_ID": ["secret with ü"],
+        "AWS_SECRET_ACCESS_KEY": ["secret\nline"],
+        "AWS_SESSION_TOKEN": ["secret\u{7}"],
+    ]
+
+    @Test("A malformed value is named by its key and never shown", arguments: malformed.keys.sorted())
+    func malformedValue(key: String) throws {
+        for value in try #require(Self.malformed[key]) {
+            let error = try problems([key: value])
+            let message = "\(error)\(String(reflecting: error))"
+            #expect("\(error)".contains("  \(key) is malformed: it must be "), "\(value)")
+            #expect(error.problems.count == 1, "\(value)")
+            #expect(!message.localizedCaseInsensitiveContains("secret "), "\(value)")
+            #expect(!message.contains("-secret") && !message.contains("secret@"), "\(value)")
+        }
+    }
+
+    @Test("All that is malformed is named in one message")
+    func everythingMalformed() throws {
+        let keys = Self.malformed.keys.filter { !$0.hasPrefix("AWS_") && $0 != "S3_BUCKET_NAME" }
+        let changes = Dictionary(uniqueKeysWithValues: keys.map { ($0, Self.malformed[$0]?.first) })
+        let message = "\(try problems(changes))"
+        for key in keys { #expect(message.contains("  \(key) is malformed"), "\(key)") }
+    }
+
+    @Test("No secret shows when the configuration is printed or dumped")
+    func secrets() throws {
+        let configuration = try read(["PUBLIC_URL": "https://selfies.example.com"])
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        let source = ConfigurationSource(values: Self.required)
+        dump(source, to: &dumped)
+        for text in [
+            dumped, "\(configuration)", String(reflecting: configuration), "\(source)", String(reflecting: source),
+        ] {
+            #expect(!text.contains("-secret"), "\(text)")
+        }
+    }
+
+    @Test("Migrations need the database only, and the password transport the password only")
+    func parts() throws {
+        let postgres = ConfigurationSource(values: ["DATABASE_URL": "postgresql://localhost/selfie"])
+        #expect(try ServiceConfiguration.postgres(from: postgres).url == "postgresql://localhost/selfie")
+        let password = ConfigurationSource(values: ["API_AUTH_PASSWORD": "p4ssw0rd"])
+        #expect(try ServiceConfiguration.apiPassword(from: password) == "p4ssw0rd")
+        #expect(throws: ConfigurationError.self) { try ServiceConfiguration.postgres(from: password) }
+        #expect(throws: ConfigurationError.self) { try ServiceConfiguration.apiPassword(from: postgres) }
+    }
+}
