@@ -25,7 +25,8 @@ enum JSONParameters {
     private static func text(_ value: Any) -> String? {
         switch value {
         case let string as String: string
-        case let bool as Bool: String(bool)
+        // Foundation takes the numbers 0 and 1 for booleans, too, so the type is asked of the number.
+        case let number as NSNumber where String(cString: number.objCType) == "c": String(number.boolValue)
         case let number as NSNumber: number.stringValue
         default: nil
         }

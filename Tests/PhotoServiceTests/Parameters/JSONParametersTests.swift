@@ -1,0 +1,52 @@
+import NIOCore
+import Testing
+
+@testable import PhotoService
+
+@Suite("JSON parameters")
+struct JSONParametersTests {
+    @Test(
+        "Members are taken as text; what has none counts as missing",
+        arguments: [
+            ("", [:]),
+            ("{}", [:]),
+            (#"{"a":"x"}"#, ["a": "x"]),
+            (#" {"a" : "x" , "b" : ""} "#, ["a": "x", "b": ""]),
+            (#"{"a":1}"#, ["a": "1"]),
+            (#"{"a":0}"#, ["a": "0"]),
+            (#"{"a":-12}"#, ["a": "-12"]),
+            (#"{"a":1.5}"#, ["a": "1.5"]),
+            (#"{"a":true,"b":false}"#, ["a": "true", "b": "false"]),
+            (#"{"a":null,"b":[],"c":{},"d":["x"],"e":{"f":"x"}}"#, [:]),
+            (#"{"a":"\u00fc\ud83d\ude00\n\"\\\/"}"#, ["a": "ü😀\n\"\\/"]),
+            (#"{"a":"ü😀"}"#, ["a": "ü😀"]),
+            (#"{"a":"\u0000"}"#, ["a": "\0"]),
+            (#"{"a":"1","a":"2"}"#, ["a": "2"]),
+            (#"[{"a":"x"}]"#, [:]),
+            (#""a""#, [:]),
+            ("null", [:]),
+            ("12", [:]),
+        ] as [(String, [String: String])]
+    )
+    func members(text: String, expected: [String: String]) throws {
+        #expect(try JSONParameters.parse(ByteBuffer(string: text)) == expected)
+    }
+
+    @Test(
+        "What is no JSON is malformed",
+        arguments: [
+            "{", "}", #"{"a"}"#, #"{"a":}"#, #"{"a":"x}"#, #"{'a':'x'}"#, #"{"a":"x"}{"#, "a=x",
+            #"{"full_name":"Ada "Countess" Lovelace"}"#, #"{"a":"\ud83d"}"#, #"{"a":"\x"}"#, #"{"a":01}"#, " ",
+            String(repeating: "[", count: 200_000), String(repeating: #"{"a":"#, count: 40_000),
+        ]
+    )
+    func malformed(text: String) {
+        #expect(throws: ServiceError.malformedJSON) { try JSONParameters.parse(ByteBuffer(string: text)) }
+    }
+
+    @Test("Bytes that are not UTF-8 are malformed")
+    func notUTF8() {
+        let bytes = Array(#"{"a":"#.utf8) + [0x22, 0xFF, 0xC3, 0x22, 0x7D]
+        #expect(throws: ServiceError.malformedJSON) { try JSONParameters.parse(ByteBuffer(bytes: bytes)) }
+    }
+}
