@@ -147,11 +147,14 @@ let package = Package(
         .testTarget(
             name: "PhotoServiceTests",
             dependencies: [
-                "AESCrypt", "Migrations", "PhotoService", "Postgres", "S3", "TestSupport",
+                "AESCrypt", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

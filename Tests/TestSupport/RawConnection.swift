@@ -24,7 +24,11 @@ package struct RawConnection {
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    // Otherwise `finish` would send nothing.
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel,
+                        configuration: .init(isOutboundHalfClosureEnabled: true)
+                    )
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
@@ -41,6 +45,21 @@ package struct RawConnection {
     /// Sends bytes as they are.
     package func send(_ bytes: Data) async throws {
         try await outbound.write(ByteBuffer(data: bytes))
+    }
+
+    /// Sends bytes one by one in the background, until all are sent or the connection is closed.
+    ///
+    /// - Parameters:
+    ///   - bytes: What to send.
+    ///   - pause: How long to wait after each byte.
+    /// - Returns: The sending, to be cancelled or waited for.
+    package func trickle(_ bytes: Data, pause: Duration = .milliseconds(20)) -> Task<Void, any Error> {
+        Task { [outbound] in
+            for byte in bytes {
+                try await outbound.write(ByteBuffer(bytes: [byte]))
+                try await Task.sleep(for: pause)
+            }
+        }
     }
 
     /// Says that nothing more will be sent, and still reads.

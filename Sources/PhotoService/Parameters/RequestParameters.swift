@@ -85,7 +85,8 @@ extension Request {
     /// - Returns: The body, to be read once.
     /// - Throws: `ServiceError.bodyTooLarge`.
     func wantedBody(bytesMax: Int, context: some ConnectionContext) throws(ServiceError) -> RequestBody {
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > bytesMax { throw .bodyTooLarge }
+        // A length that is no number of ours is one that is too large for it.
+        if let length = headers[.contentLength], Int(length) ?? .max > bytesMax { throw .bodyTooLarge }
         if headers[.expect] != nil {
             context.channel.triggerUserOutboundEvent(ContinueEvent(), promise: nil)
         }

@@ -1,0 +1,171 @@
+import Foundation
+import NIOCore
+import Postgres
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+@Suite("Uploads on the wire", .timeLimit(.minutes(2)))
+struct UploadOnTheWireTests {
+    private static let body = TestMultipart.body(image: TestImage.jpeg, title: "A photo")
+
+    private func withToken(_ body: @Sendable (TestService, String) async throws -> Void) async throws {
+        try await TestService.run(
+            settings: ["UPLOAD_BYTES_MAX": "1000000"],
+            adjust: { $0.limits.tick = .milliseconds(50) }
+        ) {
+            try await body($0, try await $0.makeToken())
+        }
+    }
+
+    @Test("A client that waits for leave to send its photo gets it, and uploads")
+    func continues() async throws {
+        try await withToken { service, token in
+            try await RawConnection.open(port: service.port) { connection in
+                for _ in 0..<2 {
+                    try await connection.sendUploadHead(
+                        token: token,
+                        "Content-Length: \(Self.body.count)",
+                        "Expect: 100-continue"
+                    )
+                    #expect(try await connection.readResponse()?.status == 100)
+                    try await connection.send(Self.body)
+                    let answer = try #require(try await connection.readResponse())
+                    #expect(answer.status == 200, "\(answer.text)")
+                }
+            }
+            #expect(service.objects.keys().count == 2)
+        }
+    }
+
+    @Test("A client that does not wait for leave is not told to go on")
+    func impatient() async throws {
+        try await withToken { service, token in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.sendUploadHead(token: token, "Content-Length: \(Self.body.count)")
+                try await connection.send(Self.body)
+                #expect(try await connection.readResponse()?.status == 200)
+            }
+        }
+    }
+
+    @Test("A request that will be refused gets its answer instead of leave")
+    func refusedEarly() async throws {
+        try await withToken { service, token in
+            let multipart = "Content-Type: multipart/form-data; boundary=\(TestMultipart.boundary)"
+            for (token, status, fields) in [
+                ("wrong", 401, "\(multipart)\r\nContent-Length: 1000"),
+                (token, 413, "\(multipart)\r\nContent-Length: 2147483648"),
+                (token, 413, "\(multipart)\r\nContent-Length: 1600000"),
+                (token, 400, "Content-Type: text/plain\r\nContent-Length: 1000"),
+            ] {
+                try await RawConnection.open(port: service.port) { connection in
+                    try await connection.send(
+                        "POST /api/upload_photo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                            + "Authorization: Token token=\(token)\r\n\(fields)\r\n\r\n"
+                    )
+                    try await connection.expectRefusal(status, about: fields)
+                }
+            }
+            try await service.expectNothingStored()
+        }
+    }
+
+    @Test("Two gigabytes are refused by their announcement, without the body")
+    func hugeLength() async throws {
+        try await withToken { service, token in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.sendUploadHead(token: token, "Content-Length: 2147483648")
+                try await connection.expectRefusal(413)
+            }
+            try await service.expectNothingStored()
+        }
+    }
+
+    @Test("A length beyond all numbers is refused")
+    func absurdLength() async throws {
+        try await withToken { service, token in
+            for length in ["99999999999999999999999999", "18446744073709551615", "9223372036854775808"] {
+                try await RawConnection.open(port: service.port) { connection in
+                    try await connection.sendUploadHead(token: token, "Content-Length: \(length)")
+                    let answer = try #require(try await connection.readResponse())
+                    #expect([400, 413].contains(answer.status), "\(length)")
+                    #expect(answer.message != nil)
+                }
+            }
+            try await service.expectNothingStored()
+        }
+    }
+
+    @Test("A client that goes on sending after its refusal gets to read it")
+    func keepsSending() async throws {
+        try await withToken { service, token in
+            for (token, status) in [("wrong", 401), (token, 413)] {
+                try await RawConnection.open(port: service.port) { connection in
+                    try await connection.sendUploadHead(token: token, "Content-Length: 20000000")
+                    for _ in 0..<20 { try await connection.send(Data(repeating: 0x61, count: 1_000_000)) }
+                    try await connection.expectRefusal(status)
+                }
+            }
+            try await service.expectNothingStored()
+        }
+    }
+
+    @Test("A chunked upload is taken at the limit and refused one byte past it")
+    func chunked() async throws {
+        try await withToken { service, token in
+            for (count, status) in [(1_000_000, 200), (1_000_001, 413), (5_000_000, 413)] {
+                try await RawConnection.open(port: service.port) { connection in
+                    try await connection.sendUploadHead(token: token, "Transfer-Encoding: chunked")
+                    let body = TestMultipart.body(image: TestImage.png(bytes: count), title: "Chunked")
+                    for start in stride(from: 0, to: body.count, by: 70_000) {
+                        let chunk = body[start..<min(start + 70_000, body.count)]
+                        try await connection.send(String(chunk.count, radix: 16) + "\r\n")
+                        try await connection.send(chunk + Data("\r\n".utf8))
+                    }
+                    try await connection.send("0\r\n\r\n")
+                    let answer = try #require(try await connection.readResponse())
+                    #expect(answer.status == status, "\(answer.text)")
+                }
+            }
+            #expect(service.objects.keys().count == 1)
+            #expect(try await service.count("SELECT count(*) FROM photos") == 1)
+        }
+    }
+
+    @Test("A chunked body that is no chunked body is refused")
+    func badChunks() async throws {
+        try await withToken { service, token in
+            for text in ["xyz\r\n", "-1\r\n", "5\r\nabcdefgh\r\n", "fffffffffffffffff\r\n"] {
+                try await RawConnection.open(port: service.port) { connection in
+                    try await connection.sendUploadHead(token: token, "Transfer-Encoding: chunked")
+                    try await connection.send(text)
+                    try await connection.expectRefusal(400, about: text)
+                }
+            }
+            try await service.expectNothingStored()
+        }
+    }
+
+    @Test("A parameter body over its limit is refused, announced or not")
+    func largeParameters() async throws {
+        try await TestService.run { service in
+            let size = RequestParameters.bodyBytesMax + 1
+            let chunk = "\(String(size, radix: 16))\r\n\(String(repeating: "a", count: size))\r\n0\r\n\r\n"
+            for type in ["application/json", "application/x-www-form-urlencoded"] {
+                for (framing, body) in [("Content-Length: \(size)", ""), ("Transfer-Encoding: chunked", chunk)] {
+                    try await RawConnection.open(port: service.port) { connection in
+                        try await connection.send(
+                            "POST /api/signup HTTP/1.1\r\nHost: localhost\r\nAuthorization: \(TestService.basic)\r\n"
+                                + "Content-Type: \(type)\r\n\(framing)\r\n\r\n\(body)"
+                        )
+                        let answer = try await connection.expectRefusal(413, about: framing, closes: false)
+                        #expect(answer.message == "The request is too large")
+                    }
+                }
+            }
+            #expect(try await service.count("SELECT count(*) FROM users") == 0)
+        }
+    }
+}
