@@ -1,0 +1,85 @@
+import Crypto
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+@Suite("Uploads on their way to the store")
+struct SpoolTests {
+    private static let limit = Spool.memoryBytesMax
+
+    private func spool(_ bytes: Data, chunk: Int) async throws -> SpooledObject {
+        var spool = Spool()
+        var rest = ByteBuffer(data: bytes)
+        while let next = rest.readSlice(length: min(chunk, rest.readableBytes)), next.readableBytes > 0 {
+            try await spool.append(next)
+        }
+        return try await spool.finish()
+    }
+
+    private func contents(_ object: SpooledObject) async throws -> Data {
+        switch object.storage {
+        case .memory(let buffer): return Data(buffer: buffer)
+        case .file(let file):
+            return try await FileChunks(file: file, length: object.length).reduce(into: Data()) {
+                $0 += Data(buffer: $1)
+            }
+        }
+    }
+
+    @Test(
+        "Bytes come out as they went in, from memory up to the limit and from a file beyond",
+        arguments: [0, 1, 63, 64, 65, limit - 1, limit, limit + 1, 3 * limit + 17]
+    )
+    func contents(count: Int) async throws {
+        let bytes = TestImage.png(bytes: max(count, 8)).prefix(count)
+        let object = try await spool(bytes, chunk: 100_003)
+        let isFile = if case .file = object.storage { true } else { false }
+        #expect(isFile == (count > Self.limit))
+        #expect(object.length == count)
+        #expect(object.sha256 == SHA256.hash(data: bytes))
+        #expect(object.leadingBytes == Array(bytes.prefix(PhotoFormat.prefixBytes)))
+        for _ in 0..<2 { #expect(try await contents(object) == bytes) }
+    }
+
+    @Test("The leading bytes are the first ones however they trickle")
+    func trickle() async throws {
+        let bytes = TestImage.png(bytes: 200)
+        let object = try await spool(bytes, chunk: 1)
+        #expect(object.leadingBytes == Array(bytes.prefix(PhotoFormat.prefixBytes)))
+        #expect(try await contents(object) == bytes)
+    }
+
+    @Test("A chunk that is larger than the limit goes to the file whole")
+    func largeChunk() async throws {
+        let bytes = TestImage.png(bytes: 3 * Self.limit)
+        let object = try await spool(bytes, chunk: bytes.count)
+        #expect(try await contents(object) == bytes)
+    }
+
+    @Test("The file has no name while it is used, and is closed when the upload is dropped")
+    func noName() async throws {
+        let bytes = TestImage.png(bytes: 2 * Self.limit, seed: UInt8.random(in: 1...255))
+        var object: SpooledObject? = try await spool(bytes, chunk: 100_000)
+        #expect(object?.length == bytes.count)
+        try await poll("no spool has a name") { try Self.namedSpools().isEmpty }
+        #expect(try Self.openSpools() >= 1)
+        object = nil
+        try await poll("the spools are closed") { try Self.openSpools() == 0 }
+    }
+
+    private static func namedSpools() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
+            .filter { $0.wholeMatch(of: /selfie-[A-Za-z0-9]{6}/) != nil }
+    }
+
+    /// How many spools this process has open, those of other tests included.
+    private static func openSpools() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+            .count { $0.contains(/\/selfie-[A-Za-z0-9]{6} \(deleted\)$/) }
+    }
+}

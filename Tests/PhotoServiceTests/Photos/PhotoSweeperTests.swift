@@ -1,0 +1,230 @@
+import Foundation
+import Logging
+import NIOCore
+import Postgres
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+@Suite("What crashes and failures left half-done", .timeLimit(.minutes(2)))
+struct PhotoSweeperTests {
+    /// A database with one user, and a disk store, without a service that would sweep on its own.
+    private struct Scene {
+        let postgres: PostgresClient
+        let folder: URL
+        let objects: DiskObjectStore
+        let userID: Int
+
+        var photos: PhotoStore { PhotoStore(postgres: postgres) }
+
+        var sweeper: PhotoSweeper {
+            PhotoSweeper(
+                photos: photos,
+                objects: objects,
+                interval: .seconds(60),
+                now: { Date() },
+                logger: TestLog().logger(level: .info)
+            )
+        }
+
+        func photo() async throws -> NewPhoto {
+            var spool = Spool()
+            try await spool.append(ByteBuffer(bytes: Array(TestImage.jpeg)))
+            return try NewPhoto(title: "A", fileName: "photo", object: try await spool.finish(), userID: userID)
+        }
+
+        /// Does the first steps of an upload, so many seconds ago.
+        func begin(secondsAgo: Int, stores: Bool = true) async throws -> String {
+            let new = try await photo()
+            try await photos.addPending(new)
+            if stores {
+                try await objects.put(new.object, key: new.photo.randomID, contentType: new.format.contentType)
+            }
+            try await postgres.execute(
+                """
+                UPDATE photos SET created_at = created_at - make_interval(secs => \(secondsAgo))
+                WHERE random_id = \(new.photo.randomID)
+                """
+            )
+            return new.photo.randomID
+        }
+
+        func keys() throws -> Set<String> {
+            Set(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0 != ".incoming" })
+        }
+
+        func rows(_ query: PostgresQuery) async throws -> Set<String> {
+            Set(try await postgres.query(query).map { try $0.decode("random_id") })
+        }
+
+        func photoIDs() async throws -> Set<String> { try await rows("SELECT random_id FROM photos") }
+
+        func deletions() async throws -> Set<String> { try await rows("SELECT random_id FROM object_deletions") }
+    }
+
+    private func withScene(_ body: (Scene) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sweeper-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await TestCluster.withDatabase { url in
+            let postgres = PostgresClient(configuration: try PostgresConfiguration(url: url))
+            let users = try await postgres.query(
+                """
+                INSERT INTO users (first_name, last_name, email, password_hash)
+                VALUES ('Ada', 'Lovelace', 'ada@example.com', 'none') RETURNING id
+                """
+            )
+            let objects = try DiskObjectStore(directory: folder.path)
+            let userID: Int = try #require(users.first).decode("id")
+            try await body(Scene(postgres: postgres, folder: folder, objects: objects, userID: userID))
+            await postgres.close()
+        }
+    }
+
+    @Test("Uploads that have been pending for too long are given up with their objects, younger ones are not")
+    func pending() async throws {
+        try await withScene { scene in
+            let limit = PhotoStore.pendingSecondsMax
+            _ = try await scene.begin(secondsAgo: limit + 1)
+            _ = try await scene.begin(secondsAgo: limit + 1, stores: false)
+            let young = try await scene.begin(secondsAgo: limit - 15)
+            let ready = try await scene.begin(secondsAgo: 10 * limit)
+            try await scene.postgres.execute("UPDATE photos SET state = 'ready' WHERE random_id = \(ready)")
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys() == [young, ready])
+            #expect(try await scene.photoIDs() == [young, ready])
+            #expect(try await scene.deletions().isEmpty)
+            #expect(try await scene.photos.makeReady(young))
+        }
+    }
+
+    @Test("Many are worked off in one sweep")
+    func many() async throws {
+        try await withScene { scene in
+            for _ in 0..<(2 * PhotoStore.deletionBatchSize + 5) { _ = try await scene.begin(secondsAgo: 100) }
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys().isEmpty)
+            #expect(try await scene.deletions().isEmpty)
+        }
+    }
+
+    @Test("Several sweepers at once each take other deletions")
+    func parallel() async throws {
+        try await withScene { scene in
+            var expected: Set<String> = []
+            for _ in 0..<50 { expected.insert(try await scene.begin(secondsAgo: 100)) }
+            try await scene.photos.giveUpPending()
+            let claimed = try await withThrowingTaskGroup(of: [String].self) { tasks in
+                for _ in 0..<8 { tasks.addTask { try await scene.photos.claimDeletions() } }
+                return try await tasks.reduce(into: []) { $0 += $1 }
+            }
+            #expect(claimed.count == expected.count)
+            #expect(Set(claimed) == expected)
+            #expect(try await scene.photos.claimDeletions().isEmpty)
+        }
+    }
+
+    @Test("A deletion that fails is tried again after a pause that grows, and is done once the store is back")
+    func backOff() async throws {
+        try await withScene { scene in
+            let randomID = try await scene.begin(secondsAgo: 100, stores: false)
+            // A folder in the object's place can't be unlinked.
+            let path = scene.folder.appending(path: randomID)
+            try FileManager.default.createDirectory(at: path, withIntermediateDirectories: false)
+            for (attempts, seconds) in [(1, 10), (2, 20), (3, 40), (4, 80), (5, 160), (6, 320), (7, 600), (8, 600)] {
+                try await scene.sweeper.sweep()
+                let rows = try await scene.postgres.query(
+                    """
+                    SELECT attempts, round(extract(epoch FROM due_at - now() AT TIME ZONE 'UTC'))::int AS pause
+                    FROM object_deletions
+                    """
+                )
+                let (row, tolerance) = (try #require(rows.first), 8)
+                #expect(try row.decode("attempts") == attempts)
+                let pause: Int = try row.decode("pause")
+                #expect((seconds - tolerance...seconds).contains(pause))
+                // Not due yet, so nothing happens.
+                #expect(try await scene.photos.claimDeletions().isEmpty)
+                try await scene.postgres.execute("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")
+            }
+            try FileManager.default.removeItem(at: path)
+            try Data("x".utf8).write(to: path)
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys().isEmpty)
+            #expect(try await scene.deletions().isEmpty)
+        }
+    }
+
+    @Test("One deletion that fails does not keep the others from being done")
+    func failureAmongOthers() async throws {
+        try await withScene { scene in
+            let stuck = try await scene.begin(secondsAgo: 100, stores: false)
+            let folder = scene.folder.appending(path: stuck)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            for _ in 0..<3 { _ = try await scene.begin(secondsAgo: 90) }
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys() == [stuck])
+            #expect(try await scene.deletions() == [stuck])
+        }
+    }
+
+    @Test("Leftovers of unfinished puts are removed once they are old")
+    func leftovers() async throws {
+        try await withScene { scene in
+            for (name, age) in [
+                ("old", PhotoStore.pendingSecondsMax + 5), ("young", PhotoStore.pendingSecondsMax - 15),
+            ] {
+                let file = scene.folder.appending(path: ".incoming/\(name)")
+                try Data("half".utf8).write(to: file)
+                let date = Date(timeIntervalSinceNow: -Double(age))
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+            }
+            try await scene.sweeper.sweep()
+            let left = try FileManager.default.contentsOfDirectory(
+                atPath: scene.folder.appending(path: ".incoming").path
+            )
+            #expect(left == ["young"])
+        }
+    }
+
+    @Test("An upload whose row was given up while it was stored is refused and leaves nothing")
+    func givenUp() async throws {
+        try await withScene { scene in
+            let store = GivingUpStore(objects: scene.objects, photos: scene.photos, postgres: scene.postgres)
+            let upload = UploadPhoto(photos: scene.photos, objects: store)
+            let new = try await scene.photo()
+            await #expect(throws: ServiceError.unavailable) {
+                try await upload(new, logger: TestLog().logger(level: .info))
+            }
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys().isEmpty)
+            #expect(try await scene.photoIDs().isEmpty)
+            #expect(try await scene.deletions().isEmpty)
+        }
+    }
+}
+
+/// The disk store, which takes so long that a sweeper gives its upload up meanwhile.
+private struct GivingUpStore: ObjectStore {
+    let objects: DiskObjectStore
+    let photos: PhotoStore
+    let postgres: PostgresClient
+
+    func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
+        do {
+            try await postgres.execute("UPDATE photos SET created_at = created_at - make_interval(secs => 100)")
+            try await photos.giveUpPending()
+        } catch {
+            throw .unavailable(error)
+        }
+        try await objects.put(object, key: key, contentType: contentType)
+    }
+
+    func delete(key: String) async throws(ObjectStoreError) { try await objects.delete(key: key) }
+
+    func delivery(key: String, secondsMax: Int, from date: Date) async throws(ObjectStoreError) -> ObjectDelivery? {
+        try await objects.delivery(key: key, secondsMax: secondsMax, from: date)
+    }
+
+    func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
+}

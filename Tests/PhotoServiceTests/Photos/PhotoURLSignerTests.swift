@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@testable import PhotoService
+
+@Suite("Signed photo URLs")
+struct PhotoURLSignerTests {
+    private static let secret = String(repeating: "secret", count: 6)
+    private static let day = 86_400.0
+    private let signer = PhotoURLSigner(secret: secret, lifetimeMin: 86_400)
+    /// Noon of a day.
+    private let noon = Date(timeIntervalSince1970: 20_000 * day + day / 2)
+
+    private func parts(_ target: String) throws -> (id: String, expires: String, signature: String) {
+        let match = try #require(
+            target.wholeMatch(of: /\/photos\/([^?]+)\?expires=(\d+)&signature=([-_A-Za-z0-9]{43})/)
+        )
+        return (String(match.1), String(match.2), String(match.3))
+    }
+
+    @Test("A URL works until it ends, and not at its end")
+    func lifetime() throws {
+        let (id, expires, signature) = try parts(signer.target(of: "abc123", at: noon))
+        let end = try #require(TimeInterval(expires))
+        func secondsLeft(at seconds: TimeInterval) -> Int? {
+            let date = Date(timeIntervalSince1970: seconds)
+            return signer.secondsLeft(randomID: id, expires: expires, signature: signature, at: date)
+        }
+        #expect(end == 20_002 * Self.day)
+        #expect(secondsLeft(at: noon.timeIntervalSince1970) == Int(1.5 * Self.day))
+        #expect(secondsLeft(at: end - 1) == 1)
+        #expect(secondsLeft(at: end - 0.5) == nil)
+        #expect(secondsLeft(at: end) == nil)
+        #expect(secondsLeft(at: end + 1) == nil)
+    }
+
+    @Test("All URLs of a day are the same, and the next day's differ")
+    func stability() {
+        let first = signer.target(of: "abc", at: Date(timeIntervalSince1970: 20_000 * Self.day))
+        #expect(signer.target(of: "abc", at: Date(timeIntervalSince1970: 20_001 * Self.day - 0.001)) == first)
+        #expect(signer.target(of: "abc", at: Date(timeIntervalSince1970: 20_001 * Self.day)) != first)
+    }
+
+    @Test("A URL works at least as long as the token of a longer lifetime", arguments: [1, 24, 30 * 24])
+    func outlivesToken(hours: Int) throws {
+        let signer = PhotoURLSigner(secret: Self.secret, lifetimeMin: hours * 3600)
+        let lastMoment = Date(timeIntervalSince1970: 20_001 * Self.day - 1)
+        let (id, expires, signature) = try parts(signer.target(of: "abc", at: lastMoment))
+        let left = signer.secondsLeft(randomID: id, expires: expires, signature: signature, at: lastMoment)
+        #expect(left ?? 0 >= max(hours, 24) * 3600)
+    }
+
+    @Test("Nothing about a URL can be changed")
+    func tampering() throws {
+        let (id, expires, signature) = try parts(signer.target(of: "abc123", at: noon))
+        func isValid(_ id: String, _ expires: String, _ signature: String) -> Bool {
+            signer.secondsLeft(randomID: id, expires: expires, signature: signature, at: noon) != nil
+        }
+        #expect(isValid(id, expires, signature))
+        for other in ["abc124", "abc12", "abc1234", "ABC123", "", "\(expires)\nabc123"] {
+            #expect(!isValid(other, expires, signature), "\(other)")
+        }
+        let later = String(try #require(Int(expires)) + 1)
+        for other in [later, "", "-1", "x", "1e9", expires + "0", "99999999999999999999999"] {
+            #expect(!isValid(id, other, signature), "\(other)")
+        }
+        for other in [
+            "", "A", "=", "%", String(signature.dropLast()), String(signature.reversed()), signature + "AAAA",
+        ] {
+            #expect(!isValid(id, expires, other), "\(other)")
+        }
+        for index in signature.indices.dropLast() {
+            var flipped = signature
+            flipped.replaceSubrange(index...index, with: signature[index] == "A" ? "B" : "A")
+            #expect(!isValid(id, expires, flipped))
+        }
+    }
+
+    @Test("Another secret signs otherwise")
+    func otherSecret() throws {
+        let (id, expires, signature) = try parts(signer.target(of: "abc123", at: noon))
+        let other = PhotoURLSigner(secret: Self.secret + "x", lifetimeMin: 86_400)
+        #expect(other.secondsLeft(randomID: id, expires: expires, signature: signature, at: noon) == nil)
+    }
+
+    @Test("An id that railsauth's data may hold is percent-encoded into one path segment")
+    func encoding() throws {
+        let (id, _, _) = try parts(signer.target(of: "a/b c?d#e%ü", at: noon))
+        #expect(id == "a%2Fb%20c%3Fd%23e%25%C3%BC")
+    }
+}

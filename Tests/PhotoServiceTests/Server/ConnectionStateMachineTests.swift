@@ -1,0 +1,189 @@
+import NIOCore
+import Testing
+
+@testable import PhotoService
+
+@Suite("A connection's requests, one after another")
+struct ConnectionStateMachineTests {
+    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    private var machine: ConnectionStateMachine
+
+    init() {
+        machine = ConnectionStateMachine(limits: ConnectionLimits(), now: start)
+    }
+
+    @Test("A request passes through header, body and answer, and the connection waits for the next")
+    mutating func oneRequest() {
+        #expect(machine.phase == .idle(since: start))
+        machine.bytesRead(now: start + .seconds(1))
+        #expect(machine.phase == .readingHeader(since: start + .seconds(1)))
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start + .seconds(2))
+        machine.requestBody(bytes: 3)
+        machine.requestBody(bytes: 4)
+        #expect(machine.phase == .readingBody(since: start + .seconds(2), bytes: 7))
+        machine.requestEnd(now: start + .seconds(3))
+        #expect(machine.phase == .responding)
+        #expect(machine.responseHead() == false)
+        #expect(machine.responseEnd(now: start + .seconds(4)) == .keep)
+        #expect(machine.phase == .idle(since: start + .seconds(4)))
+    }
+
+    @Test("Further bytes of a header do not begin its time anew")
+    mutating func headerTime() {
+        machine.bytesRead(now: start)
+        machine.bytesRead(now: start + .seconds(5))
+        #expect(machine.phase == .readingHeader(since: start))
+    }
+
+    @Test("Pipelined requests are answered one by one, and the connection is idle after the last")
+    mutating func pipelining() {
+        machine.bytesRead(now: start)
+        for _ in 0..<2 {
+            machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+            machine.requestEnd(now: start)
+        }
+        #expect(machine.responseHead() == false)
+        #expect(machine.responseEnd(now: start + .seconds(1)) == .keep)
+        #expect(machine.phase == .responding)
+        #expect(machine.responseHead() == false)
+        #expect(machine.responseEnd(now: start + .seconds(2)) == .keep)
+        #expect(machine.phase == .idle(since: start + .seconds(2)))
+    }
+
+    @Test("The answer to a first request leaves the body of the second alone")
+    mutating func pipelinedBody() {
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestEnd(now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        #expect(machine.responseHead() == false)
+        #expect(machine.responseEnd(now: start) == .keep)
+        #expect(machine.phase == .readingBody(since: start, bytes: 0))
+        machine.requestEnd(now: start)
+        #expect(machine.responseHead() == false)
+        #expect(machine.responseEnd(now: start) == .keep)
+    }
+
+    @Test("The connection ends with the answer to the last request that asked for it")
+    mutating func connectionClose() {
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestEnd(now: start)
+        machine.requestHead(isKeepAlive: false, expectsContinue: false, now: start)
+        machine.requestEnd(now: start)
+        #expect(machine.responseHead() == false)
+        #expect(machine.responseEnd(now: start) == .keep)
+        #expect(machine.responseHead() == true)
+        #expect(machine.responseEnd(now: start) == .linger)
+        #expect(machine.isLingering)
+    }
+
+    @Test("An answer that is ready before the body has come ends the connection")
+    mutating func earlyAnswer() {
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestBody(bytes: 100)
+        #expect(machine.responseHead() == true)
+        machine.requestBody(bytes: 100)
+        machine.requestEnd(now: start)
+        #expect(machine.responseEnd(now: start) == .linger)
+    }
+
+    @Test("Leave to send a body is given once, and only to who waits for it")
+    mutating func expectations() {
+        machine.requestHead(isKeepAlive: true, expectsContinue: true, now: start)
+        #expect(machine.takesContinue() == true)
+        #expect(machine.takesContinue() == false)
+        machine.requestEnd(now: start)
+        _ = machine.responseEnd(now: start)
+
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        #expect(machine.takesContinue() == false)
+        machine.requestEnd(now: start)
+        _ = machine.responseEnd(now: start)
+
+        machine.requestHead(isKeepAlive: true, expectsContinue: true, now: start)
+        machine.requestBody(bytes: 1)
+        #expect(machine.takesContinue() == false)
+    }
+
+    @Test("Once refused, nothing that still comes changes anything")
+    mutating func refused() {
+        machine.bytesRead(now: start)
+        machine.refused(now: start)
+        machine.bytesRead(now: start + .seconds(1))
+        machine.requestBody(bytes: 9)
+        machine.requestEnd(now: start + .seconds(1))
+        #expect(machine.isLingering)
+    }
+}
+
+@Suite("A connection at shutdown, and with what is not HTTP")
+struct ConnectionEndTests {
+    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+
+    /// Brings a new machine to each phase.
+    enum Stage: CaseIterable {
+        case idle, readingHeader, readingBody, responding, pipelined, lingering
+    }
+
+    private func machine(at stage: Stage) -> ConnectionStateMachine {
+        var machine = ConnectionStateMachine(limits: ConnectionLimits(), now: start)
+        if stage == .idle { return machine }
+        machine.bytesRead(now: start)
+        if stage == .readingHeader { return machine }
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        if stage == .readingBody { return machine }
+        machine.requestEnd(now: start)
+        if stage == .responding { return machine }
+        machine.requestHead(isKeepAlive: stage == .pipelined, expectsContinue: false, now: start)
+        machine.requestEnd(now: start)
+        if stage == .pipelined { return machine }
+        _ = machine.responseEnd(now: start)
+        _ = machine.responseEnd(now: start)
+        return machine
+    }
+
+    @Test("Shutdown closes a connection without a request at once, and no other", arguments: Stage.allCases)
+    func quiesce(stage: Stage) {
+        var machine = machine(at: stage)
+        #expect(machine.quiesce() == (stage == .idle || stage == .lingering))
+    }
+
+    @Test("A request that is running at shutdown is the connection's last")
+    func lastRequest() {
+        var machine = machine(at: .readingBody)
+        #expect(machine.quiesce() == false)
+        machine.requestEnd(now: start)
+        #expect(machine.responseHead() == true)
+        #expect(machine.responseEnd(now: start) == .linger)
+    }
+
+    @Test("A header that is arriving at shutdown may still become a request, the last one")
+    func lastHeader() {
+        var machine = machine(at: .readingHeader)
+        #expect(machine.quiesce() == false)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestEnd(now: start)
+        #expect(machine.responseHead() == true)
+        #expect(machine.responseEnd(now: start) == .linger)
+    }
+
+    @Test(
+        "What is not HTTP is answered, fails the body that it stands in, or closes the connection",
+        arguments: [
+            (Stage.idle, ConnectionStateMachine.ParserErrorAction.refuse),
+            (.readingHeader, .refuse), (.readingBody, .failBody),
+            (.responding, .close), (.pipelined, .close), (.lingering, .close),
+        ]
+    )
+    func parserError(stage: Stage, action: ConnectionStateMachine.ParserErrorAction) {
+        var machine = machine(at: stage)
+        #expect(machine.parserError() == action)
+    }
+
+    @Test("The answer to a body that is not HTTP ends the connection")
+    func afterParserError() {
+        var machine = machine(at: .readingBody)
+        #expect(machine.parserError() == .failBody)
+        #expect(machine.responseHead() == true)
+        #expect(machine.responseEnd(now: start) == .linger)
+    }
+}

@@ -1,0 +1,123 @@
+import NIOCore
+import Testing
+
+@testable import PhotoService
+
+@Suite("A connection's time limits")
+struct ConnectionTimeTests {
+    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+    private let justBefore = TimeAmount.nanoseconds(1)
+    private let limits = ConnectionLimits()
+    private var machine: ConnectionStateMachine
+
+    init() {
+        machine = ConnectionStateMachine(limits: limits, now: start)
+    }
+
+    private mutating func tick(_ time: TimeAmount, isReadPending: Bool = true) -> ConnectionStateMachine.TimeAction {
+        machine.tick(now: start + time, isReadPending: isReadPending)
+    }
+
+    private mutating func beginBody() {
+        machine.bytesRead(now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+    }
+
+    @Test("An idle connection is closed at its limit")
+    mutating func idle() {
+        #expect(tick(limits.idleTimeout - justBefore) == .none)
+        #expect(tick(limits.idleTimeout) == .close)
+    }
+
+    @Test("The idle time of a used connection counts from its last answer")
+    mutating func idleAgain() {
+        beginBody()
+        machine.requestEnd(now: start)
+        _ = machine.responseEnd(now: start + .seconds(10))
+        #expect(tick(limits.idleTimeout + .seconds(10) - justBefore) == .none)
+        #expect(tick(limits.idleTimeout + .seconds(10)) == .close)
+    }
+
+    @Test("A header that is not complete at its limit is refused, however its bytes trickle")
+    mutating func header() {
+        machine.bytesRead(now: start)
+        machine.bytesRead(now: start + limits.headerTimeout - justBefore)
+        #expect(tick(limits.headerTimeout - justBefore) == .none)
+        #expect(tick(limits.headerTimeout) == .refuse)
+    }
+
+    @Test("A body that brings a byte too few within the window is failed")
+    mutating func slowBody() {
+        beginBody()
+        machine.requestBody(bytes: limits.bodyBytesPerWindowMin - 1)
+        #expect(tick(limits.bodyWindow - justBefore) == .none)
+        #expect(tick(limits.bodyWindow) == .failBody)
+    }
+
+    @Test("A body that brings just enough within each window goes on")
+    mutating func steadyBody() {
+        beginBody()
+        for window in 1...10 {
+            machine.requestBody(bytes: limits.bodyBytesPerWindowMin)
+            #expect(tick(limits.bodyWindow * window) == .none)
+        }
+    }
+
+    @Test("A body that was failed and that nobody answers for is closed a window later")
+    mutating func failedBody() {
+        beginBody()
+        #expect(tick(limits.bodyWindow) == .failBody)
+        #expect(tick(limits.bodyWindow * 2 - justBefore) == .none)
+        #expect(tick(limits.bodyWindow * 2) == .close)
+    }
+
+    @Test("A body is not slow while the server is not ready to read it")
+    mutating func busyServer() {
+        beginBody()
+        #expect(tick(limits.bodyWindow * 3, isReadPending: false) == .none)
+        #expect(tick(limits.bodyWindow * 4 - justBefore) == .none)
+        #expect(tick(limits.bodyWindow * 4) == .failBody)
+    }
+
+    @Test("An answer may take as long as it takes")
+    mutating func responding() {
+        beginBody()
+        machine.requestEnd(now: start)
+        #expect(tick(.hours(1)) == .none)
+    }
+
+    @Test("A client that leaves its answer unread is dropped at the limit")
+    mutating func unread() {
+        beginBody()
+        machine.requestEnd(now: start)
+        machine.writabilityChanged(isWritable: false, now: start)
+        #expect(tick(limits.writeTimeout - justBefore) == .none)
+        #expect(tick(limits.writeTimeout) == .close)
+    }
+
+    @Test("A client that reads its answer slowly is not dropped")
+    mutating func slowReader() {
+        beginBody()
+        machine.requestEnd(now: start)
+        machine.writabilityChanged(isWritable: false, now: start)
+        machine.writabilityChanged(isWritable: true, now: start + limits.writeTimeout - justBefore)
+        #expect(tick(limits.writeTimeout * 2) == .none)
+        machine.writabilityChanged(isWritable: false, now: start + limits.writeTimeout * 2)
+        #expect(tick(limits.writeTimeout * 3 - justBefore) == .none)
+    }
+
+    @Test("What follows a refusal is read for a while, then the connection is closed")
+    mutating func lingering() {
+        machine.bytesRead(now: start)
+        machine.refused(now: start)
+        #expect(tick(limits.lingerTimeout - justBefore) == .none)
+        #expect(tick(limits.lingerTimeout) == .close)
+    }
+
+    @Test("A slow client is gone within 30 seconds with the limits as they are")
+    func limitsAsTheyAre() {
+        #expect(limits.headerTimeout + limits.tick + limits.lingerTimeout <= .seconds(30))
+        #expect(limits.bodyWindow + limits.tick + limits.lingerTimeout <= .seconds(30))
+        #expect(limits.writeTimeout + limits.tick <= .seconds(30))
+    }
+}
