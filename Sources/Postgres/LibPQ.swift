@@ -62,12 +62,14 @@ struct LibPQ: ~Copyable {
     /// Whether the server has closed an idle connection; a look at the socket that never waits.
     func isDead() -> Bool {
         var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
-        // A server that ends a session says why before it closes the socket, so one look is not enough.
-        while poll(&descriptor, 1, 0) != 0 {
-            guard PQconsumeInput(connection) == 1 else { return true }
+        // A server that ends a session says why first: the first look finds the reason, only the next one the end.
+        for _ in 0..<Self.looksMax where poll(&descriptor, 1, 0) != 0 {
+            if PQconsumeInput(connection) == 0 { return true }
         }
         return PQstatus(connection) != CONNECTION_OK
     }
+
+    private static let looksMax = 4
 
     /// Whether a transaction is open, sound or failed.
     var isInTransaction: Bool {
