@@ -9,6 +9,8 @@ struct PhotoStore: Sendable {
 
     /// How long a photo may be pending: more than storing its object and all retries may take.
     static let pendingSecondsMax = 40
+    /// How long the object of a failed put may still appear: a store that was halted works off what it was sent.
+    static let settlingSeconds = 20
     /// How many deletions one process takes on at a time.
     static let deletionBatchSize = 20
     /// The longest pause between two attempts to delete an object.
@@ -62,14 +64,18 @@ struct PhotoStore: Sendable {
         return count == 1
     }
 
-    /// Takes back a photo whose object could not be stored.
+    /// Takes back a photo that could not be stored, and has its object deleted once no put can bring it back.
+    ///
+    /// A photo that was given up meanwhile has its object deleted again, since the put may have ended after the first
+    /// deletion. One that is ready after all, though the answer that said so was lost, is left alone.
     func removePending(_ randomID: String) async throws {
         try await postgres.execute(
             """
-            WITH removed AS (
-                DELETE FROM photos WHERE random_id = \(randomID) AND state = 'pending' RETURNING random_id
-            )
-            INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            WITH removed AS (DELETE FROM photos WHERE random_id = \(randomID) AND state = 'pending')
+            INSERT INTO object_deletions (random_id, due_at)
+            SELECT \(randomID), now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.settlingSeconds))
+            WHERE NOT EXISTS (SELECT FROM photos WHERE random_id = \(randomID) AND state = 'ready')
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
             """
         )
     }

@@ -12,29 +12,24 @@ struct UploadPhoto: Sendable {
     ///   - new: The photo, checked.
     ///   - logger: The request's.
     /// - Returns: The photo, which its owner can see from now on.
-    /// - Throws: `PostgresError`, `ObjectStoreError`; nothing is left behind that the next sweep does not remove.
+    /// - Throws: `PostgresError`, `ObjectStoreError`; nothing is left behind that the sweeper does not remove.
     func callAsFunction(_ new: NewPhoto, logger: Logger) async throws -> Photo {
         let randomID = new.photo.randomID
         try await photos.addPending(new)
         do {
             try await objects.put(new.object, key: randomID, contentType: new.format.contentType)
-            guard try await photos.makeReady(randomID) else { throw GivenUpError() }
+            guard try await photos.makeReady(randomID) else { throw ServiceError.unavailable }
             return new.photo
         } catch {
             await undo(randomID, logger: logger)
-            throw error is GivenUpError ? ServiceError.unavailable : error
+            throw error
         }
     }
 
-    /// A photo that stayed pending for so long that its row was removed.
-    private struct GivenUpError: Error {}
-
-    /// Takes everything back that can be; what can't be, the sweeper finds.
+    /// Takes the row back; the sweeper deletes the object, since a store that just failed is not worth waiting for.
     private func undo(_ randomID: String, logger: Logger) async {
         do {
             try await photos.removePending(randomID)
-            try await objects.delete(key: randomID)
-            try await photos.finishDeletion(randomID)
         } catch {
             logger.warning("a failed upload is left to the sweeper", metadata: ["error": "\(error)"])
         }

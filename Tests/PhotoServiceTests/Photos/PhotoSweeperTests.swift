@@ -50,6 +50,13 @@ struct PhotoSweeperTests {
             return new.photo.randomID
         }
 
+        /// Sets deletions back by the time that the object of a failed put may still appear, and no more.
+        func passSettling() async throws {
+            try await postgres.execute(
+                "UPDATE object_deletions SET due_at = due_at - make_interval(secs => \(PhotoStore.settlingSeconds))"
+            )
+        }
+
         func keys() throws -> Set<String> {
             Set(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0 != ".incoming" })
         }
@@ -196,9 +203,40 @@ struct PhotoSweeperTests {
             await #expect(throws: ServiceError.unavailable) {
                 try await upload(new, logger: TestLog().logger(level: .info))
             }
+            #expect(try await scene.photoIDs().isEmpty)
+            #expect(try await scene.deletions() == [new.photo.randomID])
+            try await scene.passSettling()
             try await scene.sweeper.sweep()
             #expect(try scene.keys().isEmpty)
+            #expect(try await scene.deletions().isEmpty)
+        }
+    }
+
+    @Test("The object of a failed upload is deleted, but not while the put may still bring it back")
+    func settling() async throws {
+        try await withScene { scene in
+            let randomID = try await scene.begin(secondsAgo: 0)
+            try await scene.photos.removePending(randomID)
             #expect(try await scene.photoIDs().isEmpty)
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys() == [randomID])
+            try await scene.passSettling()
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys().isEmpty)
+            #expect(try await scene.deletions().isEmpty)
+        }
+    }
+
+    @Test("An upload that became ready though nobody was told is not undone")
+    func lostAnswer() async throws {
+        try await withScene { scene in
+            let randomID = try await scene.begin(secondsAgo: 0)
+            #expect(try await scene.photos.makeReady(randomID))
+            try await scene.photos.removePending(randomID)
+            try await scene.passSettling()
+            try await scene.sweeper.sweep()
+            #expect(try await scene.photoIDs() == [randomID])
+            #expect(try scene.keys() == [randomID])
             #expect(try await scene.deletions().isEmpty)
         }
     }
