@@ -83,6 +83,18 @@ package struct RawConnection {
         }
     }
 
+    /// Reads what comes next, however little it is.
+    ///
+    /// - Returns: What came; empty when the server closed the connection.
+    /// - Throws: What the connection throws.
+    package mutating func readSome() async throws -> Data {
+        if received.readableBytes == 0, let next = try await inbound.next(isolation: #isolation) {
+            received.writeImmutableBuffer(next)
+        }
+        defer { received.clear() }
+        return Data(buffer: received)
+    }
+
     /// Reads until the server closes the connection.
     ///
     /// - Returns: What came until then and was not read yet.

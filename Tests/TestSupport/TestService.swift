@@ -25,6 +25,8 @@ package struct TestService: Sendable {
     package let clock: TestClock
     /// All that the service logged.
     package let log: TestLog
+    /// Tells the service to shut down gracefully, without waiting for it.
+    package let beginShutdown: @Sendable () async -> Void
 
     package var origin: String { "http://127.0.0.1:\(port)" }
 
@@ -103,7 +105,8 @@ package struct TestService: Sendable {
                     databaseURL: databaseURL,
                     objects: objects,
                     clock: clock,
-                    log: log
+                    log: log,
+                    beginShutdown: { await group.triggerGracefulShutdown() }
                 )
                 let result: Swift.Result<Result, any Error>
                 do {
