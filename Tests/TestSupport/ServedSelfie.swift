@@ -4,7 +4,7 @@ package import Postgres
 /// `selfie serve` as a process of its own, and what a test does with it.
 package struct ServedSelfie: Sendable {
     package let process: SelfieProcess
-    /// For calls to it; its clock and log are not connected.
+    /// For calls to it; its clock, log and shutdown are not connected.
     package let service: TestService
 
     /// Starts the executable and waits until it listens.
@@ -34,7 +34,7 @@ package struct ServedSelfie: Sendable {
         return ServedSelfie(process: process, service: service)
     }
 
-    /// Calls to a service that runs already; its clock and log are not connected.
+    /// Calls to a service that runs already; its clock, log and shutdown are not connected.
     package static func attach(
         port: Int,
         databaseURL: String,
@@ -47,7 +47,8 @@ package struct ServedSelfie: Sendable {
             databaseURL: databaseURL,
             objects: objects,
             clock: TestClock(),
-            log: TestLog()
+            log: TestLog(),
+            beginShutdown: {}
         )
     }
 
