@@ -134,7 +134,7 @@ struct MigratorTests {
         await #expect {
             try await migrator.up()
         } throws: {
-            guard case PostgresError.cannotConnect = $0 else { return false }
+            guard case MigrationError.unreachable = $0 else { return false }
             return true
         }
     }

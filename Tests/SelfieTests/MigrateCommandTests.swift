@@ -122,7 +122,7 @@ struct MigrateCommandTests {
                 directory: folder
             )
             #expect(outcome.status != 0)
-            #expect(outcome.errors.contains("PostgreSQL cannot be reached"))
+            #expect(outcome.errors.contains("The database can't be reached. Check DATABASE_URL"))
             #expect(!outcome.errors.contains("hunter2"))
             let missing = try await SelfieProcess.run(["migrate"], directory: folder)
             #expect(missing.status != 0)

@@ -30,18 +30,24 @@ struct PhotoSweeper: Service {
     /// - Throws: `PostgresError`; what could not be done stays written down.
     func sweep() async throws {
         try await photos.giveUpPending()
+        try await workOffDeletions()
+        try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.pendingSecondsMax))
+    }
+
+    private func workOffDeletions() async throws {
         while true {
             let randomIDs = try await photos.claimDeletions()
+            if randomIDs.isEmpty { return }
             for randomID in randomIDs {
                 do {
                     try await objects.delete(key: randomID)
                     try await photos.finishDeletion(randomID)
-                } catch is ObjectStoreError {
+                } catch let error as ObjectStoreError {
                     logger.warning("an object could not be deleted and will be tried again")
+                    // A store that is down would take its time to say so for each object; the next sweep is soon.
+                    if case .unavailable = error { return }
                 }
             }
-            if randomIDs.isEmpty { break }
         }
-        try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.pendingSecondsMax))
     }
 }
