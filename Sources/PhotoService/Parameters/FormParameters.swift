@@ -1,6 +1,7 @@
 /// Reads `application/x-www-form-urlencoded` text, of a body or a URL's query.
 ///
-/// Pairs are separated by `&` or `;` as in Rack 1.5; `+` is a space; of duplicates the last wins.
+/// Pairs are separated by `&` or `;` as in Rack 1.5, which also takes a name without `=` for one without a value; `+` is
+/// a space; of duplicates the last wins.
 /// Source: WHATWG URL, section 5.1 "application/x-www-form-urlencoded parsing".
 enum FormParameters {
     /// The most pairs that a form may have.
@@ -18,7 +19,8 @@ enum FormParameters {
         guard pairs.count <= pairCountMax else { throw .tooManyParameters }
         for pair in pairs {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
-            values[try decode(name)] = try decode(pair.dropFirst(name.count + 1))
+            let hasValue = name.count < pair.count
+            values[try decode(name)] = hasValue ? try decode(pair.dropFirst(name.count + 1)) : nil
         }
         return values
     }
