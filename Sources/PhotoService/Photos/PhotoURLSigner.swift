@@ -43,10 +43,14 @@ struct PhotoURLSigner: Sendable {
     ///   - date: When the URL is used.
     /// - Returns: For how many more seconds it works; nil when it does not.
     func secondsLeft(randomID: String, expires: String, signature: String, at date: Date) -> Int? {
-        guard let expires = Int(expires), let code = Data(base64URLEncoded: signature) else { return nil }
-        let message = message(randomID, expires: expires)
+        // Of the spellings that mean the same number or bytes, only the one that was handed out is taken.
+        guard
+            let code = Data(base64URLEncoded: signature), code.base64URLEncoded == signature,
+            let seconds = Int(expires), String(seconds) == expires
+        else { return nil }
+        let message = message(randomID, expires: seconds)
         guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: message, using: key) else { return nil }
-        let left = expires - Int(date.timeIntervalSince1970.rounded(.up))
+        let left = seconds - Int(date.timeIntervalSince1970.rounded(.up))
         return left > 0 ? left : nil
     }
 
