@@ -45,13 +45,19 @@ struct UploadForm {
             )
         )
         var form = MultipartForm()
+        var isImage = false
         var fileName: String?
         var spool = Spool()
         var image: Image?
         for try await event in parts {
-            try form.append(event)
+            if case .partBegin(let part) = event { isImage = part.name == Self.imageName }
+            // An image that is sent as text counts as missing, whatever its bytes.
+            guard isImage else {
+                try form.append(event)
+                continue
+            }
             switch event {
-            case .partBegin(let part) where part.name == Self.imageName:
+            case .partBegin(let part):
                 // Of duplicates the last wins, be it a file or a text.
                 image = nil
                 fileName = part.filename
@@ -62,7 +68,7 @@ struct UploadForm {
                 image = Image(fileName: name, object: try await spool.finish())
                 spool = Spool()
                 fileName = nil
-            case .partBegin, .partBytes: continue
+            case .partBytes: continue
             }
         }
         fields = form.fields
