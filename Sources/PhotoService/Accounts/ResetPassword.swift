@@ -20,13 +20,17 @@ struct ResetPassword: Sendable {
         old: Password?,
         new: Password?
     ) async throws -> (user: User, issued: IssuedToken)? {
-        let user = try await users.find(id: userID)
-        guard try await hasher.verify(old, against: user?.passwordHash), let user else { return nil }
-        let complaints = Password.complaints(about: new)
-        guard complaints.isEmpty, let new else { throw AccountComplaints(password: complaints) }
-        let hash = try await hasher.hash(new)
-        let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
-        let isChanged = try await users.changePassword(of: user, to: hash, beginning: issued)
-        return isChanged ? (user, issued) : nil
+        var hash: String?
+        // Each further round follows a change of the hash by another request: a renewal, or a new password.
+        while true {
+            let user = try await users.find(id: userID)
+            guard try await hasher.verify(old, against: user?.passwordHash), let user else { return nil }
+            let complaints = Password.complaints(about: new)
+            guard complaints.isEmpty, let new else { throw AccountComplaints(password: complaints) }
+            let newHash = if let hash { hash } else { try await hasher.hash(new) }
+            hash = newHash
+            let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
+            if try await users.changePassword(of: user, to: newHash, beginning: issued) { return (user, issued) }
+        }
     }
 }

@@ -21,16 +21,20 @@ struct SignIn: Sendable {
         password: Password?,
         changesNothing: Bool = false
     ) async throws -> (user: User, issued: IssuedToken)? {
-        let user = try await users.find(email: email)
-        let isCorrect = try await hasher.verify(password, against: user?.passwordHash)
-        guard isCorrect, let user, let password else { return nil }
-        var hash = user.passwordHash
-        if changesNothing { return (user, IssuedToken(date: now(), lifetime: tokenLifetime)) }
-        if hasher.isWeak(hash) {
-            let stronger = try await hasher.hash(password)
-            if try await users.renewHash(of: user, to: stronger) { hash = stronger }
+        // Each further round follows a change of the hash by another request: a renewal, or a new password.
+        while true {
+            let user = try await users.find(email: email)
+            let isCorrect = try await hasher.verify(password, against: user?.passwordHash)
+            guard isCorrect, let user, let password else { return nil }
+            let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
+            if changesNothing { return (user, issued) }
+            var hash = user.passwordHash
+            if hasher.isWeak(hash) {
+                hash = try await hasher.hash(password)
+                guard try await users.renewHash(of: user, to: hash) else { continue }
+            }
+            if try await sessions.begin(issued, userID: user.id, passwordHash: hash) { return (user, issued) }
         }
-        return try await begin(for: user, passwordHash: hash)
     }
 
     /// Begins a session without a password, for callers on a trusted network.
@@ -44,14 +48,12 @@ struct SignIn: Sendable {
         email: String,
         changesNothing: Bool
     ) async throws -> (user: User, issued: IssuedToken)? {
-        guard let user = try await users.find(email: email) else { return nil }
-        if changesNothing { return (user, IssuedToken(date: now(), lifetime: tokenLifetime)) }
-        return try await begin(for: user, passwordHash: user.passwordHash)
-    }
-
-    private func begin(for user: User, passwordHash: String) async throws -> (user: User, issued: IssuedToken)? {
-        let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
-        let hasBegun = try await sessions.begin(issued, userID: user.id, passwordHash: passwordHash)
-        return hasBegun ? (user, issued) : nil
+        while let user = try await users.find(email: email) {
+            let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
+            if changesNothing { return (user, issued) }
+            let hasBegun = try await sessions.begin(issued, userID: user.id, passwordHash: user.passwordHash)
+            if hasBegun { return (user, issued) }
+        }
+        return nil
     }
 }
