@@ -10,7 +10,7 @@ BEGIN
     FROM (
         SELECT min(id) AS first_id, string_agg(id::text, ', ' ORDER BY id) AS ids
         FROM users WHERE email IS NOT NULL
-        GROUP BY lower(btrim(email)) HAVING count(*) > 1
+        GROUP BY lower(btrim(email, E' \t\n\v\f\r')) HAVING count(*) > 1
     ) AS same;
     IF ids IS NOT NULL THEN
         complaints := complaints || format(

@@ -1,5 +1,7 @@
 -- E-mails become unique without regard to case and surrounding spaces, and what the service relies on must be there.
 -- migrate:up
+UPDATE users SET email = btrim(email, E' \t\n\v\f\r') WHERE email <> btrim(email, E' \t\n\v\f\r');
+
 ALTER TABLE users
     ALTER COLUMN first_name SET NOT NULL,
     ALTER COLUMN last_name SET NOT NULL,

@@ -2,8 +2,8 @@ package import Postgres
 
 /// Applies migrations to a database and takes them back.
 ///
-/// Versions are kept in `schema_migrations` as Rails keeps them, checksums in `migration_checksums` beside it. Every
-/// call holds an advisory lock, so that processes that start together apply each step once.
+/// Versions are kept in `schema_migrations` as Rails keeps them, checksums in `migration_checksums` beside it. What
+/// changes the database holds an advisory lock, so that processes that start together apply each step once.
 package struct Migrator: Sendable {
     private let client: PostgresClient
     private let migrations: [Migration]
@@ -62,22 +62,30 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Compares the files with the database.
+    /// Compares the files with the database, and changes nothing.
     ///
     /// - Returns: The plan.
     /// - Throws: `MigrationError.unreachable`, or `PostgresError` when the database refuses.
     package func status() async throws -> MigrationPlan {
-        try await withLock { try await plan(on: $0) }
+        try await withClient { client in
+            try await client.withConnection { try await plan(on: $0) }
+        }
     }
 
     private func withLock<Result>(_ body: (PostgresConnection) async throws -> Result) async throws -> Result {
-        do {
-            let result = try await client.withConnection { connection in
+        try await withClient { client in
+            try await client.withConnection { connection in
                 try await connection.query("SELECT pg_advisory_lock(\(Self.advisoryLock))")
                 try await connection.execute(script: Self.bookkeeping)
                 return try await body(connection)
             }
-            // Ending the session gives the lock up, whatever state it is in.
+        }
+    }
+
+    /// Ending the session gives the lock up, whatever state it is in.
+    private func withClient<Result>(_ body: (PostgresClient) async throws -> Result) async throws -> Result {
+        do {
+            let result = try await body(client)
             await client.close()
             return result
         } catch {
@@ -95,12 +103,7 @@ package struct Migrator: Sendable {
         """
 
     private func plan(on connection: PostgresConnection) async throws -> MigrationPlan {
-        let rows = try await connection.query(
-            "SELECT version, checksum FROM schema_migrations LEFT JOIN migration_checksums USING (version)"
-        )
-        let applied = try rows.map { row in
-            MigrationPlan.Applied(version: try row.decode("version"), checksum: try row.decodeIfPresent("checksum"))
-        }
+        let applied = try await appliedVersions(on: connection)
         var checksums: [String: String] = [:]
         for migration in migrations {
             let row = try await connection.query(
@@ -109,6 +112,26 @@ package struct Migrator: Sendable {
             checksums[migration.version] = try row.first?.decode("checksum")
         }
         return MigrationPlan(migrations: migrations, checksums: checksums, applied: applied)
+    }
+
+    /// What the database has, of Rails and of ours; either table may not be there yet.
+    private func appliedVersions(on connection: PostgresConnection) async throws -> [MigrationPlan.Applied] {
+        let tables = try await connection.query(
+            """
+            SELECT to_regclass('schema_migrations') IS NOT NULL AS versions,
+                to_regclass('migration_checksums') IS NOT NULL AS checksums
+            """
+        )
+        guard let row = tables.first, try row.decode("versions", as: Bool.self) else { return [] }
+        let query: PostgresQuery =
+            if try row.decode("checksums", as: Bool.self) {
+                "SELECT version, checksum FROM schema_migrations LEFT JOIN migration_checksums USING (version)"
+            } else {
+                "SELECT version, NULL::text AS checksum FROM schema_migrations"
+            }
+        return try await connection.query(query).map { row in
+            MigrationPlan.Applied(version: try row.decode("version"), checksum: try row.decodeIfPresent("checksum"))
+        }
     }
 
     private func run(

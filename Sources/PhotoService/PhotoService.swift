@@ -56,42 +56,44 @@ package struct PhotoService: Service {
                 "GET_TOKEN_WITHOUT_PASSWORD is on: whoever has the API's credential can take over any account"
             )
         }
+        OpenFileLimit.raise()
+        let hasher = try PasswordHasher(cost: configuration.passwordHashCost, coreCount: System.coreCount)
+        let postgres = PostgresClient(configuration: configuration.postgres)
         let httpClient = HTTPClient(
             eventLoopGroupProvider: .singleton,
             configuration: S3Client.httpClientConfiguration()
         )
-        let postgres = PostgresClient(configuration: configuration.postgres)
+        let result: Result<Void, any Error>
         do {
-            let hasher = try PasswordHasher(
-                cost: configuration.passwordHashCost,
-                coreCount: System.coreCount
-            )
-            let objects = try makeObjectStore(httpClient: httpClient)
-            let application = Application(
-                responder: ServiceResponder(
-                    router: makeRoutes(postgres: postgres, hasher: hasher, objects: objects).router()
-                ),
-                server: .http1(limits: limits),
-                configuration: ApplicationConfiguration(address: .hostname(hostname, port: port), backlog: 1024),
-                onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
-                logger: logger
-            )
-            let sweeper = PhotoSweeper(
-                photos: PhotoStore(postgres: postgres),
-                objects: objects,
-                interval: sweepInterval,
-                now: now,
-                logger: logger
-            )
-            try await run([sweeper, application])
-            try await hasher.shutDown()
+            result = .success(try await serve(postgres: postgres, hasher: hasher, httpClient: httpClient))
         } catch {
-            await postgres.close()
-            try? await httpClient.shutdown()
-            throw error
+            result = .failure(error)
         }
         await postgres.close()
+        try await hasher.shutDown()
         try await httpClient.shutdown()
+        try result.get()
+    }
+
+    private func serve(postgres: PostgresClient, hasher: PasswordHasher, httpClient: HTTPClient) async throws {
+        let objects = try makeObjectStore(httpClient: httpClient)
+        let application = Application(
+            responder: ServiceResponder(
+                router: makeRoutes(postgres: postgres, hasher: hasher, objects: objects).router()
+            ),
+            server: .http1(limits: limits),
+            configuration: ApplicationConfiguration(address: .hostname(hostname, port: port), backlog: 1024),
+            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
+            logger: logger
+        )
+        let sweeper = PhotoSweeper(
+            photos: PhotoStore(postgres: postgres),
+            objects: objects,
+            interval: sweepInterval,
+            now: now,
+            logger: logger
+        )
+        try await run([sweeper, application])
     }
 
     private func run(_ services: [any Service]) async throws {

@@ -41,7 +41,27 @@ struct LibPQ: ~Copyable {
             defer { PQfreemem(message) }
             return message.map { String(cString: $0) } ?? "out of memory"
         }
-        PQconninfoFree(options)
+        defer { PQconninfoFree(options) }
+        return misreading(of: options)
+    }
+
+    /// Why options can't be what was meant, although libpq takes them.
+    ///
+    /// A password with a bare `@` or `/` cuts a URL in the wrong place; libpq would then quote parts of the password
+    /// as a host or a port that it can't make sense of.
+    private static func misreading(of options: UnsafeMutablePointer<PQconninfoOption>) -> String? {
+        var option = options
+        while let keyword = option.pointee.keyword {
+            defer { option += 1 }
+            guard let value = option.pointee.val.map({ String(cString: $0) }) else { continue }
+            switch String(cString: keyword) {
+            case "host" where value.contains("@"), "dbname" where value.contains("@"):
+                return "an @ in the user or password must be written %40"
+            case "port" where !value.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ",") }):
+                return "the port is no number; a / in the user or password must be written %2F"
+            default: continue
+            }
+        }
         return nil
     }
 
@@ -121,6 +141,8 @@ struct LibPQ: ~Copyable {
             }
             guard let pointer = PQgetResult(connection) else { break }
             let result = LibPQResult(pointer)
+            // libpq would go on returning such a result until the data was sent, which never happens.
+            guard !result.beginsCopy else { throw .connectionLost("COPY from or to the client is not supported") }
             if let error = result.error {
                 failure = failure ?? error
             } else {

@@ -12,6 +12,11 @@ struct LibPQResult: ~Copyable {
         PQclear(result)
     }
 
+    /// Whether the server now waits for data, or would send some.
+    var beginsCopy: Bool {
+        [PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH].contains(PQresultStatus(result))
+    }
+
     /// The server's refusal, if this result is one.
     var error: PostgresError? {
         switch PQresultStatus(result) {

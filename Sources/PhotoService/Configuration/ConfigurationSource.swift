@@ -1,4 +1,5 @@
 import Configuration
+import Foundation
 import SystemPackage
 
 /// The environment and a `.env` file, of which the environment wins; the only reader of either.
@@ -20,7 +21,12 @@ package struct ConfigurationSource: Sendable {
                 secretsSpecifier: .all
             )
         } catch {
-            throw ConfigurationFileError(path: environmentFile)
+            throw ConfigurationFileError.unreadable(path: environmentFile)
+        }
+        let contents = try? String(contentsOfFile: environmentFile, encoding: .utf8)
+        // The library would take the whole file for one line.
+        guard contents?.unicodeScalars.contains("\r") != true else {
+            throw ConfigurationFileError.windowsLineEnds(path: environmentFile)
         }
         // Everything counts as secret, so that no reporter of the library's ever prints a value.
         reader = ConfigReader(providers: [
@@ -53,9 +59,15 @@ extension ConfigurationSource: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A `.env` file that is there but can't be read.
-package struct ConfigurationFileError: Error, CustomStringConvertible {
-    let path: String
+/// A `.env` file that is there but of no use.
+package enum ConfigurationFileError: Error, CustomStringConvertible {
+    case unreadable(path: String)
+    case windowsLineEnds(path: String)
 
-    package var description: String { "The file \(path) is there but can't be read. Check its permissions." }
+    package var description: String {
+        switch self {
+        case .unreadable(let path): "The file \(path) is there but can't be read. Check its permissions."
+        case .windowsLineEnds(let path): "The file \(path) has the line ends of Windows (CR LF). Save it with LF alone."
+        }
+    }
 }

@@ -52,12 +52,19 @@ struct ServiceError: Error, Equatable {
         ServiceError(status: .unauthorized, message: message)
     }
 
-    /// The whole answer, with its JSON body.
-    func response() -> Response {
-        var response = Response.json(status: status) { json in
+    /// The body that every refusal of every layer has.
+    func json() -> JSONWriter {
+        var json = JSONWriter()
+        json.object { json in
             json.member("status", Int(status.code))
             json.member("message", message)
         }
+        return json
+    }
+
+    /// The whole answer, with its JSON body.
+    func response() -> Response {
+        var response = Response(json(), status: status)
         for field in headers { response.headers[field.name] = field.value }
         return response
     }

@@ -15,9 +15,8 @@ struct S3ObjectStore: ObjectStore {
         switch object.storage {
         case .memory(let buffer): body = S3Body(buffer)
         case .file(let file):
-            let digest = object.sha256.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
             let chunks = FileChunks(file: file, length: object.length)
-            body = S3Body(length: object.length, sha256Hex: digest) { chunks }
+            body = S3Body(length: object.length, sha256Hex: object.sha256.hexadecimal) { chunks }
         }
         try await call { () async throws(S3Error) in
             try await client.put(key: key, body: body, contentType: contentType)

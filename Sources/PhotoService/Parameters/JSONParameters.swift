@@ -7,6 +7,9 @@ import NIOFoundationCompat
 /// Numbers and booleans are taken as their text. `null`, arrays and objects count as missing, as does a body that is
 /// no object. Of duplicates the last wins.
 enum JSONParameters {
+    /// The most members that an object may have.
+    static let memberCountMax = 256
+
     /// Decodes all members.
     ///
     /// - Parameter body: The JSON text.
@@ -19,6 +22,7 @@ enum JSONParameters {
             let value = try? JSONSerialization.jsonObject(with: Data(buffer: body), options: .fragmentsAllowed)
         else { throw .malformedJSON }
         guard let members = value as? [String: Any] else { return [:] }
+        guard members.count <= memberCountMax else { throw .tooManyParameters }
         return members.compactMapValues(text)
     }
 

@@ -12,7 +12,7 @@ extension Response {
     /// - Returns: 200 with the body, or 304 without.
     static func revalidated(_ json: JSONWriter, by request: Request) -> Response {
         let digest = json.buffer.withUnsafeReadableBytes { SHA256.hash(data: $0) }
-        let tag = "\"" + digest.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
+        let tag = "\"\(digest.prefix(16).hexadecimal)\""
         let candidates = (request.headers[.ifNoneMatch] ?? "").split(separator: ",").map { candidate in
             let text = candidate.drop { $0 == " " }
             return text.hasPrefix("W/") ? text.dropFirst(2) : text

@@ -67,14 +67,15 @@ struct PhotoStore: Sendable {
     /// Takes back a photo that could not be stored, and has its object deleted once no put can bring it back.
     ///
     /// A photo that was given up meanwhile has its object deleted again, since the put may have ended after the first
-    /// deletion. One that is ready after all, though the answer that said so was lost, is left alone.
+    /// deletion. One that is ready after all, though the answer that said so was lost, is left alone; its state can't
+    /// be asked for here, since the statement may have begun, and waited, before the one that made it ready ended.
     func removePending(_ randomID: String) async throws {
         try await postgres.execute(
             """
-            WITH removed AS (DELETE FROM photos WHERE random_id = \(randomID) AND state = 'pending')
+            WITH removed AS (DELETE FROM photos WHERE random_id = \(randomID) AND state = 'pending' RETURNING random_id)
             INSERT INTO object_deletions (random_id, due_at)
             SELECT \(randomID), now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.settlingSeconds))
-            WHERE NOT EXISTS (SELECT FROM photos WHERE random_id = \(randomID) AND state = 'ready')
+            WHERE EXISTS (SELECT FROM removed) OR NOT EXISTS (SELECT FROM photos WHERE random_id = \(randomID))
             ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
             """
         )
@@ -94,6 +95,7 @@ struct PhotoStore: Sendable {
                 RETURNING random_id
             )
             INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
             """
         )
         return count == 1
@@ -110,6 +112,7 @@ struct PhotoStore: Sendable {
                 RETURNING random_id
             )
             INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
             """
         )
     }
@@ -133,6 +136,16 @@ struct PhotoStore: Sendable {
             """
         )
         return try rows.map { try $0.decode("random_id") }
+    }
+
+    /// Gives back a deletion that was taken on and not tried.
+    func releaseDeletion(_ randomID: String) async throws {
+        try await postgres.execute(
+            """
+            UPDATE object_deletions SET attempts = attempts - 1, due_at = now() AT TIME ZONE 'UTC'
+            WHERE random_id = \(randomID)
+            """
+        )
     }
 
     /// Forgets a deletion whose object is gone.

@@ -38,14 +38,16 @@ struct PhotoSweeper: Service {
         while true {
             let randomIDs = try await photos.claimDeletions()
             if randomIDs.isEmpty { return }
-            for randomID in randomIDs {
+            for (index, randomID) in randomIDs.enumerated() {
                 do {
                     try await objects.delete(key: randomID)
                     try await photos.finishDeletion(randomID)
                 } catch let error as ObjectStoreError {
                     logger.warning("an object could not be deleted and will be tried again")
+                    guard case .unavailable = error else { continue }
                     // A store that is down would take its time to say so for each object; the next sweep is soon.
-                    if case .unavailable = error { return }
+                    for untried in randomIDs[(index + 1)...] { try await photos.releaseDeletion(untried) }
+                    return
                 }
             }
         }

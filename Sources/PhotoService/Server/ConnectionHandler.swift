@@ -152,14 +152,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
 extension ServiceError {
     /// The answer for the layers below the router.
     fileprivate func rawResponse(requestID: String) -> (HTTPResponseHead, ByteBuffer) {
-        var json = JSONWriter()
-        json.object { json in
-            json.member("status", Int(status.code))
-            json.member("message", message)
-        }
+        let body = json().buffer
         let headers: HTTPHeaders = [
             "content-type": "application/json; charset=utf-8",
-            "content-length": String(json.buffer.readableBytes),
+            "content-length": String(body.readableBytes),
             "x-content-type-options": "nosniff",
             "x-request-id": requestID,
             "connection": "close",
@@ -169,6 +165,6 @@ extension ServiceError {
             status: HTTPResponseStatus(statusCode: Int(status.code)),
             headers: headers
         )
-        return (head, json.buffer)
+        return (head, body)
     }
 }
