@@ -1,0 +1,115 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Paths and methods")
+struct PathTests {
+    @Test(
+        "Slashes and .json at the end, and doubled slashes, make no difference",
+        arguments: [
+            "/api/get_photos/", "/api/get_photos//", "//api/get_photos", "/api//get_photos", "///api///get_photos///",
+            "/api/get_photos.json", "/api/get_photos.json/", "/api/get_photos.json?a=.b/c", "/api//get_photos.json",
+            "/api/get_photos?", "/api/get_photos/?a=1",
+        ]
+    )
+    func matches(target: String) async throws {
+        try await TestService.run { service in
+            let authorization = tokenHeader(try await service.makeToken())
+            let answer = try await service.check(Scenario(target, "GET \(target)", authorization: authorization))
+            #expect(answer.text == "[]")
+        }
+    }
+
+    @Test("A .json suffix matches on every call")
+    func suffix() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            let calls = [
+                ("POST /api/signup", TestService.basic), ("POST /api/signin", TestService.basic),
+                ("GET /api/get_token", TestService.basic), ("POST /api/reset_password", tokenHeader(token)),
+                ("POST /api/upload_photo", tokenHeader(token)), ("DELETE /api/delete_photo", tokenHeader(token)),
+            ]
+            for (call, authorization) in calls {
+                let scenario = Scenario(
+                    call,
+                    "\(call).json/",
+                    authorization: authorization,
+                    status: 400,
+                    message: Refusal.missing
+                )
+                try await service.check(scenario)
+            }
+            try await service.check(
+                Scenario(
+                    "clear",
+                    "GET /api/clear_token.json",
+                    authorization: tokenHeader(token),
+                    message: "Token cleared"
+                )
+            )
+        }
+    }
+
+    /// What each path answers to; any other method is unknown there.
+    private static let methods = [
+        "/api/signup": ["POST"],
+        "/api/signin": ["POST"],
+        "/api/get_token": ["GET", "HEAD"],
+        "/api/reset_password": ["POST"],
+        "/api/clear_token": ["GET", "HEAD", "POST", "DELETE"],
+        "/api/upload_photo": ["POST"],
+        "/api/get_photos": ["GET", "HEAD"],
+        "/api/delete_photo": ["DELETE"],
+        "/": ["GET", "HEAD"],
+        "/photos/x": ["GET", "HEAD"],
+    ]
+
+    private static let unknown = [
+        "/nope", "/api", "/api/", "/api/nope", "/api/signup/more", "/API/get_photos", "/api/Get_Photos", "/get_photos",
+        "/api/get_photo", "/api/get_photosx", "/photos", "/photos/x/y", "/favicon.ico", "/index.html", "/api/.json",
+        "/..%2fapi", "/api/get_photos%00", "/*",
+    ]
+
+    @Test("Anything else is the wrong URL or method, with and without credentials", .timeLimit(.minutes(2)))
+    func wrongURL() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            let verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+            let requests =
+                Self.methods.sorted { $0.key < $1.key }.flatMap { path, known in
+                    verbs.filter { !known.contains($0) }.map { "\($0) \(path)" }
+                } + Self.unknown.flatMap { path in ["GET", "HEAD", "POST", "DELETE"].map { "\($0) \(path)" } }
+            for request in requests {
+                for authorization in [nil, TestService.basic, tokenHeader(token), "Token token=unknown"] {
+                    try await service.check(
+                        Scenario(
+                            "\(request) with \(authorization?.prefix(5) ?? "nothing")",
+                            request,
+                            authorization: authorization,
+                            status: 404,
+                            message: Refusal.wrongURL
+                        )
+                    )
+                }
+            }
+        }
+    }
+
+    @Test("The root greets, with a page for browsers")
+    func root() async throws {
+        try await TestService.run { service in
+            let text = try await service.check(Scenario("text", "GET /"))
+            #expect(text.text == "Glad to find you here!")
+            #expect(text.headers["content-type"]?.hasPrefix("text/plain") == true)
+            let page = try await service.check(
+                Scenario(
+                    "page",
+                    "GET /",
+                    headers: [("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")],
+                    contains: ["Glad to find you here!", "<html"]
+                )
+            )
+            #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)
+        }
+    }
+}

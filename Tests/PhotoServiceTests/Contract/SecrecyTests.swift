@@ -1,0 +1,142 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@Suite("Secrecy", .timeLimit(.minutes(2)))
+struct SecrecyTests {
+    /// What must not be seen, and what it is.
+    private struct Secrets: Sendable {
+        var values: [String: String] = [
+            "the API's password": TestService.apiPassword,
+            "the API's header": String(TestService.basic.dropFirst("Basic ".count)),
+            "the secret key": "secret-key-base-",
+            "a signature's name": "signature=",
+            "S3's signature": "X-Amz-Signature",
+        ]
+
+        mutating func add(_ name: String, _ value: Any?) { values["\(name) \(values.count)"] = "\(value ?? "")" }
+    }
+
+    @Test(
+        "No log holds a secret, not even at the finest level and when everything fails",
+        arguments: TestStore.allCases
+    )
+    func log(store: TestStore) async throws {
+        try await TestService.run(store: store, settings: ["LOG_LEVEL": "trace"]) { service in
+            var secrets = try await Self.runThroughEverything(service)
+            if case .s3(let server) = service.objects {
+                secrets.add("S3's secret", server.secretAccessKey)
+                secrets.add("S3's key", server.accessKeyID)
+            }
+            try await Self.fail(service)
+            let log = service.log.text
+            #expect(log.contains("route="))
+            #expect(log.contains("PostgreSQL refused a statement"))
+            for (name, value) in secrets.values {
+                #expect(value.count > 5, "\(name)")
+                #expect(!log.contains(value), "\(name): \(value)")
+                #expect(!log.lowercased().contains(value.lowercased().formEncoded), "\(name): \(value)")
+            }
+        }
+    }
+
+    @Test("The database holds no token and no password, in whatever form")
+    func database() async throws {
+        try await TestService.run { service in
+            let secrets = try await Self.runThroughEverything(service)
+            let dump = try await Self.dump(service)
+            #expect(dump.contains("secretive@example.com"))
+            #expect(dump.contains("$2b$10$"))
+            for (name, value) in secrets.values where !name.hasPrefix("an e-mail") {
+                #expect(!dump.contains(value), "\(name): \(value)")
+                let hexadecimal = value.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                #expect(!dump.contains(hexadecimal), "\(name): \(value)")
+            }
+        }
+    }
+
+    /// Every row of every table, bytes in hexadecimal.
+    private static func dump(_ service: TestService) async throws -> String {
+        let tables = try await service.postgres.query(
+            "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = 'public'"
+        )
+        var dump = ""
+        for table in tables {
+            let name: String = try table.decode("name")
+            let rows = try await service.postgres.query(
+                PostgresQuery(stringLiteral: "SELECT string_agg(t::text, E'\\n') AS rows FROM \"\(name)\" t")
+            )
+            dump += try rows.first?.decodeIfPresent("rows") ?? ""
+        }
+        return dump
+    }
+
+    /// Uses every endpoint, rightly and wrongly.
+    private static func runThroughEverything(_ service: TestService) async throws -> Secrets {
+        var secrets = Secrets()
+        let (email, old, new) = ("secretive@example.com", "old-secret-password", "new-secret-password")
+        for password in [old, new, "short", "wrong-secret-password"] {
+            if password != "short" { secrets.add("a password", password) }
+            secrets.add("an encrypted password", try TestService.encrypt(password))
+        }
+        secrets.add("an e-mail", email)
+        secrets.add("an e-mail", "nobody@secret.example")
+        for password in ["short", old, old] { _ = try await service.signUp(email: email, password: password) }
+        var token = try await service.newToken(email: email, password: old)
+        secrets.add("a token", token)
+        _ = try await service.signIn(email: email, password: "wrong-secret-password")
+        _ = try await service.signIn(email: "nobody@secret.example", password: old)
+        let query = "email=\(email)&password=\(try TestService.encrypt(old).formEncoded)"
+        for headers in [[("Authorization", TestService.basic)], []] {
+            for target in ["/api/get_token?\(query)", "/nope?\(query)&token=\(token)", "/api/get_photos?\(query)"] {
+                let answer = try await service.send("GET", target, headers: headers)
+                answer.json["api_authtoken"].map { secrets.add("a token", $0) }
+            }
+        }
+        for header in ["Token token=\(token)x", "Bearer \(token),", "Basic \(token)", token] {
+            _ = try await service.send("GET", "/api/get_photos", headers: [("Authorization", header)])
+        }
+        let upload = try await service.upload(token: token)
+        let url = try #require(upload.json["image_url"] as? String)
+        secrets.add("a signature", url.split(separator: "=").last)
+        for url in [url, url + "x", String(url.dropLast())] { _ = try await service.send("GET", url) }
+        _ = try await service.upload(Data("no photo".utf8), token: token)
+        _ = try await service.list(token: token)
+        let reset = try await service.sendForm(
+            "POST",
+            "/api/reset_password",
+            authorization: tokenHeader(token),
+            [("old_password", try TestService.encrypt(old)), ("new_password", try TestService.encrypt(new))]
+        )
+        token = try #require(reset.json["api_authtoken"] as? String)
+        secrets.add("a token", token)
+        _ = try await service.delete("unknown", token: token)
+        _ = try await service.delete(try #require(upload.json["random_id"] as? String), token: token)
+        _ = try await service.sendForm("POST", "/api/clear_token", authorization: tokenHeader(token))
+        secrets.add("a token", try await service.newToken(email: email, password: new))
+        try await RawConnection.open(port: service.port) { connection in
+            try await connection.send("GET /?\(query) HTP/1.1\r\nAuthorization: Token \(token)\r\n\r\n")
+            _ = try await connection.readToEnd()
+        }
+        return secrets
+    }
+
+    /// Makes the database refuse rows, whose values its messages then quote.
+    private static func fail(_ service: TestService) async throws {
+        let token = try await service.newToken(email: "secretive@example.com", password: "new-secret-password")
+        try await service.postgres.execute("ALTER TABLE users ADD CHECK (email = 'secretive@example.com')")
+        try await service.postgres.execute("ALTER TABLE sessions ADD CHECK (false) NOT VALID")
+        try await service.postgres.execute("ALTER TABLE photos ADD CHECK (false) NOT VALID")
+        let answers = [
+            try await service.signUp(email: "nobody@secret.example", password: "old-secret-password"),
+            try await service.signIn(email: "secretive@example.com", password: "new-secret-password"),
+            try await service.upload(token: token),
+        ]
+        for answer in answers {
+            #expect(answer.text == #"{"status":500,"message":"Something went wrong. Please try again later!"}"#)
+        }
+        try await service.postgres.execute("ALTER TABLE sessions RENAME TO elsewhere")
+        #expect(try await service.list(token: token).status == 500)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Glibc
+import Postgres
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+@Suite("Sign-in")
+struct SignInTests {
+    @Test("Unknown e-mail and wrong password get one answer, and missing parameters another")
+    func refusals() async throws {
+        try await TestService.run { service in
+            _ = try await service.signUp(email: "ada@example.com")
+            let right = try TestService.encrypt("my password")
+            let wrong: [(String, String)] = [
+                ("ada@example.com", try TestService.encrypt("your password")),
+                ("ada@example.com", try TestService.encrypt("My password")),
+                ("ada@example.com", try TestService.encrypt("my password ")),
+                ("ada@example.com", try TestService.encrypt("my password\0")),
+                ("ada@example.com", try TestService.encrypt("")), ("ada@example.com", ""),
+                ("ada@example.com", try TestService.encrypt(String(repeating: "x", count: 1000))),
+                ("ada@example.com", "my password"), ("bob@example.com", right), ("", right), ("ada", right),
+                ("ada@example.com\0", right), ("ada@example.co_", right), ("%", right), ("' OR 1=1 --", right),
+            ]
+            for request in ["POST /api/signin", "GET /api/get_token"] {
+                for (email, password) in wrong {
+                    let answer = try await service.check(
+                        Scenario(
+                            "\(request), \(email) \(password)",
+                            request,
+                            authorization: TestService.basic,
+                            .form([("email", email), ("password", password)]),
+                            status: 401,
+                            message: Refusal.wrongCredentials
+                        )
+                    )
+                    #expect(answer.headers["www-authenticate"] == nil)
+                }
+                for parameters in [[], [("email", "ada@example.com")], [("password", right)]] {
+                    try await service.check(
+                        Scenario(
+                            "\(request), \(parameters)",
+                            request,
+                            authorization: TestService.basic,
+                            .form(parameters),
+                            status: 400,
+                            message: Refusal.missing
+                        )
+                    )
+                }
+            }
+        }
+    }
+
+    @Test("Whatever is wrong, a hash is computed before the refusal", .timeLimit(.minutes(1)))
+    func time() async throws {
+        let hashTime = try Self.processorTime {
+            _ = try BCrypt.hash(Array("x".utf8), cost: TestService.passwordHashCost)
+        }
+        try await TestService.run { service in
+            _ = try await service.signUp(email: "ada@example.com")
+            let password = try TestService.encrypt("your password")
+            for email in ["ada@example.com", "bob@example.com", "nobody", ""] {
+                for password in [password, "undecryptable", ""] {
+                    let start = ContinuousClock.now
+                    let answer = try await service.sendForm(
+                        "POST",
+                        "/api/signin",
+                        authorization: TestService.basic,
+                        [("email", email), ("password", password)]
+                    )
+                    // A busy machine makes an answer late, and never early.
+                    let time = ContinuousClock.now - start
+                    #expect(time > hashTime / 2, "\(email) \(password)")
+                    #expect(answer.message == Refusal.wrongCredentials)
+                }
+            }
+        }
+    }
+
+    /// The time that this thread alone spends in a body.
+    private static func processorTime(_ body: () throws -> Void) throws -> Duration {
+        let clock = { () -> Duration in
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        }
+        let start = clock()
+        try body()
+        return clock() - start
+    }
+
+    @Test("get_token asks for the password, and answers with two keys")
+    func getToken() async throws {
+        try await TestService.run { service in
+            _ = try await service.signUp(email: "ada@example.com")
+            let answer = try await service.check(
+                Scenario(
+                    "right",
+                    "GET /api/get_token?email=Ada@Example.com",
+                    authorization: TestService.basic,
+                    .json(#"{"password":"\#(try TestService.encrypt("my password"))"}"#)
+                )
+            )
+            let values = try #require(answer.json as? [String: String])
+            let (token, expiry) = (values["api_authtoken"] ?? "", values["authtoken_expiry"] ?? "")
+            #expect(answer.text == #"{"api_authtoken":"\#(token)","authtoken_expiry":"\#(expiry)"}"#)
+            #expect(try await service.list(token: token).status == 200)
+            #expect(!service.log.text.contains("GET_TOKEN_WITHOUT_PASSWORD"))
+        }
+    }
+
+    @Test("GET_TOKEN_WITHOUT_PASSWORD gives a token for an e-mail alone, with a warning at start")
+    func withoutPassword() async throws {
+        try await TestService.run(settings: ["GET_TOKEN_WITHOUT_PASSWORD": "true"]) { service in
+            _ = try await service.signUp(email: "ada@example.com")
+            let basic = TestService.basic
+            for query in ["email=ada@example.com", "email=ADA@example.com&password=wrong"] {
+                let answer = try await service.check(
+                    Scenario(query, "GET /api/get_token?\(query)", authorization: basic, contains: ["authtoken_expiry"])
+                )
+                let token = try #require(answer.json["api_authtoken"] as? String)
+                #expect(try await service.list(token: token).status == 200)
+            }
+            try await service.check([
+                Scenario(
+                    "unknown",
+                    "GET /api/get_token?email=bob@example.com",
+                    authorization: basic,
+                    status: 401,
+                    message: Refusal.wrongCredentials
+                ),
+                Scenario("none", "GET /api/get_token", authorization: basic, status: 400, message: Refusal.missing),
+                Scenario(
+                    "sign-in asks for it all the same",
+                    "POST /api/signin?email=ada@example.com",
+                    authorization: basic,
+                    status: 400,
+                    message: Refusal.missing
+                ),
+            ])
+            let warnings = service.log.entries.filter { $0.contains("GET_TOKEN_WITHOUT_PASSWORD") }
+            #expect(warnings.count == 1 && warnings[0].hasPrefix("warning"))
+        }
+    }
+}
