@@ -144,7 +144,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func linger(context: ChannelHandlerContext) {
         context.flush()
         guard !isInputClosed else { return context.close(promise: nil) }
-        context.close(mode: .output, promise: nil)
+        context.close(mode: .output).assumeIsolated().whenSuccess { [self] in state.outputClosed(now: .now()) }
         context.read()
     }
 }

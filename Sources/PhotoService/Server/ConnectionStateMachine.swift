@@ -11,8 +11,8 @@ struct ConnectionStateMachine {
         case readingBody(since: NIODeadline, bytes: Int)
         /// A whole request has arrived and its answer is not written yet.
         case responding
-        /// The answer is written; what still comes is dropped.
-        case lingering(since: NIODeadline)
+        /// The answer is written, though perhaps not sent yet; what still comes is dropped.
+        case lingering(since: NIODeadline, isSent: Bool)
     }
 
     enum TimeAction: Equatable {
@@ -100,7 +100,7 @@ struct ConnectionStateMachine {
     mutating func responseEnd(now: NIODeadline) -> ResponseEndAction {
         requestsInProgress -= 1
         if isClosing && requestsInProgress <= 0 {
-            phase = .lingering(since: now)
+            phase = .lingering(since: now, isSent: false)
             return .linger
         }
         if case .responding = phase, requestsInProgress == 0 { phase = .idle(since: now) }
@@ -110,7 +110,12 @@ struct ConnectionStateMachine {
     /// What arrived was answered without the router, and the connection ends with it.
     mutating func refused(now: NIODeadline) {
         isClosing = true
-        phase = .lingering(since: now)
+        phase = .lingering(since: now, isSent: false)
+    }
+
+    /// All of the last answer is on its way, so the time for what the client still sends begins.
+    mutating func outputClosed(now: NIODeadline) {
+        if isLingering { phase = .lingering(since: now, isSent: true) }
     }
 
     mutating func parserError() -> ParserErrorAction {
@@ -143,7 +148,8 @@ struct ConnectionStateMachine {
         switch phase {
         case .idle(let since): return now - since >= limits.idleTimeout ? .close : .none
         case .readingHeader(let since): return now - since >= limits.headerTimeout ? .refuse : .none
-        case .lingering(let since): return now - since >= limits.lingerTimeout ? .close : .none
+        case .lingering(let since, let isSent):
+            return now - since >= (isSent ? limits.lingerTimeout : limits.writeTimeout) ? .close : .none
         case .responding: return .none
         case .readingBody(let since, let bytes):
             guard isReadPending else {

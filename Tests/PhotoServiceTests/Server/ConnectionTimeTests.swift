@@ -110,8 +110,23 @@ struct ConnectionTimeTests {
     mutating func lingering() {
         machine.bytesRead(now: start)
         machine.refused(now: start)
-        #expect(tick(limits.lingerTimeout - justBefore) == .none)
-        #expect(tick(limits.lingerTimeout) == .close)
+        machine.outputClosed(now: start + .seconds(10))
+        #expect(tick(limits.lingerTimeout + .seconds(10) - justBefore) == .none)
+        #expect(tick(limits.lingerTimeout + .seconds(10)) == .close)
+    }
+
+    @Test("A last answer that is still on its way has the time of any other")
+    mutating func unsentAnswer() {
+        machine.bytesRead(now: start)
+        machine.refused(now: start)
+        #expect(tick(limits.writeTimeout - justBefore) == .none)
+        #expect(tick(limits.writeTimeout) == .close)
+    }
+
+    @Test("Only the end of a last answer begins the time for what follows")
+    mutating func openOutput() {
+        machine.outputClosed(now: start + .seconds(1))
+        #expect(machine.phase == .idle(since: start))
     }
 
     @Test("A slow client is gone within 30 seconds with the limits as they are")
