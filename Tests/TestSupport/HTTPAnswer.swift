@@ -34,10 +34,11 @@ package struct HTTPAnswer: Sendable {
     /// - Parameters:
     ///   - bytes: What a connection gave so far.
     ///   - isHead: Whether no body follows.
-    /// - Returns: The answer and how many bytes it took; nil when it is not complete.
+    /// - Returns: The answer and how many bytes it took; no answer and how many bytes it needs at least, while it is
+    ///   not complete.
     /// - Throws: `HTTPAnswerError`.
-    static func parse(_ bytes: Data, isHead: Bool) throws -> (answer: HTTPAnswer, length: Int)? {
-        guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return nil }
+    static func parse(_ bytes: Data, isHead: Bool) throws -> (answer: HTTPAnswer?, length: Int) {
+        guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return (nil, bytes.count + 1) }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         let words = lines[0].split(separator: " ")
         guard words.count >= 2, words[0] == "HTTP/1.1", let status = Int(words[1]) else {
@@ -51,7 +52,7 @@ package struct HTTPAnswer: Sendable {
         let hasBody = !isHead && status >= 200 && status != 204 && status != 304
         let length = hasBody ? headers["content-length"].flatMap { Int($0) } ?? 0 : 0
         let total = end.upperBound + length
-        guard bytes.count >= total else { return nil }
+        guard bytes.count >= total else { return (nil, total) }
         let answer = HTTPAnswer(status: status, headers: headers, body: Data(bytes[end.upperBound..<total]))
         return (answer, total)
     }

@@ -73,10 +73,15 @@ package struct RawConnection {
     /// - Returns: nil when the server closed the connection before it answered.
     /// - Throws: What the connection throws; `HTTPAnswerError` for what is no HTTP.
     package mutating func readResponse(isHead: Bool = false) async throws -> HTTPAnswer? {
+        var bytesMin = 1
         while true {
-            if let (answer, length) = try HTTPAnswer.parse(Data(buffer: received), isHead: isHead) {
-                received.moveReaderIndex(forwardBy: length)
-                return answer
+            if received.readableBytes >= bytesMin {
+                let (answer, length) = try HTTPAnswer.parse(Data(buffer: received), isHead: isHead)
+                if let answer {
+                    received.moveReaderIndex(forwardBy: length)
+                    return answer
+                }
+                bytesMin = length
             }
             guard let next = try await inbound.next(isolation: #isolation) else { return nil }
             received.writeImmutableBuffer(next)
