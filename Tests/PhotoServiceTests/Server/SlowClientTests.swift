@@ -60,7 +60,7 @@ struct SlowClientTests {
                 for _ in 0..<10 {
                     let start = ContinuousClock.now
                     #expect(try await service.list(token: token).status == 200)
-                    #expect(ContinuousClock.now - start < .seconds(2))
+                    #expect(ContinuousClock.now - start < .seconds(4))
                 }
                 try await tasks.waitForAll()
             }
@@ -104,10 +104,10 @@ struct SlowClientTests {
             try await RawConnection.open(port: service.port) { connection in
                 let body = TestMultipart.body(image: image, title: "Steady")
                 try await connection.sendUploadHead(token: token, "Content-Length: \(body.count)")
-                // Three windows at ten times the least speed.
+                // Two windows at fifteen times the least speed.
                 for start in stride(from: 0, to: body.count, by: 2500) {
                     try await connection.send(Data(body[start..<min(start + 2500, body.count)]))
-                    try await Task.sleep(for: .milliseconds(150))
+                    try await Task.sleep(for: .milliseconds(250))
                 }
                 let answer = try #require(try await connection.readResponse())
                 #expect(answer.status == 200, "\(answer.text)")
@@ -151,7 +151,7 @@ struct SlowClientTests {
     @Test("A client that pauses before it reads its photo gets all of it, even as the connection's last answer")
     func slowReader() async throws {
         try await TestService.run(adjust: {
-            $0.limits.lingerTimeout = .milliseconds(200)
+            $0.limits.lingerTimeout = .milliseconds(50)
             $0.limits.tick = .milliseconds(50)
         }) { service in
             let token = try await service.makeToken()
@@ -160,10 +160,15 @@ struct SlowClientTests {
             try await RawConnection.open(port: service.port) { connection in
                 let target = url.dropFirst(service.origin.count)
                 try await connection.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-                try await Task.sleep(for: .seconds(1))
-                let answer = try #require(try await connection.readResponse())
-                #expect(answer.headers["connection"] == "close")
-                #expect(answer.body == image)
+                // Slowest at the end, when the server has nothing left to write and only waits for it to be sent.
+                var received = 0
+                while true {
+                    let bytes = try await connection.readSome()
+                    if bytes.isEmpty { break }
+                    received += bytes.count
+                    if received > image.count - (2 << 20) { try await Task.sleep(for: .milliseconds(20)) }
+                }
+                #expect(received > image.count)
             }
         }
     }

@@ -8,10 +8,10 @@ import Testing
 
 /// Limits that are short enough to wait for, and long enough for a busy machine.
 func shortLimits(_ service: inout PhotoService) {
-    service.limits.headerTimeout = .seconds(2)
-    service.limits.bodyWindow = .seconds(2)
-    service.limits.bodyBytesPerWindowMin = 2000
-    service.limits.lingerTimeout = .seconds(2)
+    service.limits.headerTimeout = .seconds(4)
+    service.limits.bodyWindow = .seconds(5)
+    service.limits.bodyBytesPerWindowMin = 3000
+    service.limits.lingerTimeout = .seconds(3)
     service.limits.tick = .milliseconds(50)
 }
 
