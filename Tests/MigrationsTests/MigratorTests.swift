@@ -128,6 +128,30 @@ struct MigratorTests {
         }
     }
 
+    @Test("A look at the status changes nothing, whether the tables of versions are there or not")
+    func statusOnly() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let steps = try Self.steps()
+            #expect(try await migrator(url, steps).status().entries.map(\.state) == [.pending, .pending, .pending])
+            try await ServedSelfie.withClient(url) { client in
+                let tables = try await client.query("SELECT FROM pg_tables WHERE schemaname = 'public'")
+                #expect(tables.isEmpty)
+                try await client.execute("CREATE TABLE schema_migrations (version varchar(255) NOT NULL)")
+                try await client.execute("INSERT INTO schema_migrations VALUES (\(steps[0].version))")
+            }
+            #expect(try await migrator(url, steps).status().entries.map(\.state) == [.applied, .pending, .pending])
+        }
+    }
+
+    @Test("A step that copies from the client fails instead of waiting for what never comes", .timeLimit(.minutes(1)))
+    func copy() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let steps = [try Self.migration(1, up: "CREATE TABLE t1 (id int); COPY t1 FROM STDIN;")]
+            await #expect(throws: MigrationError.self) { try await migrator(url, steps).up() }
+            #expect(try await tables(url).isEmpty)
+        }
+    }
+
     @Test("A database that can't be reached is told as such")
     func unreachable() async throws {
         let migrator = try migrator("postgresql://nobody@127.0.0.1:1/none", [])

@@ -47,7 +47,8 @@ struct ErrorTextTests {
         arguments: [
             "not a url", "postgresql://[::1/db",
             "postgresql://user@host/db?no_such_option=1",
-            "http://example.com/db", "postgresql://user@host/%zz", "password",
+            "http://example.com/db", "postgresql://user:pa@ss@host/db", "postgresql://user:top/secret@host/db",
+            "postgresql://user@host/%zz", "password",
         ]
     )
     func malformedURL(_ url: String) {

@@ -52,10 +52,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .head(let head):
             // Whatever else a URL may hold is percent-encoded; what is not would not survive the way to the router.
             guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                return refuse(context: context, with: .malformedRequest)
+                return reject(context: context, with: .malformedRequest)
             }
             let expectsContinue = head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
-            state.requestHead(isKeepAlive: head.isKeepAlive, expectsContinue: expectsContinue, now: .now())
+            // After these, NIO's decoder takes what follows for another protocol, so no request would be heard again.
+            let changesProtocol = head.headers.contains(name: "upgrade") || head.method == .CONNECT
+            let isKeepAlive = head.isKeepAlive && !changesProtocol
+            state.requestHead(isKeepAlive: isKeepAlive, expectsContinue: expectsContinue, now: .now())
         case .body(let buffer): state.requestBody(bytes: buffer.readableBytes)
         case .end: state.requestEnd(now: .now())
         }
@@ -91,13 +94,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
-        switch state.parserError() {
-        case .refuse where isInputClosed: context.close(promise: nil)
-        case .refuse:
-            refuse(context: context, with: error == .headerOverflow ? .headerTooLarge : .malformedRequest)
-        case .failBody: context.fireErrorCaught(error)
-        case .close: context.close(promise: nil)
-        }
+        reject(
+            context: context,
+            with: error == .headerOverflow ? .headerTooLarge : .malformedRequest,
+            readerGets: error
+        )
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -123,6 +124,19 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .close: context.close(promise: nil)
         case .refuse: refuse(context: context, with: .bodyTooSlow)
         case .failBody: context.fireErrorCaught(SlowRequestError())
+        }
+    }
+
+    /// Deals with what is no HTTP, by what is under way on the connection.
+    private func reject(
+        context: ChannelHandlerContext,
+        with refusal: ServiceError,
+        readerGets error: HTTPParserError? = nil
+    ) {
+        switch (state.parserError(), error) {
+        case (.refuse, _) where !isInputClosed: refuse(context: context, with: refusal)
+        case (.failBody, let error?): context.fireErrorCaught(error)
+        default: context.close(promise: nil)
         }
     }
 

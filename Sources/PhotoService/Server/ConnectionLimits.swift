@@ -11,9 +11,12 @@ struct ConnectionLimits: Sendable {
     /// How long a request's header may take from its first byte to its last.
     var headerTimeout: TimeAmount = .seconds(20)
     /// The stretch of time over which a body's progress is judged.
-    var bodyWindow: TimeAmount = .seconds(20)
+    ///
+    /// A burst at the start of one excuses silence to the end of the next but no longer, so that nobody who has gone
+    /// silent is waited for longer than two and a tick, less than 30 seconds.
+    var bodyWindow: TimeAmount = .seconds(12)
     /// What must arrive within `bodyWindow` while the server is ready to read.
-    var bodyBytesPerWindowMin = 5 * 1024
+    var bodyBytesPerWindowMin = 3 * 1024
     /// How long a client may leave the answer unread.
     var writeTimeout: TimeAmount = .seconds(25)
     /// How long what a client still sends is read and dropped after its request was refused, so that it gets to see

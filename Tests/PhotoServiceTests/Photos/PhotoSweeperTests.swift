@@ -131,6 +131,43 @@ struct PhotoSweeperTests {
         }
     }
 
+    @Test("A photo that is made ready while its upload is undone keeps its object", .timeLimit(.minutes(1)))
+    func readyAfterAll() async throws {
+        try await withScene { scene in
+            let randomID = try await scene.begin(secondsAgo: 1)
+            try await scene.postgres.withTransaction { connection in
+                try await connection.execute("UPDATE photos SET state = 'ready' WHERE random_id = \(randomID)")
+                let undo = Task { try await scene.photos.removePending(randomID) }
+                // The undo must wait for the row before the transaction ends.
+                try await poll("the undo waits") {
+                    try await scene.postgres.query(
+                        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+                    ).count == 1
+                }
+                try await connection.query("COMMIT")
+                try await undo.value
+                try await connection.query("BEGIN")
+            }
+            #expect(try await scene.deletions().isEmpty)
+            #expect(try await scene.postgres.query("SELECT FROM photos WHERE state = 'ready'").count == 1)
+        }
+    }
+
+    @Test("Deletions that were not tried because the store is down are due at once")
+    func untriedDeletions() async throws {
+        try await withScene { scene in
+            for _ in 0..<5 {
+                let path = scene.folder.appending(path: try await scene.begin(secondsAgo: 100, stores: false))
+                try FileManager.default.createDirectory(at: path, withIntermediateDirectories: false)
+            }
+            try await scene.sweeper.sweep()
+            let due = try await scene.postgres.query(
+                "SELECT FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC' AND attempts = 0"
+            )
+            #expect(due.count == 4)
+        }
+    }
+
     @Test("A deletion that fails is tried again after a pause that grows, and is done once the store is back")
     func backOff() async throws {
         try await withScene { scene in

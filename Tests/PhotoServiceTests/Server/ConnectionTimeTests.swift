@@ -3,6 +3,25 @@ import Testing
 
 @testable import PhotoService
 
+/// The promise behind the default limits: a client that has gone silent is dropped within 30 seconds.
+@Suite("A burst, then silence")
+struct SilenceTests {
+    @Test("However much came before, silence is noticed within 30 seconds", arguments: [0, 6 * 1024, 20 << 20])
+    func burst(bytes: Int) {
+        let limits = ConnectionLimits()
+        let start = NIODeadline.now()
+        var state = ConnectionStateMachine(limits: limits, now: start)
+        state.bytesRead(now: start)
+        state.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        state.requestBody(bytes: bytes)
+        var now = start
+        while state.tick(now: now, isReadPending: true) == .none, now < start + .seconds(120) {
+            now = now + limits.tick
+        }
+        #expect(now - start <= .seconds(30))
+    }
+}
+
 @Suite("A connection's time limits")
 struct ConnectionTimeTests {
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)

@@ -22,6 +22,24 @@ struct HTTPMannersTests {
         }
     }
 
+    @Test(
+        "The connection ends after a request to change the protocol, since no other would be heard on it",
+        arguments: [
+            "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n", "Upgrade: x\r\n",
+        ]
+    )
+    func upgrade(fields: String) async throws {
+        try await TestService.run { service in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send("GET / HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
+                let answer = try #require(try await connection.readResponse())
+                #expect(answer.status == 200)
+                #expect(answer.headers["connection"] == "close")
+                #expect(try await connection.readToEnd().isEmpty)
+            }
+        }
+    }
+
     @Test("A refusal whose request was read whole keeps the connection")
     func keepAliveAfterRefusal() async throws {
         try await TestService.run { service in
