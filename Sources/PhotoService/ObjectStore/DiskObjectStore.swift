@@ -42,7 +42,12 @@ struct DiskObjectStore: ObjectStore {
 
     func delete(key: String) async throws(ObjectStoreError) {
         let path = try path(of: key)
-        try await run { try PosixFile.remove(path) }
+        do {
+            try await run { try PosixFile.remove(path) }
+        } catch .unavailable(let error) {
+            // One file that can't be removed says nothing about the others.
+            throw .refused(error)
+        }
     }
 
     func delivery(

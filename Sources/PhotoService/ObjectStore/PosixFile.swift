@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Every system call on files is made here and checked. The calls block, so they belong on a thread that may.
 final class PosixFile: Sendable {
-    private let descriptor: Int32
+    let descriptor: Int32
 
     private init(descriptor: Int32) {
         self.descriptor = descriptor

@@ -60,16 +60,19 @@ struct SpoolTests {
         #expect(try await contents(object) == bytes)
     }
 
-    @Test("The file has no name while it is used, and is closed when the upload is dropped")
+    @Test("The file has no name while it is used")
     func noName() async throws {
         let before = try Self.namedSpools()
         let bytes = TestImage.png(bytes: 2 * Self.limit, seed: UInt8.random(in: 1...255))
-        var object: SpooledObject? = try await spool(bytes, chunk: 100_000)
-        #expect(object?.length == bytes.count)
+        let object = try await spool(bytes, chunk: 100_000)
+        #expect(object.length == bytes.count)
         try await poll("no new spool has a name") { try Self.namedSpools().subtracting(before).isEmpty }
-        #expect(try Self.openSpools() >= 1)
-        object = nil
-        try await poll("the spools are closed") { try Self.openSpools() == 0 }
+        guard case .file(let file) = object.storage else {
+            Issue.record("the spool is not in a file")
+            return
+        }
+        let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file.descriptor)")
+        #expect(link.contains(/\/selfie-[A-Za-z0-9]{6} \(deleted\)$/))
     }
 
     private static func namedSpools() throws -> Set<String> {
@@ -77,10 +80,24 @@ struct SpoolTests {
         return Set(names.filter { $0.wholeMatch(of: /selfie-[A-Za-z0-9]{6}/) != nil })
     }
 
-    /// How many spools this process has open, those of other tests included.
-    private static func openSpools() throws -> Int {
+    @Test("The file is closed when the upload is dropped")
+    func closed() async throws {
+        let link = try await Self.linkOfDroppedSpool(
+            try await spool(TestImage.png(bytes: 2 * Self.limit), chunk: 100_000)
+        )
+        try await poll("the spool is closed") { try !Self.openFiles().contains(link) }
+    }
+
+    /// What the spool's descriptor leads to, unlike any other's; the spool is dropped on return.
+    private static func linkOfDroppedSpool(_ object: consuming SpooledObject) async throws -> String {
+        guard case .file(let file) = object.storage else { throw NotInTime(what: "a spool in a file") }
+        let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file.descriptor)")
+        #expect(try openFiles().contains(link))
+        return link
+    }
+
+    private static func openFiles() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
             .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
-            .count { $0.contains(/\/selfie-[A-Za-z0-9]{6} \(deleted\)$/) }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite("What crashes and failures left half-done", .timeLimit(.minutes(2)))
 struct PhotoSweeperTests {
     /// A database with one user, and a disk store, without a service that would sweep on its own.
-    private struct Scene {
+    struct Scene {
         let postgres: PostgresClient
         let folder: URL
         let objects: DiskObjectStore
@@ -70,7 +70,7 @@ struct PhotoSweeperTests {
         func deletions() async throws -> Set<String> { try await rows("SELECT random_id FROM object_deletions") }
     }
 
-    private func withScene(_ body: (Scene) async throws -> Void) async throws {
+    func withScene(_ body: (Scene) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sweeper-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try await TestCluster.withDatabase { url in
@@ -128,43 +128,6 @@ struct PhotoSweeperTests {
             #expect(claimed.count == expected.count)
             #expect(Set(claimed) == expected)
             #expect(try await scene.photos.claimDeletions().isEmpty)
-        }
-    }
-
-    @Test("A photo that is made ready while its upload is undone keeps its object", .timeLimit(.minutes(1)))
-    func readyAfterAll() async throws {
-        try await withScene { scene in
-            let randomID = try await scene.begin(secondsAgo: 1)
-            try await scene.postgres.withTransaction { connection in
-                try await connection.execute("UPDATE photos SET state = 'ready' WHERE random_id = \(randomID)")
-                let undo = Task { try await scene.photos.removePending(randomID) }
-                // The undo must wait for the row before the transaction ends.
-                try await poll("the undo waits") {
-                    try await scene.postgres.query(
-                        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-                    ).count == 1
-                }
-                try await connection.query("COMMIT")
-                try await undo.value
-                try await connection.query("BEGIN")
-            }
-            #expect(try await scene.deletions().isEmpty)
-            #expect(try await scene.postgres.query("SELECT FROM photos WHERE state = 'ready'").count == 1)
-        }
-    }
-
-    @Test("Deletions that were not tried because the store is down are due at once")
-    func untriedDeletions() async throws {
-        try await withScene { scene in
-            for _ in 0..<5 {
-                let path = scene.folder.appending(path: try await scene.begin(secondsAgo: 100, stores: false))
-                try FileManager.default.createDirectory(at: path, withIntermediateDirectories: false)
-            }
-            try await scene.sweeper.sweep()
-            let due = try await scene.postgres.query(
-                "SELECT FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC' AND attempts = 0"
-            )
-            #expect(due.count == 4)
         }
     }
 

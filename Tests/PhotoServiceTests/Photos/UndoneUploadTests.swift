@@ -1,0 +1,66 @@
+import AsyncHTTPClient
+import Foundation
+import Logging
+import Postgres
+import S3
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+extension PhotoSweeperTests {
+    @Test("A photo that is made ready while its upload is undone keeps its object", .timeLimit(.minutes(1)))
+    func readyAfterAll() async throws {
+        try await withScene { scene in
+            let randomID = try await scene.begin(secondsAgo: 1)
+            try await scene.postgres.withTransaction { connection in
+                try await connection.execute("UPDATE photos SET state = 'ready' WHERE random_id = \(randomID)")
+                let undo = Task { try await scene.photos.removePending(randomID) }
+                // The undo must wait for the row before the transaction ends.
+                try await poll("the undo waits") {
+                    try await scene.postgres.query(
+                        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+                    ).count == 1
+                }
+                try await connection.query("COMMIT")
+                try await undo.value
+                try await connection.query("BEGIN")
+            }
+            #expect(try await scene.deletions().isEmpty)
+            #expect(try await scene.postgres.query("SELECT FROM photos WHERE state = 'ready'").count == 1)
+        }
+    }
+
+    @Test("Deletions that were not tried because the store is down are due at once")
+    func untriedDeletions() async throws {
+        try await withScene { scene in
+            for _ in 0..<5 { _ = try await scene.begin(secondsAgo: 100, stores: false) }
+            let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
+            let sweeper = PhotoSweeper(
+                photos: scene.photos,
+                objects: S3ObjectStore(
+                    client: S3Client(
+                        httpClient: httpClient,
+                        // Nobody listens on port 1.
+                        configuration: try S3Configuration(
+                            bucket: "gone",
+                            region: "us-east-1",
+                            endpoint: "http://127.0.0.1:1"
+                        ),
+                        credentials: try S3Credentials(accessKeyID: "key", secretAccessKey: "secret"),
+                        now: { Date() }
+                    )
+                ),
+                interval: .seconds(60),
+                now: { Date() },
+                logger: TestLog().logger(level: .info)
+            )
+            try await sweeper.sweep()
+            try await httpClient.shutdown()
+            let due = try await scene.postgres.query(
+                "SELECT FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC' AND attempts = 0"
+            )
+            #expect(due.count == 4)
+        }
+    }
+}
