@@ -4,19 +4,20 @@ import Testing
 
 @Suite("Paths and methods")
 struct PathTests {
-    @Test(
-        "Slashes and .json at the end, and doubled slashes, make no difference",
-        arguments: [
-            "/api/get_photos/", "/api/get_photos//", "//api/get_photos", "/api//get_photos", "///api///get_photos///",
-            "/api/get_photos.json", "/api/get_photos.json/", "/api/get_photos.json?a=.b/c", "/api//get_photos.json",
-            "/api/get_photos?", "/api/get_photos/?a=1",
-        ]
-    )
-    func matches(target: String) async throws {
+    private static let spellings = [
+        "/api/get_photos/", "/api/get_photos//", "//api/get_photos", "/api//get_photos", "///api///get_photos///",
+        "/api/get_photos.json", "/api/get_photos.json/", "/api/get_photos.json?a=.b/c", "/api//get_photos.json",
+        "/api/get_photos?", "/api/get_photos/?a=1",
+    ]
+
+    @Test("Slashes and .json at the end, and doubled slashes, make no difference")
+    func matches() async throws {
         try await TestService.run { service in
             let authorization = tokenHeader(try await service.makeToken())
-            let answer = try await service.check(Scenario(target, "GET \(target)", authorization: authorization))
-            #expect(answer.text == "[]")
+            for target in Self.spellings {
+                let answer = try await service.check(Scenario(target, "GET \(target)", authorization: authorization))
+                #expect(answer.text == "[]")
+            }
         }
     }
 

@@ -49,8 +49,10 @@ struct SecrecyTests {
             #expect(dump.contains("secretive@example.com"))
             #expect(dump.contains("$2b$10$"))
             for (name, value) in secrets.values where !name.hasPrefix("an e-mail") {
-                #expect(!dump.contains(value), "\(name): \(value)")
-                let hexadecimal = value.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                // A part would be too much already.
+                let part = String(value.prefix(16))
+                #expect(!dump.contains(part), "\(name): \(value)")
+                let hexadecimal = part.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
                 #expect(!dump.contains(hexadecimal), "\(name): \(value)")
             }
         }
