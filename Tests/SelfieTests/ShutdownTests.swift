@@ -48,8 +48,8 @@ struct ShutdownTests {
                 let isClosed = try await eventually { await !Self.takesConnections(port: served.service.port) }
                 #expect(isClosed)
                 for chunk in stride(from: 1000, to: body.count, by: 60_000) {
-                    try await connection.send(body[chunk..<min(chunk + 60_000, body.count)])
                     #expect(try await served.service.count("SELECT count(*) FROM photos") == 0)
+                    try await connection.send(body[chunk..<min(chunk + 60_000, body.count)])
                 }
                 let answer = try #require(try await connection.readResponse())
                 #expect(answer.status == 200, "\(answer.text)")
