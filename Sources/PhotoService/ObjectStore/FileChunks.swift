@@ -29,16 +29,25 @@ struct FileChunks: AsyncSequence, Sendable {
         mutating func next() async throws -> ByteBuffer? {
             let count = Swift.min(FileChunks.chunkBytes, length - offset)
             guard count > 0 else { return nil }
-            let chunk = try await NIOThreadPool.singleton.runIfActive { [file, offset] in
-                var buffer = ByteBufferAllocator().buffer(capacity: count)
-                _ = try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
-                    try file.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]), at: offset)
-                }
-                return buffer
-            }
-            guard chunk.readableBytes == count else { throw FileEndedEarly() }
+            let chunk = try await file.bytes(in: offset..<offset + count)
             offset += count
             return chunk
+        }
+    }
+}
+
+extension PosixFile {
+    /// Reads the bytes of a range, on a thread that may block.
+    ///
+    /// - Throws: `PosixFileError`, or ``FileEndedEarly``.
+    func bytes(in range: Range<Int>) async throws -> ByteBuffer {
+        try await NIOThreadPool.singleton.runIfActive { [self] in
+            var buffer = ByteBufferAllocator().buffer(capacity: range.count)
+            let count = try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) { bytes in
+                try read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<range.count]), at: range.lowerBound)
+            }
+            guard count == range.count else { throw FileEndedEarly() }
+            return buffer
         }
     }
 }

@@ -15,8 +15,9 @@ struct S3ObjectStore: ObjectStore {
         switch object.storage {
         case .memory(let buffer): body = S3Body(buffer)
         case .file(let file):
-            let chunks = FileChunks(file: file, length: object.length)
-            body = S3Body(length: object.length, sha256Hex: object.sha256.hexadecimal) { chunks }
+            body = S3Body(length: object.length, sha256Hex: object.sha256.hexadecimal) { range in
+                try await file.bytes(in: range)
+            }
         }
         try await call { () async throws(S3Error) in
             try await client.put(key: key, body: body, contentType: contentType)

@@ -47,7 +47,8 @@ extension S3Client {
         watchdog: Watchdog,
         consume: @escaping @Sendable (HTTPClientResponse, Transfer) async throws -> Success
     ) async throws(S3Error) -> Success {
-        let transfer = Transfer()
+        let transfer = Transfer(body: request.body)
+        defer { transfer.end() }
         let httpRequest = HTTPClientRequest(
             request,
             signed: sign(request),
@@ -110,7 +111,6 @@ extension S3Client {
         if let error = error as? S3Error { return error }
         if error is CancellationError { return .cancelled }
         if let sourceError = transfer.sourceError { return .source(sourceError) }
-        if let error = error as? HTTPClientError, error == .bodyLengthMismatch { return .source(error) }
         return .unavailable(S3Failure(cause: error))
     }
 }

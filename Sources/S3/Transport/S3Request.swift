@@ -23,14 +23,6 @@ extension HTTPClientRequest {
         // Sent unsigned, because some proxies rewrite it; without it their compression loses Content-Length.
         headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
         guard let body = request.body else { return }
-        self.body = Self.stream(body.makeChunks(), length: body.length, transfer: transfer)
-    }
-
-    private static func stream<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks,
-        length: Int,
-        transfer: Transfer
-    ) -> Body where Chunks.Element == ByteBuffer {
-        .stream(UploadBody(chunks: chunks, transfer: transfer), length: .known(Int64(length)))
+        self.body = .stream(UploadBody(length: body.length, transfer: transfer), length: .known(Int64(body.length)))
     }
 }

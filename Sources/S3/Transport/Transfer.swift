@@ -1,22 +1,28 @@
+import NIOCore
 import Synchronization
 
 /// What one try's tasks tell each other: when the store last gave a sign of life, and how the body's source failed.
+///
+/// It alone holds the body, since AsyncHTTPClient never lets go of a request whose body a server's early answer
+/// stopped in the middle: each such upload would keep its file and its disk space.
 final class Transfer: Sendable {
     private let state: Mutex<State>
 
     private struct State {
+        var body: S3Body?
         var lastSignOfLife: ContinuousClock.Instant
         var sourceError: (any Error)?
     }
 
-    init() {
-        state = Mutex(State(lastSignOfLife: .now))
+    init(body: S3Body? = nil) {
+        state = Mutex(State(body: body, lastSignOfLife: .now))
     }
 
     var lastSignOfLife: ContinuousClock.Instant {
         state.withLock { $0.lastSignOfLife }
     }
 
+    /// The source's own error, which the HTTP client would otherwise mix with the network's.
     var sourceError: (any Error)? {
         state.withLock { $0.sourceError }
     }
@@ -25,8 +31,27 @@ final class Transfer: Sendable {
         state.withLock { $0.lastSignOfLife = .now }
     }
 
-    /// Keeps the source's own error, which the HTTP client would otherwise mix with the network's.
-    func noteSourceFailed(_ error: any Error) {
-        state.withLock { $0.sourceError = error }
+    /// Reads a range of the body.
+    ///
+    /// - Throws: The source's error, ``S3BodyEndedEarly``, or `CancellationError` after ``end()``.
+    func readBody(_ range: Range<Int>) async throws -> ByteBuffer {
+        guard let body = state.withLock({ $0.body }) else { throw CancellationError() }
+        do {
+            let bytes = try await body.read(range)
+            guard bytes.readableBytes == range.count else { throw S3BodyEndedEarly() }
+            noteSignOfLife()
+            return bytes
+        } catch {
+            state.withLock { $0.sourceError = error }
+            throw error
+        }
+    }
+
+    /// Lets go of the body when the try is over.
+    func end() {
+        state.withLock { $0.body = nil }
     }
 }
+
+/// A body that gave fewer bytes than its length promised.
+struct S3BodyEndedEarly: Error {}

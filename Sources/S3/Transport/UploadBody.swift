@@ -1,29 +1,29 @@
 import NIOCore
 
-/// The chunks of one try's body on their way out.
+/// One try's body on its way out, read from the transfer piece by piece.
 ///
 /// That the HTTP client asks for the next chunk is the sign that the socket took the one before.
-struct UploadBody<Chunks: AsyncSequence & Sendable>: AsyncSequence, Sendable where Chunks.Element == ByteBuffer {
-    let chunks: Chunks
+struct UploadBody: AsyncSequence, Sendable {
+    /// Large enough to keep a disk and a socket busy, small enough to hold one for each of many uploads.
+    static let chunkBytes = 128 * 1024
+
+    let length: Int
     let transfer: Transfer
 
     func makeAsyncIterator() -> Iterator {
-        Iterator(chunks: chunks.makeAsyncIterator(), transfer: transfer)
+        Iterator(length: length, transfer: transfer)
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        var chunks: Chunks.AsyncIterator
+        let length: Int
         let transfer: Transfer
+        var offset = 0
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ByteBuffer? {
-            do {
-                let chunk = try await chunks.next(isolation: actor)
-                transfer.noteSignOfLife()
-                return chunk
-            } catch {
-                transfer.noteSourceFailed(error)
-                throw error
-            }
+        mutating func next() async throws -> ByteBuffer? {
+            let range = offset..<Swift.min(offset + UploadBody.chunkBytes, length)
+            guard !range.isEmpty else { return nil }
+            offset = range.upperBound
+            return try await transfer.readBody(range)
         }
     }
 }

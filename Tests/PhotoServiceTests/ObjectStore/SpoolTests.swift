@@ -24,9 +24,7 @@ struct SpoolTests {
         switch object.storage {
         case .memory(let buffer): return Data(buffer: buffer)
         case .file(let file):
-            return try await FileChunks(file: file, length: object.length).reduce(into: Data()) {
-                $0 += Data(buffer: $1)
-            }
+            return Data(buffer: try await file.bytes(in: 0..<object.length))
         }
     }
 

@@ -63,34 +63,29 @@ extension S3Body {
         self.init(ByteBuffer(string: text))
     }
 
-    /// So many bytes, made chunk by chunk while they are read.
-    static func streamed(_ length: Int, chunk: Int = 64 * 1024) -> Self {
+    /// So many bytes, made while they are read.
+    static func streamed(_ length: Int) -> Self {
+        let piece = 64 * 1024
         var hash = SHA256()
-        for offset in stride(from: 0, to: length, by: chunk) {
-            hash.update(data: Data(pattern(at: offset, count: min(chunk, length - offset)).readableBytesView))
+        for offset in stride(from: 0, to: length, by: piece) {
+            hash.update(data: Data(pattern(offset..<min(offset + piece, length)).readableBytesView))
         }
         return Self(
             length: length,
             sha256Hex: hash.finalize().map { String(format: "%02x", $0) }.joined(),
-            makeChunks: { Self.chunks(length, chunk: chunk) }
+            read: { pattern($0) }
         )
     }
 
-    /// The bytes of ``streamed(_:chunk:)`` as a sequence.
-    static func chunks(_ length: Int, chunk: Int) -> AsyncThrowingStream<ByteBuffer, any Error> {
-        let offset = Mutex(0)
-        return AsyncThrowingStream(unfolding: {
-            offset.withLock { offset in
-                guard offset < length else { return nil }
-                let part = pattern(at: offset, count: min(chunk, length - offset))
-                offset += part.readableBytes
-                return part
-            }
-        })
-    }
-
-    private static func pattern(at offset: Int, count: Int) -> ByteBuffer {
-        ByteBuffer(repeating: UInt8(truncatingIfNeeded: offset / 4_096 &* 31), count: count)
+    /// Bytes that tell where they belong: each stretch of 4,096 is of another one.
+    private static func pattern(_ range: Range<Int>) -> ByteBuffer {
+        var bytes = ByteBuffer()
+        while bytes.readableBytes < range.count {
+            let (stretch, offset) = (range.lowerBound + bytes.readableBytes).quotientAndRemainder(dividingBy: 4_096)
+            let count = min(4_096 - offset, range.count - bytes.readableBytes)
+            bytes.writeRepeatingByte(UInt8(truncatingIfNeeded: stretch &* 31), count: count)
+        }
+        return bytes
     }
 }
 
