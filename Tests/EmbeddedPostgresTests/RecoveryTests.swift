@@ -130,14 +130,18 @@ struct RecoveryTests {
             try await handle.stop()
             let user = try ClusterUser.current()
             let note = folder.temporary + "/zombie"
-            // The shell becomes a program that never asks for its child.
-            let parent = Task {
-                try await Command(user: user).run("sh", ["-c", "true & echo $! > \(note); exec sleep 600"], in: "/tmp")
-            }
+            // The shell becomes a program that never asks for its child, which must not end before.
+            let script = "sleep 600 & echo $! > \(note); echo $$ > \(note).parent; exec sleep 600"
+            let parent = Task { try await Command(user: user).run("sh", ["-c", script], in: "/tmp") }
             defer { parent.cancel() }
-            try await poll("the zombie's number is known") { processNumber(in: note) != nil }
+            try await poll("both numbers are known") { processNumber(in: note + ".parent") != nil }
             let number = try #require(processNumber(in: note))
-            try await poll("it has ended") {
+            let parentNumber = try #require(processNumber(in: note + ".parent"))
+            try await poll("the shell has become another program") {
+                try String(contentsOfFile: "/proc/\(parentNumber)/comm", encoding: .utf8) == "sleep\n"
+            }
+            Foundation.kill(try #require(pid_t(number)), SIGKILL)
+            try await poll("the child has ended") {
                 try String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8).contains(") Z ")
             }
             let lines = [number, "\(folder.cluster)/data", "1", "5432", folder.cluster, "", "1 1", "ready"]
