@@ -33,6 +33,8 @@ struct MultipartSequence: AsyncSequence {
         private var chunk = ByteBuffer()
         private var events: [MultipartEvent] = []
         private var position = 0
+        /// Thrown once the events that came before it are consumed.
+        private var failure: MultipartError?
 
         fileprivate init(body: RequestBody.AsyncIterator, bytesLeft: Int, parser: MultipartParser) {
             self.body = body
@@ -58,14 +60,19 @@ struct MultipartSequence: AsyncSequence {
         private mutating func readChunk() async throws -> Bool {
             events.removeAll(keepingCapacity: true)
             position = 0
+            if let failure { throw failure }
             guard let next = try await body.next() else {
                 try parser.finish()
                 return false
             }
             bytesLeft -= next.readableBytes
             guard bytesLeft >= 0 else { throw ServiceError.bodyTooLarge }
-            try parser.push(next.readableBytesSpan, into: &events)
             chunk = next
+            do throws(MultipartError) {
+                try parser.push(next.readableBytesSpan, into: &events)
+            } catch {
+                failure = error
+            }
             return true
         }
 

@@ -49,27 +49,32 @@ struct UploadForm {
         var fileName: String?
         var spool = Spool()
         var image: Image?
-        for try await event in parts {
-            if case .partBegin(let part) = event { isImage = part.name == Self.imageName }
-            // An image that is sent as text counts as missing, whatever its bytes.
-            guard isImage else {
-                try form.append(event)
-                continue
+        do {
+            for try await event in parts {
+                if case .partBegin(let part) = event { isImage = part.name == Self.imageName }
+                // An image that is sent as text counts as missing, whatever its bytes.
+                guard isImage else {
+                    try form.append(event)
+                    continue
+                }
+                switch event {
+                case .partBegin(let part):
+                    // Of duplicates the last wins, be it a file or a text.
+                    image = nil
+                    fileName = part.filename
+                case .partBytes(let chunk) where fileName != nil && keepsFile:
+                    try await spool.append(chunk)
+                case .partEnd:
+                    guard let name = fileName else { continue }
+                    image = Image(fileName: name, object: try await spool.finish())
+                    spool = Spool()
+                    fileName = nil
+                case .partBytes: continue
+                }
             }
-            switch event {
-            case .partBegin(let part):
-                // Of duplicates the last wins, be it a file or a text.
-                image = nil
-                fileName = part.filename
-            case .partBytes(let chunk) where fileName != nil && keepsFile:
-                try await spool.append(chunk)
-            case .partEnd:
-                guard let name = fileName else { continue }
-                image = Image(fileName: name, object: try await spool.finish())
-                spool = Spool()
-                fileName = nil
-            case .partBytes: continue
-            }
+        } catch MultipartError.fieldTooLarge where isImage {
+            // Its bytes, however many, make no photo of a text.
+            throw ServiceError.parametersMissing
         }
         fields = form.fields
         self.image = image

@@ -64,6 +64,8 @@ struct UploadTests {
                 ("nothing", [], 400, missing), ("no title", [.image()], 400, missing),
                 ("no image", [title], 400, missing),
                 ("image as text", [title, .image(fileName: nil)], 400, missing),
+                ("large image as text", [title, .image(TestImage.png(bytes: 40_000), fileName: nil)], 400, missing),
+                ("title of many bytes", [.title(String(repeating: "a", count: 40_000)), .image()], 413, tooLarge),
                 ("no file chosen", [title, .image(Data(), fileName: "")], 400, missing),
                 ("no file chosen, with bytes", [title, .image(fileName: "")], 400, missing),
                 ("title as file", [.image(), Part(name: "title", fileName: "t", bytes: photo)], 400, missing),
