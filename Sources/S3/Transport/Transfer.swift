@@ -33,12 +33,12 @@ final class Transfer: Sendable {
 
     /// Reads a range of the body.
     ///
-    /// - Throws: The source's error, ``S3BodyEndedEarly``, or `CancellationError` after ``end()``.
+    /// - Throws: The source's error, ``S3BodyLengthMismatch``, or `CancellationError` after ``end()``.
     func readBody(_ range: Range<Int>) async throws -> ByteBuffer {
         guard let body = state.withLock({ $0.body }) else { throw CancellationError() }
         do {
             let bytes = try await body.read(range)
-            guard bytes.readableBytes == range.count else { throw S3BodyEndedEarly() }
+            guard bytes.readableBytes == range.count else { throw S3BodyLengthMismatch() }
             noteSignOfLife()
             return bytes
         } catch {
@@ -53,5 +53,5 @@ final class Transfer: Sendable {
     }
 }
 
-/// A body that gave fewer bytes than its length promised.
-struct S3BodyEndedEarly: Error {}
+/// A body that gave fewer or more bytes than it was asked for.
+struct S3BodyLengthMismatch: Error {}

@@ -21,7 +21,10 @@ struct UploadBody: AsyncSequence, Sendable {
 
         mutating func next() async throws -> ByteBuffer? {
             let range = offset..<Swift.min(offset + UploadBody.chunkBytes, length)
-            guard !range.isEmpty else { return nil }
+            guard !range.isEmpty else {
+                transfer.noteSignOfLife()
+                return nil
+            }
             offset = range.upperBound
             return try await transfer.readBody(range)
         }
