@@ -60,8 +60,9 @@ struct DeadlineTests {
         }
     }
 
-    @Test("An upload that takes far longer than the allowed silence goes through while it moves")
+    @Test("An upload that takes longer than the allowed silence goes through while it moves")
     func slowUpload() async throws {
+        // SwiftNIO reads at most 64 KiB at a time: 611 reads, and 2.4 s of pauses at the least.
         let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(4), then: .answer("200 OK"))
         var deadlines = S3Deadlines()
         deadlines.silence = .milliseconds(1_500)
@@ -71,7 +72,7 @@ struct DeadlineTests {
             try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
                 try await client.put(key: "a", body: .streamed(40_000_000), contentType: "image/jpeg")
             }
-            #expect(start.duration(to: .now) > .milliseconds(3_000))
+            #expect(start.duration(to: .now) > limits.silence)
             #expect(server.received.map(\.body.readableBytes) == [40_000_000])
         }
     }

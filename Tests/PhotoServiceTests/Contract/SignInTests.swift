@@ -70,9 +70,9 @@ struct SignInTests {
                         authorization: TestService.basic,
                         [("email", email), ("password", password)]
                     )
-                    // A busy machine makes an answer late, and never early.
+                    // A busy machine makes an answer late; a processor that two threads share makes the yardstick long.
                     let time = ContinuousClock.now - start
-                    #expect(time > hashTime / 2, "\(email) \(password)")
+                    #expect(time > hashTime / 4, "\(email) \(password)")
                     #expect(answer.message == Refusal.wrongCredentials)
                 }
             }
