@@ -51,7 +51,7 @@ struct Sessions {
         let rows = try await client.query(
             """
             SELECT count(*) AS count FROM pg_stat_activity
-            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
             """
         )
         return try rows[0].decode("count")

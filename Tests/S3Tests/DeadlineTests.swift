@@ -9,9 +9,9 @@ struct DeadlineTests {
     /// Shorter than the real ones, in the same order.
     static let short: S3Deadlines = {
         var deadlines = S3Deadlines()
-        deadlines.silence = .milliseconds(800)
-        deadlines.giveUp = .milliseconds(900)
-        deadlines.retryWindow = .milliseconds(700)
+        deadlines.silence = .milliseconds(2_000)
+        deadlines.giveUp = .milliseconds(2_200)
+        deadlines.retryWindow = .milliseconds(1_800)
         return deadlines
     }()
 
@@ -32,7 +32,7 @@ struct DeadlineTests {
                     return
                 }
                 #expect(failure.cause as? S3NoAnswer == .silent)
-                #expect(start.duration(to: .now) < .seconds(3))
+                #expect(start.duration(to: .now) < .seconds(8))
             }
             #expect(server.received.count == 1)
         }
@@ -41,7 +41,7 @@ struct DeadlineTests {
     @Test("A later try that meets silence has only what the first left over")
     func silenceAfterRetry() async throws {
         var deadlines = S3Deadlines()
-        deadlines.giveUp = .milliseconds(800)
+        deadlines.giveUp = .seconds(2)
         let limits = deadlines
         let slowDown = ScriptedServer.Reply.send(.failure("503 Slow Down", code: "SlowDown"))
         try await ScriptedServer.with([slowDown, .hang]) { server in
@@ -54,7 +54,7 @@ struct DeadlineTests {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                #expect(start.duration(to: .now) < .seconds(3))
+                #expect(start.duration(to: .now) < .seconds(8))
             }
             #expect(server.received.count == 2)
         }
@@ -66,6 +66,7 @@ struct DeadlineTests {
         let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(4), then: .answer("200 OK"))
         var deadlines = S3Deadlines()
         deadlines.silence = .milliseconds(1_500)
+        deadlines.put = .seconds(50)
         let limits = deadlines
         try await ScriptedServer.with([reply]) { server in
             let start = ContinuousClock.now
@@ -95,7 +96,7 @@ struct DeadlineTests {
                     return
                 }
                 #expect(failure.cause as? S3NoAnswer == .overdue)
-                #expect(start.duration(to: .now) < .seconds(3))
+                #expect(start.duration(to: .now) < .seconds(6))
             }
         }
     }
@@ -116,7 +117,7 @@ struct DeadlineTests {
                     Issue.record("not cancelled")
                     return
                 }
-                #expect(start.duration(to: .now) < .seconds(1))
+                #expect(start.duration(to: .now) < .milliseconds(3_500))
             }
         }
     }
@@ -133,7 +134,7 @@ struct DeadlineTests {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                #expect(start.duration(to: .now) < .seconds(3))
+                #expect(start.duration(to: .now) < .seconds(8))
             }
         }
     }
@@ -147,7 +148,7 @@ struct DeadlineTests {
                 var isFirst = true
                 for try await var chunk in try await client.get(key: "a").bytes {
                     read.writeBuffer(&chunk)
-                    if isFirst { try await Task.sleep(for: .milliseconds(1_800)) }
+                    if isFirst { try await Task.sleep(for: .milliseconds(4_500)) }
                     isFirst = false
                 }
                 #expect(String(buffer: read) == body)

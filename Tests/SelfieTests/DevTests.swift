@@ -65,6 +65,9 @@ struct DevTests {
     @Test("A signal during the start stops everything, and the next start works", arguments: [SIGTERM, SIGINT])
     func signalDuringStart(signal: Int32) async throws {
         try await DevelopmentFolder.with { folder in
+            // A start that is over before the signal comes would prove nothing.
+            let pause = folder.url.appending(path: "migrations/20130101000000_pause.sql")
+            try Data("-- migrate:up\nSELECT pg_sleep(3);\n-- migrate:down\n".utf8).write(to: pause)
             let process = try folder.startDev()
             _ = try await process.waitForOutput("(Starting PostgreSQL)")
             process.signal(signal)

@@ -21,7 +21,7 @@ package final class RcloneServer: Sendable {
 
     private let temporaryDirectory: URL
     private let running: Mutex<Running?> = Mutex(nil)
-    private let port: Mutex<Int> = Mutex(0)
+    private let port = Mutex(RcloneServer.anyPort())
 
     private struct Running {
         let shell: Process
@@ -53,9 +53,19 @@ package final class RcloneServer: Sendable {
     /// - Throws: ``RcloneServerError``.
     package static func start() async throws -> RcloneServer {
         let server = try RcloneServer()
-        try await server.launch()
-        return server
+        for _ in 0..<5 {
+            do {
+                try await server.launch()
+                return server
+            } catch RcloneServerError.portTaken {
+                server.port.withLock { $0 = anyPort() }
+            }
+        }
+        throw RcloneServerError.portTaken
     }
+
+    /// One below those that systems give out themselves, so that nobody takes it while the server is down.
+    private static func anyPort() -> Int { .random(in: 20_000..<30_000) }
 
     private init() throws {
         temporaryDirectory = FileManager.default.temporaryDirectory.appending(path: "rclone-\(UUID().uuidString)")
@@ -132,17 +142,13 @@ package final class RcloneServer: Sendable {
         }
     }
 
-    /// The server logs the address when it has begun to listen, the port that it chose included.
+    /// The server logs the address when it has begun to listen.
     private func waitUntilListening(log: URL) async throws {
         let deadline = ContinuousClock.now + .seconds(15)
         while ContinuousClock.now < deadline {
             let text = try String(contentsOf: log, encoding: .utf8)
-            if let match = text.firstMatch(of: /Starting s3 server on \[http:\/\/127\.0\.0\.1:(\d+)\/\]/),
-                let chosen = Int(match.output.1)
-            {
-                port.withLock { $0 = chosen }
-                return
-            }
+            if text.contains("Starting s3 server on [\(endpoint)/]") { return }
+            if text.contains("address already in use") { throw RcloneServerError.portTaken }
             try await Task.sleep(for: .milliseconds(10))
         }
         throw RcloneServerError.notStarted(log: try String(contentsOf: log, encoding: .utf8))
@@ -176,6 +182,8 @@ package enum RcloneServerError: Error, CustomStringConvertible {
     case missing
     /// The process did not begin to listen.
     case notStarted(log: String)
+    /// Somebody else listens on the port.
+    case portTaken
 
     /// One line that says what to do.
     package var description: String {
@@ -185,6 +193,8 @@ package enum RcloneServerError: Error, CustomStringConvertible {
                 + "package's root, or the executable on PATH or named by the environment variable RCLONE"
         case .notStarted(let log):
             "rclone did not start to listen: \(log)"
+        case .portTaken:
+            "rclone's port is taken"
         }
     }
 }

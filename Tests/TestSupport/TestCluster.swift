@@ -72,13 +72,13 @@ package actor TestCluster {
             try await administer("DROP DATABASE \(name) WITH (FORCE)", url: url)
         }
         try await administer("CREATE DATABASE selfie_template", url: url)
-        let configuration = try PostgresConfiguration(url: url.replacingDatabase(with: "selfie_template"))
+        let configuration = try PostgresConfiguration.patient(url: url.replacingDatabase(with: "selfie_template"))
         _ = try await Migrator(configuration: configuration, migrations: try migrations()).up()
         return url
     }
 
     private static func testDatabases(url: String) async throws -> [String] {
-        let client = PostgresClient(configuration: try PostgresConfiguration(url: url, connectionsMax: 1))
+        let client = PostgresClient(configuration: try .patient(url: url, connectionsMax: 1))
         let rows = try await client.query(
             "SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%' OR datname = 'selfie_template'"
         )
@@ -89,8 +89,7 @@ package actor TestCluster {
     /// Runs one statement whose text is made of names that are this file's own.
     @discardableResult
     private static func administer(_ statement: String, url: String) async throws -> String? {
-        var configuration = try PostgresConfiguration(url: url, connectionsMax: 1)
-        configuration.connectTimeout = .seconds(20)
+        var configuration = try PostgresConfiguration.patient(url: url, connectionsMax: 1)
         configuration.statementTimeout = .seconds(60)
         let connection = PostgresConnection(configuration: configuration)
         try await connection.open()

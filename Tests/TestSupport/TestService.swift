@@ -98,7 +98,7 @@ package struct TestService: Sendable {
                     try await tasks.waitForAll()
                     throw TestServiceError.notStarted
                 }
-                let postgres = PostgresClient(configuration: try PostgresConfiguration(url: databaseURL))
+                let postgres = PostgresClient(configuration: try .patient(url: databaseURL))
                 let test = TestService(
                     port: port,
                     postgres: postgres,

@@ -55,9 +55,10 @@ struct SignInTests {
 
     @Test("Whatever is wrong, a hash is computed before the refusal", .timeLimit(.minutes(1)))
     func time() async throws {
-        let hashTime = try Self.processorTime {
-            _ = try BCrypt.hash(Array("x".utf8), cost: TestService.passwordHashCost)
+        let hashTimes = try (0..<3).map { _ in
+            try Self.processorTime { _ = try BCrypt.hash(Array("x".utf8), cost: TestService.passwordHashCost) }
         }
+        let hashTime = try #require(hashTimes.min())
         try await TestService.run { service in
             _ = try await service.signUp(email: "ada@example.com")
             let password = try TestService.encrypt("your password")

@@ -74,7 +74,7 @@ struct PhotoSweeperTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sweeper-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try await TestCluster.withDatabase { url in
-            let postgres = PostgresClient(configuration: try PostgresConfiguration(url: url))
+            let postgres = PostgresClient(configuration: try .patient(url: url))
             let users = try await postgres.query(
                 """
                 INSERT INTO users (first_name, last_name, email, password_hash)

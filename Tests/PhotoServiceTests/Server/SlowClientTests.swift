@@ -13,7 +13,7 @@ struct SlowClientTests {
     @Test("A connection without a request is closed, used or not")
     func idle() async throws {
         try await TestService.run(adjust: {
-            $0.limits.idleTimeout = .seconds(2)
+            $0.limits.idleTimeout = .seconds(5)
             $0.limits.tick = .milliseconds(50)
         }) { service in
             for requestCount in 0...1 {

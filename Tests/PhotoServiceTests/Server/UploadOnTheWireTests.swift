@@ -13,7 +13,10 @@ struct UploadOnTheWireTests {
     private func withToken(_ body: @Sendable (TestService, String) async throws -> Void) async throws {
         try await TestService.run(
             settings: ["UPLOAD_BYTES_MAX": "1000000"],
-            adjust: { $0.limits.tick = .milliseconds(50) }
+            adjust: {
+                $0.limits.tick = .milliseconds(50)
+                $0.limits.lingerTimeout = .seconds(30)
+            }
         ) {
             try await body($0, try await $0.makeToken())
         }
