@@ -5,7 +5,7 @@ package import Postgres
 /// Versions are kept in `schema_migrations` as Rails keeps them, checksums in `migration_checksums` beside it. What
 /// changes the database holds an advisory lock, so that processes that start together apply each step once.
 package struct Migrator: Sendable {
-    private let client: PostgresClient
+    private let configuration: PostgresConfiguration
     private let migrations: [Migration]
 
     /// Any number that nothing else locks: the bytes of "selfie".
@@ -18,7 +18,7 @@ package struct Migrator: Sendable {
         var configuration = configuration
         configuration.statementTimeout = nil
         configuration.connectionsMax = 1
-        client = PostgresClient(configuration: configuration)
+        self.configuration = configuration
         self.migrations = migrations
     }
 
@@ -67,31 +67,25 @@ package struct Migrator: Sendable {
     /// - Returns: The plan.
     /// - Throws: `MigrationError.unreachable`, or `PostgresError` when the database refuses.
     package func status() async throws -> MigrationPlan {
-        try await withClient { client in
-            try await client.withConnection { try await plan(on: $0) }
-        }
-    }
-
-    private func withLock<Result>(_ body: (PostgresConnection) async throws -> Result) async throws -> Result {
-        try await withClient { client in
-            try await client.withConnection { connection in
-                try await connection.query("SELECT pg_advisory_lock(\(Self.advisoryLock))")
-                try await connection.execute(script: Self.bookkeeping)
-                return try await body(connection)
-            }
-        }
+        try await withConnection { try await plan(on: $0) }
     }
 
     /// Ending the session gives the lock up, whatever state it is in.
-    private func withClient<Result>(_ body: (PostgresClient) async throws -> Result) async throws -> Result {
+    private func withLock<Result>(_ body: (PostgresConnection) async throws -> Result) async throws -> Result {
+        try await withConnection { connection in
+            try await connection.query("SELECT pg_advisory_lock(\(Self.advisoryLock))")
+            try await connection.execute(script: Self.bookkeeping)
+            return try await body(connection)
+        }
+    }
+
+    private func withConnection<Result>(_ body: (PostgresConnection) async throws -> Result) async throws -> Result {
         do {
-            let result = try await body(client)
-            await client.close()
-            return result
-        } catch {
-            await client.close()
-            if case PostgresError.cannotConnect(let reason) = error { throw MigrationError.unreachable(reason) }
-            throw error
+            return try await PostgresClient.withClient(configuration: configuration) { client in
+                try await client.withConnection(body)
+            }
+        } catch PostgresError.cannotConnect(let reason) {
+            throw MigrationError.unreachable(reason)
         }
     }
 

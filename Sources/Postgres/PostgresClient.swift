@@ -29,6 +29,28 @@ package final class PostgresClient: Sendable {
         state = Mutex(State(machine: PoolStateMachine(connectionsMax: configuration.connectionsMax)))
     }
 
+    /// Runs `body` with a client, and closes the client however that ends.
+    ///
+    /// - Parameters:
+    ///   - configuration: The database and the limits.
+    ///   - body: What to do with the client.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
+    package static func withClient<Result>(
+        configuration: PostgresConfiguration,
+        _ body: (PostgresClient) async throws -> Result
+    ) async throws -> Result {
+        let client = PostgresClient(configuration: configuration)
+        do {
+            let result = try await body(client)
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
     /// Runs one statement on any connection.
     ///
     /// - Parameter query: The statement.

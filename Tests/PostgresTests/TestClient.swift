@@ -23,15 +23,7 @@ func withClient<Result: Sendable>(
 ) async throws -> Result {
     var configuration = try PostgresConfiguration.patient(url: url, connectionsMax: connectionsMax)
     adjust(&configuration)
-    let client = PostgresClient(configuration: configuration)
-    do {
-        let result = try await body(client)
-        await client.close()
-        return result
-    } catch {
-        await client.close()
-        throw error
-    }
+    return try await PostgresClient.withClient(configuration: configuration, body)
 }
 
 /// Looks at a database's sessions from outside.

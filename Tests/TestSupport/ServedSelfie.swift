@@ -96,14 +96,6 @@ package struct ServedSelfie: Sendable {
         _ databaseURL: String,
         _ body: (PostgresClient) async throws -> Result
     ) async throws -> Result {
-        let client = PostgresClient(configuration: try .patient(url: databaseURL, connectionsMax: 2))
-        do {
-            let result = try await body(client)
-            await client.close()
-            return result
-        } catch {
-            await client.close()
-            throw error
-        }
+        try await PostgresClient.withClient(configuration: .patient(url: databaseURL, connectionsMax: 2), body)
     }
 }

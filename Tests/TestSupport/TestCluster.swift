@@ -78,11 +78,11 @@ package actor TestCluster {
     }
 
     private static func testDatabases(url: String) async throws -> [String] {
-        let client = PostgresClient(configuration: try .patient(url: url, connectionsMax: 1))
-        let rows = try await client.query(
-            "SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%' OR datname = 'selfie_template'"
-        )
-        await client.close()
+        let rows = try await PostgresClient.withClient(configuration: .patient(url: url, connectionsMax: 1)) {
+            try await $0.query(
+                "SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%' OR datname = 'selfie_template'"
+            )
+        }
         return try rows.map { try $0.decode("datname") }
     }
 

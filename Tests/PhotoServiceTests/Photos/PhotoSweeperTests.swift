@@ -74,17 +74,17 @@ struct PhotoSweeperTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sweeper-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try await TestCluster.withDatabase { url in
-            let postgres = PostgresClient(configuration: try .patient(url: url))
-            let users = try await postgres.query(
-                """
-                INSERT INTO users (first_name, last_name, email, password_hash)
-                VALUES ('Ada', 'Lovelace', 'ada@example.com', 'none') RETURNING id
-                """
-            )
-            let objects = try DiskObjectStore(directory: folder.path)
-            let userID: Int = try #require(users.first).decode("id")
-            try await body(Scene(postgres: postgres, folder: folder, objects: objects, userID: userID))
-            await postgres.close()
+            try await PostgresClient.withClient(configuration: .patient(url: url)) { postgres in
+                let users = try await postgres.query(
+                    """
+                    INSERT INTO users (first_name, last_name, email, password_hash)
+                    VALUES ('Ada', 'Lovelace', 'ada@example.com', 'none') RETURNING id
+                    """
+                )
+                let objects = try DiskObjectStore(directory: folder.path)
+                let userID: Int = try #require(users.first).decode("id")
+                try await body(Scene(postgres: postgres, folder: folder, objects: objects, userID: userID))
+            }
         }
     }
 
