@@ -41,7 +41,7 @@ extension MigrationError: CustomStringConvertible {
         case .invalidName(let name): "\(name) is no name for a migration: use letters, digits and underscores."
         case .cannotWrite(let path): "The file \(path) can't be written."
         case .failed(let migration, .server(let error)):
-            "\(migration.fileName) failed and was rolled back (SQLSTATE \(error.sqlState.rawValue)):\n\(error.message)"
+            "\(migration.fileName) failed and was rolled back (SQLSTATE \(error.sqlState.code)):\n\(error.message)"
         case .failed(let migration, let error): "\(migration.fileName) failed and was rolled back: \(error)."
         }
     }

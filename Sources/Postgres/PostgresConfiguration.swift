@@ -1,17 +1,17 @@
 /// Where the database is and how long to wait for it.
 package struct PostgresConfiguration: Sendable {
-    /// A connection URL with all of libpq's parameters (`sslmode` and the like); it may hold a password.
+    /// A connection URL with all of libpq's parameters (`sslmode`, several hosts, `target_session_attrs` and the like);
+    /// it may hold a password.
     package let url: String
-    /// How many connections the client opens at most.
-    package var connectionsMax: Int
-    /// How long a caller waits for a connection to become free.
-    package var leaseTimeout: Duration = .seconds(2)
-    /// How long connecting may take.
+    /// How many connections, and how long callers and connections wait.
+    package var pool = PoolLimits()
+    /// How long connecting to each host may take; whole seconds, two at least.
     package var connectTimeout: Duration = .seconds(2)
-    /// How long a statement may take; nil for no limit.
+    /// How long a statement may take until the server cancels it; nil for no limit.
     package var statementTimeout: Duration? = .milliseconds(2500)
-    /// An idle connection that was used less than this ago is lent without looking whether the server closed it.
-    package var trustedIdleTime: Duration = .seconds(1)
+
+    /// How much longer the client waits than the server lets a statement run.
+    static let answerGrace: Duration = .milliseconds(500)
 
     /// Takes a connection URL that libpq understands.
     ///
@@ -22,12 +22,21 @@ package struct PostgresConfiguration: Sendable {
     package init(url: String, connectionsMax: Int = 10) throws(PostgresError) {
         if let complaint = LibPQ.complaint(aboutURL: url) { throw .cannotConnect(complaint) }
         self.url = url
-        self.connectionsMax = connectionsMax
+        pool.connectionsMax = connectionsMax
+    }
+
+    /// Sets what the decoding of results relies on, and the server's share of the time limits.
+    var setUp: PostgresQuery {
+        let milliseconds = statementTimeout.map { Int($0 / .milliseconds(1)) } ?? 0
+        return """
+            SELECT set_config('timezone', 'UTC', false),
+                set_config('statement_timeout', \(String(milliseconds)), false)
+            """
     }
 }
 
 extension PostgresConfiguration: CustomStringConvertible, CustomReflectable {
-    package var description: String { "PostgresConfiguration(connectionsMax: \(connectionsMax))" }
+    package var description: String { "PostgresConfiguration(connectionsMax: \(pool.connectionsMax))" }
 
-    package var customMirror: Mirror { Mirror(self, children: ["connectionsMax": connectionsMax]) }
+    package var customMirror: Mirror { Mirror(self, children: ["connectionsMax": pool.connectionsMax]) }
 }

@@ -38,7 +38,7 @@ struct ErrorTextTests {
         ]
     )
     func unavailable(sqlState: String, isUnavailable: Bool) {
-        let error = PostgresServerError(sqlState: SQLState(rawValue: sqlState), message: "", constraint: nil)
+        let error = PostgresServerError(sqlState: SQLState(sqlState), message: "", constraint: nil)
         #expect(PostgresError.server(error).isUnavailable == isUnavailable)
     }
 

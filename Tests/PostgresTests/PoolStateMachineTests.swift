@@ -5,19 +5,33 @@ import Testing
 /// What happens to a pool, in order, and what it decides each time.
 struct PoolScenario: CustomTestStringConvertible, Sendable {
     enum Event: Sendable {
+        case statement(UInt64)
         case lease(UInt64)
-        case giveBack(String?)
         case cancel(UInt64)
+        case opened(UInt64)
+        case failedToOpen(UInt64)
+        case released(UInt64)
+        case returned(UInt64)
+        case lost(UInt64)
+        case block(UInt64)
+        case unblock(UInt64)
+        /// The clock moves on by so many milliseconds.
+        case wait(Int)
         case close
     }
 
     let testDescription: String
-    let connectionsMax: Int
-    let steps: [(Event, String)]
+    let limits: PoolLimits
+    let steps: [(Event, [String])]
 
-    init(_ description: String, connectionsMax: Int, _ steps: [(Event, String)]) {
+    init(_ description: String, limits: (inout PoolLimits) -> Void, _ steps: [(Event, [String])]) {
         testDescription = description
-        self.connectionsMax = connectionsMax
+        var poolLimits = PoolLimits()
+        poolLimits.connectionsMax = 2
+        poolLimits.connectionsMin = 1
+        poolLimits.pipelineDepth = 2
+        limits(&poolLimits)
+        self.limits = poolLimits
         self.steps = steps
     }
 }
@@ -28,169 +42,200 @@ struct PoolStateMachineTests {
         "Each event leads to the one right decision",
         arguments: [
             PoolScenario(
-                "Connections are opened on demand, up to the limit",
-                connectionsMax: 2,
-                [(.lease(1), "open"), (.lease(2), "open"), (.lease(3), "wait")]
-            ),
-            PoolScenario(
-                "A connection that came back is used again, the last one first",
-                connectionsMax: 3,
+                "Connections are opened on demand, as many as the waiters need",
+                limits: { $0.connectionsMax = 3 },
                 [
-                    (.lease(1), "open"), (.lease(2), "open"), (.giveBack("a"), "none"), (.giveBack("b"), "none"),
-                    (.lease(3), "use b"), (.lease(4), "use a"), (.lease(5), "open"), (.lease(6), "wait"),
+                    (.statement(1), ["open 1"]), (.statement(2), []), (.statement(3), ["open 2"]),
+                    (.lease(4), ["open 3"]), (.lease(5), []),
+                    (.opened(1), ["1 on 1", "2 on 1"]), (.opened(2), ["3 on 2"]), (.opened(3), ["4 on 3"]),
                 ]
             ),
             PoolScenario(
-                "Waiters are served first come, first served",
-                connectionsMax: 1,
+                "Statements share connections, the least busy first; a lease has one to itself",
+                limits: { _ in },
                 [
-                    (.lease(1), "open"), (.lease(2), "wait"), (.lease(3), "wait"),
-                    (.giveBack("a"), "hand a to 2"), (.giveBack("a"), "hand a to 3"), (.giveBack("a"), "none"),
-                    (.lease(4), "use a"),
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.statement(2), ["open 2"]),
+                    (.opened(2), ["2 on 2"]), (.statement(3), ["3 on 2"]), (.statement(4), []),
+                    (.returned(1), ["4 on 1"]), (.statement(5), ["5 on 1"]), (.statement(6), []),
+                    (.released(2), ["6 on 2"]), (.released(1), []), (.released(1), []), (.lease(7), ["7 on 1"]),
                 ]
             ),
             PoolScenario(
-                "Who comes while others wait goes to the end of the line",
-                connectionsMax: 1,
+                "Who comes first is served first, also a lease that needs an idle connection",
+                limits: { $0.connectionsMax = 1 },
                 [
-                    (.lease(1), "open"), (.lease(2), "wait"), (.giveBack("a"), "hand a to 2"), (.lease(3), "wait"),
-                    (.lease(4), "wait"), (.giveBack("a"), "hand a to 3"),
+                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
+                    (.lease(4), []), (.released(1), ["2 on 1"]), (.returned(1), ["3 on 1"]), (.statement(5), []),
+                    (.released(1), ["4 on 1"]), (.returned(1), ["5 on 1"]),
                 ]
             ),
             PoolScenario(
-                "A waiter who is cancelled is passed over",
-                connectionsMax: 1,
+                "Who stops waiting is skipped; who was served can't stop",
+                limits: { $0.connectionsMax = 1 },
                 [
-                    (.lease(1), "open"), (.lease(2), "wait"), (.lease(3), "wait"), (.cancel(2), "cancelled"),
-                    (.giveBack("a"), "hand a to 3"), (.giveBack("a"), "none"),
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.lease(3), []),
+                    (.cancel(2), ["cancelled"]), (.cancel(1), ["too late"]), (.cancel(9), ["too late"]),
+                    (.returned(1), ["3 on 1"]),
                 ]
             ),
             PoolScenario(
-                "Who was served, or never waited, can't be cancelled",
-                connectionsMax: 1,
+                "Who waits for too long is refused, and the line goes on",
+                limits: { ($0.connectionsMax, $0.leaseTimeout) = (1, .seconds(2)) },
                 [
-                    (.lease(1), "open"), (.cancel(1), "too late"), (.lease(2), "wait"), (.giveBack("a"), "hand a to 2"),
-                    (.cancel(2), "too late"), (.cancel(9), "too late"),
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.wait(1000), []),
+                    (.lease(3), []), (.wait(999), []), (.wait(1), ["refuse 2: timedOut"]), (.returned(1), ["3 on 1"]),
                 ]
             ),
             PoolScenario(
-                "A broken connection gives the waiter leave to open another",
-                connectionsMax: 1,
+                "No more than allowed wait",
+                limits: { ($0.connectionsMax, $0.waitersMax) = (1, 2) },
                 [
-                    (.lease(1), "open"), (.lease(2), "wait"), (.giveBack(nil), "hand nothing to 2"),
-                    (.lease(3), "wait"),
-                    (.giveBack("b"), "hand b to 3"),
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
+                    (.statement(4), ["full"]), (.lease(5), ["full"]), (.returned(1), ["2 on 1"]), (.statement(6), []),
                 ]
             ),
             PoolScenario(
-                "A broken connection makes room",
-                connectionsMax: 1,
-                [(.lease(1), "open"), (.giveBack(nil), "none"), (.lease(2), "open"), (.lease(3), "wait")]
-            ),
-            PoolScenario(
-                "Closing hands out idle connections and waiters, and refuses who comes later",
-                connectionsMax: 2,
+                "A slow statement takes nobody along, and another connection is opened",
+                limits: { $0.slowness = .milliseconds(20) },
                 [
-                    (.lease(1), "open"), (.lease(2), "open"), (.giveBack("a"), "none"), (.lease(3), "use a"),
-                    (.lease(4), "wait"), (.lease(5), "wait"), (.close, "close [] and refuse [4, 5]"),
-                    (.lease(6), "refuse"), (.giveBack("a"), "close a"), (.giveBack(nil), "none"),
-                    (.close, "close [] and refuse []"),
+                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.wait(19), []),
+                    (.statement(2), ["2 on 1"]), (.released(1), []), (.wait(20), []), (.statement(3), ["open 2"]),
+                    (.opened(2), ["3 on 2"]), (.wait(20), []), (.statement(4), []), (.released(1), ["4 on 1"]),
                 ]
             ),
             PoolScenario(
-                "Closing an idle pool closes its connections once",
-                connectionsMax: 2,
+                "A connection that is lost makes room for another",
+                limits: { $0.connectionsMax = 1 },
                 [
-                    (.lease(1), "open"), (.giveBack("a"), "none"), (.close, "close [a] and refuse []"),
-                    (.close, "close [] and refuse []"), (.lease(2), "refuse"),
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.lost(1), ["open 2"]),
+                    (.opened(2), ["2 on 2"]), (.lost(2), []), (.statement(3), ["open 3"]),
+                ]
+            ),
+            PoolScenario(
+                "A blocked connection takes nobody, and is not idle",
+                limits: { ($0.connectionsMax, $0.idleTimeout, $0.connectionsMin) = (1, .seconds(1), 0) },
+                [
+                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.block(1), []), (.released(1), []),
+                    (.statement(2), []), (.wait(1500), []), (.unblock(1), ["2 on 1"]),
+                ]
+            ),
+            PoolScenario(
+                "When connecting fails, who waits is told so; who comes then waits for the next attempt",
+                limits: { ($0.connectionsMax, $0.backOffMax) = (2, .milliseconds(100)) },
+                [
+                    (.lease(1), ["open 1"]), (.statement(2), ["open 2"]), (.failedToOpen(1), []),
+                    (.failedToOpen(2), ["refuse 1: cannotConnect", "refuse 2: cannotConnect"]),
+                    (.lease(3), []), (.wait(99), []), (.lease(4), []), (.wait(1), ["open 3"]), (.lease(5), []),
+                    (
+                        .failedToOpen(3),
+                        ["refuse 3: cannotConnect", "refuse 4: cannotConnect", "refuse 5: cannotConnect"]
+                    ),
+                    (.lease(6), []), (.wait(100), ["open 4"]), (.opened(4), ["6 on 4"]), (.lease(7), ["open 5"]),
+                ]
+            ),
+            PoolScenario(
+                "While one connection works, who waits is not told of another that could not be opened",
+                limits: { $0.backOffMax = .milliseconds(50) },
+                [
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]), (.failedToOpen(2), []),
+                    (.wait(49), []), (.wait(1), ["open 3"]), (.returned(1), ["2 on 1"]),
+                ]
+            ),
+            PoolScenario(
+                "Idle connections are closed after a while, but for those that are kept warm",
+                limits: { $0.idleTimeout = .seconds(60) },
+                [
+                    (.lease(1), ["open 1"]), (.lease(2), ["open 2"]), (.opened(1), ["1 on 1"]),
+                    (.opened(2), ["2 on 2"]),
+                    (.returned(2), []), (.wait(30_000), []), (.returned(1), []), (.wait(29_999), []),
+                    (.wait(1), ["close 2"]), (.wait(100_000), []), (.lease(3), ["3 on 1"]),
+                ]
+            ),
+            PoolScenario(
+                "An old connection is closed once it is idle, and takes nobody before",
+                limits: { ($0.connectionsMax, $0.lifetime) = (1, .seconds(100)) },
+                [
+                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.wait(100_000), []), (.statement(2), []),
+                    (.released(1), ["close 1", "open 2"]), (.opened(2), ["2 on 2"]), (.released(2), []),
+                    (.wait(100_000), ["close 2"]),
+                ]
+            ),
+            PoolScenario(
+                "A closed pool refuses whoever waits or comes, and closes what is idle or comes back",
+                limits: { _ in },
+                [
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
+                    (.opened(2), ["2 on 2"]),
+                    (.returned(2), []), (.lease(3), ["3 on 2"]), (.lease(4), []), (.statement(5), []),
+                    (.returned(2), ["4 on 2"]), (.close, ["refuse 5: closed"]), (.lease(6), ["refuse 6: closed"]),
+                    (.returned(1), ["close 1"]), (.returned(2), ["close 2"]), (.close, []),
                 ]
             ),
         ]
     )
     func scenario(_ scenario: PoolScenario) {
-        var machine = PoolStateMachine<String>(connectionsMax: scenario.connectionsMax)
+        var machine = PoolStateMachine(limits: scenario.limits)
+        var now = ContinuousClock.now
         for (number, (event, expected)) in scenario.steps.enumerated() {
-            let decision = Self.apply(event, to: &machine)
-            #expect(decision == expected, "step \(number)")
+            let decisions = Self.apply(event, to: &machine, now: &now)
+            #expect(decisions == expected, "step \(number)")
         }
     }
 
-    private static func apply(_ event: PoolScenario.Event, to machine: inout PoolStateMachine<String>) -> String {
+    @Test("The time at which something is due is told")
+    func deadlines() {
+        var limits = PoolLimits()
+        (limits.leaseTimeout, limits.slowness, limits.connectionsMax) = (.seconds(2), .milliseconds(20), 1)
+        (limits.idleTimeout, limits.lifetime, limits.connectionsMin) = (.seconds(60), .seconds(100), 0)
+        var machine = PoolStateMachine(limits: limits)
+        var now = ContinuousClock.now
+        let start = now
+        #expect(machine.nextDeadline(now: now) == nil)
+        _ = Self.apply(.statement(1), to: &machine, now: &now)
+        #expect(machine.nextDeadline(now: now) == start + .seconds(2))
+        _ = Self.apply(.opened(1), to: &machine, now: &now)
+        #expect(machine.nextDeadline(now: now) == nil)
+        _ = Self.apply(.lease(2), to: &machine, now: &now)
+        #expect(machine.nextDeadline(now: now) == start + .milliseconds(20))
+        _ = Self.apply(.wait(20), to: &machine, now: &now)
+        #expect(machine.nextDeadline(now: now) == start + .seconds(2))
+        _ = Self.apply(.cancel(2), to: &machine, now: &now)
+        _ = Self.apply(.released(1), to: &machine, now: &now)
+        #expect(machine.nextDeadline(now: now) == now + .seconds(60))
+        _ = Self.apply(.wait(50_000), to: &machine, now: &now)
+        _ = Self.apply(.lease(3), to: &machine, now: &now)
+        _ = Self.apply(.returned(1), to: &machine, now: &now)
+        #expect(machine.nextDeadline(now: now) == start + .seconds(100))
+    }
+
+    private static func apply(
+        _ event: PoolScenario.Event,
+        to machine: inout PoolStateMachine,
+        now: inout ContinuousClock.Instant
+    ) -> [String] {
         switch event {
-        case .lease(let id):
-            switch machine.lease(waiter: id) {
-            case .use(let connection): "use \(connection)"
-            case .open: "open"
-            case .wait: "wait"
-            case .refuse: "refuse"
-            }
-        case .giveBack(let connection):
-            switch machine.giveBack(connection) {
-            case .none: "none"
-            case .hand(let connection, let id): "hand \(connection ?? "nothing") to \(id)"
-            case .close(let connection): "close \(connection)"
-            }
-        case .cancel(let id): machine.cancel(waiter: id) ? "cancelled" : "too late"
-        case .close:
-            {
-                let (idle, waiters) = machine.close()
-                return "close [\(idle.joined(separator: ", "))] and refuse \(waiters)"
-            }()
+        case .statement(let id): if !machine.request(.statement, as: id, now: now) { return ["full"] }
+        case .lease(let id): if !machine.request(.lease, as: id, now: now) { return ["full"] }
+        case .cancel(let id): return [machine.cancel(id) ? "cancelled" : "too late"]
+        case .opened(let id): machine.opened(id, now: now, jitter: 0)
+        case .failedToOpen(let id): machine.failedToOpen(id, now: now, jitter: 0)
+        case .released(let id): machine.released(id, now: now)
+        case .returned(let id): machine.returned(id, now: now)
+        case .lost(let id): machine.lost(id)
+        case .block(let id): machine.setBlocked(id, true)
+        case .unblock(let id): machine.setBlocked(id, false)
+        case .wait(let milliseconds): now += .milliseconds(milliseconds)
+        case .close: machine.close()
         }
-    }
-
-    @Test("However leases come and go, no more connections are out than allowed", arguments: 1...8)
-    func limitHolds(connectionsMax: Int) {
-        var generator = SeededGenerator(seed: UInt64(connectionsMax))
-        var machine = PoolStateMachine<Int>(connectionsMax: connectionsMax)
-        var (leased, waiting): ([Int], [UInt64]) = ([], [])
-        var opened = 0
-        func open() -> Int {
-            opened += 1
-            return opened
-        }
-        for id in 0..<UInt64(5_000) {
-            switch Int.random(in: 0..<5, using: &generator) {
-            case 0, 1:
-                switch machine.lease(waiter: id) {
-                case .use(let connection): leased.append(connection)
-                case .open: leased.append(open())
-                case .wait: waiting.append(id)
-                case .refuse: Issue.record("the pool is open")
-                }
-            case 2 where !waiting.isEmpty:
-                let id = waiting.remove(at: Int.random(in: 0..<waiting.count, using: &generator))
-                let isCancelled = machine.cancel(waiter: id)
-                #expect(isCancelled)
-            default:
-                guard !leased.isEmpty else { continue }
-                let connection = leased.remove(at: Int.random(in: 0..<leased.count, using: &generator))
-                let isBroken = Int.random(in: 0..<4, using: &generator) == 0
-                guard case .hand(let handed, let id) = machine.giveBack(isBroken ? nil : connection) else { continue }
-                #expect(id == waiting.first)
-                waiting.removeAll { $0 == id }
-                leased.append(handed ?? open())
+        var decisions: [String] = []
+        while let action = machine.nextAction(now: now) {
+            switch action {
+            case .assign(let waiter, let connection): decisions.append("\(waiter) on \(connection)")
+            case .refuse(let waiter, let reason): decisions.append("refuse \(waiter): \(reason)")
+            case .open(let connection): decisions.append("open \(connection)")
+            case .close(let connection): decisions.append("close \(connection)")
             }
-            #expect(leased.count <= connectionsMax)
-            #expect(Set(leased).count == leased.count)
-            #expect(waiting.isEmpty || leased.count == connectionsMax)
         }
-    }
-}
-
-/// SplitMix64, so that a failure repeats.
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
+        return decisions
     }
 }

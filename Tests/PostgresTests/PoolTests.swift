@@ -40,7 +40,7 @@ struct PoolTests {
 
     @Test("Who gets no connection in time is told so, and the line goes on")
     func leaseTimeout() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.leaseTimeout = .milliseconds(100) }) { client, _ in
+        try await withClient(connectionsMax: 1, adjust: { $0.pool.leaseTimeout = .seconds(2) }) { client, _ in
             try await client.withConnection { _ in
                 let start = ContinuousClock.now
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
@@ -49,7 +49,7 @@ struct PoolTests {
                     return
                 }
                 #expect(error?.isUnavailable == true)
-                #expect(ContinuousClock.now - start < .seconds(5))
+                #expect(ContinuousClock.now - start < .seconds(15))
             }
             #expect(try await client.query("SELECT 1").count == 1)
         }

@@ -28,7 +28,7 @@ struct StatementTests {
         try await withClient(connectionsMax: 1) { client, _ in
             let before = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
             let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT \(text) AS text") }
-            #expect(error?.sqlState == "22021")
+            #expect(error?.sqlState?.code == "22021")
             let after = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
             #expect(after == before)
         }
@@ -83,7 +83,7 @@ struct StatementTests {
                 let error = await #expect(throws: PostgresError.self) {
                     try await connection.execute(script: "CREATE TABLE c (); SELECT no_such_column; CREATE TABLE d ();")
                 }
-                #expect(error?.sqlState == SQLState.undefinedColumn.rawValue)
+                #expect(error?.sqlState == .undefinedColumn)
                 try await connection.execute(script: "")
             }
             let rows = try await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
@@ -105,13 +105,5 @@ struct StatementTests {
                 #expect(try row.decode("zone", as: String.self) == "UTC")
             }
         }
-    }
-}
-
-extension PostgresError {
-    /// The SQLSTATE of a server's refusal.
-    var sqlState: String? {
-        guard case .server(let error) = self else { return nil }
-        return error.sqlState.rawValue
     }
 }

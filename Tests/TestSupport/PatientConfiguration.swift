@@ -11,7 +11,7 @@ extension PostgresConfiguration {
     package static func patient(url: String, connectionsMax: Int = 4) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(url: url, connectionsMax: connectionsMax)
         configuration.connectTimeout = .seconds(20)
-        configuration.leaseTimeout = .seconds(20)
+        configuration.pool.leaseTimeout = .seconds(20)
         configuration.statementTimeout = .seconds(20)
         return configuration
     }

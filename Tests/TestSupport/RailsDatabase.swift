@@ -78,14 +78,8 @@ package enum RailsDatabase {
     ///   - url: The database.
     /// - Throws: `PostgresError`.
     package static func run(_ script: String, url: String) async throws {
-        let connection = PostgresConnection(configuration: try .patient(url: url))
-        try await connection.open()
-        do {
-            try await connection.execute(script: script)
-            await connection.close()
-        } catch {
-            await connection.close()
-            throw error
+        try await PostgresClient.withClient(configuration: .patient(url: url)) { client in
+            try await client.withConnection { try await $0.execute(script: script) }
         }
     }
 
@@ -108,9 +102,12 @@ package enum DatabaseDump {
     /// - Returns: Lines in a fixed order.
     /// - Throws: `PostgresError`.
     package static func lines(url: String, without excluded: String = "") async throws -> [String] {
-        let connection = PostgresConnection(configuration: try .patient(url: url))
-        try await connection.open()
-        defer { Task { await connection.close() } }
+        try await PostgresClient.withClient(configuration: .patient(url: url)) { client in
+            try await client.withConnection { try await lines(on: $0, without: excluded) }
+        }
+    }
+
+    private static func lines(on connection: PostgresConnection, without excluded: String) async throws -> [String] {
         let tables = try await texts(
             "SELECT tablename::text AS line FROM pg_tables WHERE schemaname = 'public' AND tablename <> \(excluded) ORDER BY 1",
             on: connection

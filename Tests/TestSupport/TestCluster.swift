@@ -91,11 +91,10 @@ package actor TestCluster {
     private static func administer(_ statement: String, url: String) async throws -> String? {
         var configuration = try PostgresConfiguration.patient(url: url, connectionsMax: 1)
         configuration.statementTimeout = .seconds(60)
-        let connection = PostgresConnection(configuration: configuration)
-        try await connection.open()
-        defer { Task { await connection.close() } }
-        let rows = try await connection.query(PostgresQuery(stringLiteral: statement))
-        return try rows.first?.decode("data_directory")
+        return try await PostgresClient.withClient(configuration: configuration) { client in
+            let rows = try await client.withConnection { try await $0.query(PostgresQuery(stringLiteral: statement)) }
+            return try rows.first?.decode("data_directory")
+        }
     }
 
     /// Ends the cluster with the test process, which has no other place to do so.

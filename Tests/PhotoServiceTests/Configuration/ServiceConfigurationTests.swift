@@ -37,7 +37,7 @@ struct ServiceConfigurationTests {
     @Test("What is not said has the documented default")
     func defaults() throws {
         let configuration = try read()
-        #expect(configuration.postgres.connectionsMax == 10)
+        #expect(configuration.postgres.pool.connectionsMax == 10)
         #expect(configuration.publicURL == nil)
         #expect(configuration.port == 3000)
         #expect(configuration.uploadBytesMax == 32 * 1024 * 1024)
@@ -71,7 +71,7 @@ struct ServiceConfigurationTests {
         #expect(configuration.passwordHashCost == 10)
         #expect(configuration.getsTokenWithoutPassword)
         #expect(configuration.logLevel == .debug)
-        #expect(configuration.postgres.connectionsMax == 500)
+        #expect(configuration.postgres.pool.connectionsMax == 500)
         #expect(configuration.publicURL == "https://selfies.example.com")
         guard case .disk("/somewhere") = configuration.objectStorage else {
             Issue.record("not the disk, which wins over S3")

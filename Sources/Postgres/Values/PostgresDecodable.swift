@@ -2,15 +2,20 @@ package import FoundationEssentials
 
 /// A Swift type that a column can be read into.
 package protocol PostgresDecodable {
-    /// The column types that can be read into this one.
-    static var postgresTypes: Set<PostgresType> { get }
+    /// Whether a column of this type can be read into this one.
+    static func canDecode(_ type: PostgresType) -> Bool
 
     /// Reads a cell in its type's binary format; nil when it is malformed or does not fit.
     init?(postgresBytes: ArraySlice<UInt8>)
 }
 
 extension String: PostgresDecodable {
-    package static var postgresTypes: Set<PostgresType> { [.text, .varchar, .bpchar, .name] }
+    package static func canDecode(_ type: PostgresType) -> Bool {
+        switch type {
+        case .text, .varchar, .bpchar, .name: true
+        default: false
+        }
+    }
 
     package init?(postgresBytes: ArraySlice<UInt8>) {
         self.init(validating: postgresBytes, as: UTF8.self)
@@ -18,7 +23,12 @@ extension String: PostgresDecodable {
 }
 
 extension Int: PostgresDecodable {
-    package static var postgresTypes: Set<PostgresType> { [.int2, .int4, .int8] }
+    package static func canDecode(_ type: PostgresType) -> Bool {
+        switch type {
+        case .int2, .int4, .int8: true
+        default: false
+        }
+    }
 
     package init?(postgresBytes: ArraySlice<UInt8>) {
         guard let first = postgresBytes.first, postgresBytes.count <= MemoryLayout<Int>.size else { return nil }
@@ -28,7 +38,12 @@ extension Int: PostgresDecodable {
 }
 
 extension Bool: PostgresDecodable {
-    package static var postgresTypes: Set<PostgresType> { [.bool] }
+    package static func canDecode(_ type: PostgresType) -> Bool {
+        switch type {
+        case .bool: true
+        default: false
+        }
+    }
 
     package init?(postgresBytes: ArraySlice<UInt8>) {
         guard postgresBytes.count == 1 else { return nil }
@@ -37,7 +52,12 @@ extension Bool: PostgresDecodable {
 }
 
 extension Date: PostgresDecodable {
-    package static var postgresTypes: Set<PostgresType> { [.timestamp, .timestamptz] }
+    package static func canDecode(_ type: PostgresType) -> Bool {
+        switch type {
+        case .timestamp, .timestamptz: true
+        default: false
+        }
+    }
 
     /// Reads an instant; `infinity` and `-infinity` become the far future and the far past.
     package init?(postgresBytes: ArraySlice<UInt8>) {
@@ -53,7 +73,12 @@ extension Date: PostgresDecodable {
 }
 
 extension [UInt8]: PostgresDecodable {
-    package static var postgresTypes: Set<PostgresType> { [.bytea] }
+    package static func canDecode(_ type: PostgresType) -> Bool {
+        switch type {
+        case .bytea: true
+        default: false
+        }
+    }
 
     package init?(postgresBytes: ArraySlice<UInt8>) {
         self = Array(postgresBytes)

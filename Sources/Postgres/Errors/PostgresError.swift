@@ -7,23 +7,26 @@ package enum PostgresError: Error, Sendable {
     case cannotConnect(String)
     /// The connection broke while a statement was under way, which may or may not have run.
     case connectionLost(String)
-    /// The server did not answer within the statement's time limit; the connection was closed.
+    /// The statement did not end within its time limit, and was cancelled at the server.
     case statementTimedOut
-    /// All connections stayed in use for as long as a caller may wait for one.
+    /// No connection became free for as long as a caller may wait for one.
     case leaseTimedOut
+    /// As many callers as may wait for a connection are waiting.
+    case tooManyWaiting
     /// The client was shut down.
     case clientClosed
+    /// The connection was used after its lease had ended.
+    case leaseEnded
     /// The server refused the statement.
     case server(PostgresServerError)
     /// A column could not be read as the type that was asked for.
     case decoding(column: String, expected: String, found: String)
-    /// The task that was waiting was cancelled.
+    /// The calling task was cancelled; the statement is cancelled at the server.
     case cancelled
 }
 
 /// The server's answer to a statement that it refused.
 package struct PostgresServerError: Sendable, Equatable {
-    /// The five characters of the SQLSTATE (PostgreSQL manual, appendix A).
     package let sqlState: SQLState
     /// The primary message; it may quote values.
     package let message: String
@@ -34,7 +37,7 @@ package struct PostgresServerError: Sendable, Equatable {
 extension PostgresServerError {
     /// What the server would say to one more statement of a transaction that failed.
     static let failedTransaction = PostgresServerError(
-        sqlState: SQLState(rawValue: "25P02"),
+        sqlState: .inFailedTransaction,
         message: "a statement of the transaction failed, so the transaction was rolled back",
         constraint: nil
     )
@@ -44,19 +47,16 @@ extension PostgresError {
     /// Whether the database, rather than the statement, is the cause, so that trying later may help.
     package var isUnavailable: Bool {
         switch self {
-        case .cannotConnect, .connectionLost, .statementTimedOut, .leaseTimedOut, .clientClosed: true
+        case .cannotConnect, .connectionLost, .statementTimedOut, .leaseTimedOut, .tooManyWaiting, .clientClosed: true
         case .server(let error): error.sqlState.isUnavailable
-        case .decoding, .cancelled: false
+        case .decoding, .cancelled, .leaseEnded: false
         }
     }
 
-    /// Whether the connection can't be used again.
-    var breaksConnection: Bool {
-        switch self {
-        case .cannotConnect, .connectionLost, .statementTimedOut, .clientClosed, .cancelled: true
-        case .server(let error): error.sqlState.breaksConnection
-        case .leaseTimedOut, .decoding: false
-        }
+    /// The SQLSTATE of a server's refusal.
+    package var sqlState: SQLState? {
+        guard case .server(let error) = self else { return nil }
+        return error.sqlState
     }
 }
 
@@ -67,8 +67,10 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
         case .connectionLost: "the connection to PostgreSQL was lost"
         case .statementTimedOut: "PostgreSQL did not answer in time"
         case .leaseTimedOut: "no connection to PostgreSQL became free in time"
+        case .tooManyWaiting: "too many callers wait for a connection to PostgreSQL"
         case .clientClosed: "the PostgreSQL client is closed"
-        case .server(let error): "PostgreSQL refused a statement (SQLSTATE \(error.sqlState.rawValue))"
+        case .leaseEnded: "the connection to PostgreSQL was used after it was given back"
+        case .server(let error): "PostgreSQL refused a statement (SQLSTATE \(error.sqlState.code))"
         case .decoding(let column, let expected, let found): "column \(column): expected \(expected), found \(found)"
         case .cancelled: "the task was cancelled"
         }

@@ -1,0 +1,83 @@
+/// An SQLSTATE: a case for those that callers act on (PostgreSQL manual, appendix A).
+package enum SQLState: Sendable, Hashable {
+    case uniqueViolation
+    case foreignKeyViolation
+    case notNullViolation
+    case checkViolation
+    case undefinedTable
+    case undefinedColumn
+    /// The statement was cancelled, by its time limit or by somebody.
+    case queryCanceled
+    case serializationFailure
+    case deadlockDetected
+    /// A statement was sent in a transaction of which another failed before.
+    case inFailedTransaction
+    /// The server is a standby, or the transaction may only read.
+    case readOnlyTransaction
+    /// Among others: the result of a prepared statement changed with its table.
+    case featureNotSupported
+    /// A prepared statement is gone.
+    case invalidStatementName
+    /// Any other; its five characters.
+    case other(String)
+
+    /// - Parameter code: Five characters.
+    package init(_ code: String) {
+        self =
+            switch code {
+            case "23505": .uniqueViolation
+            case "23503": .foreignKeyViolation
+            case "23502": .notNullViolation
+            case "23514": .checkViolation
+            case "42P01": .undefinedTable
+            case "42703": .undefinedColumn
+            case "57014": .queryCanceled
+            case "40001": .serializationFailure
+            case "40P01": .deadlockDetected
+            case "25P02": .inFailedTransaction
+            case "25006": .readOnlyTransaction
+            case "0A000": .featureNotSupported
+            case "26000": .invalidStatementName
+            default: .other(code)
+            }
+    }
+
+    /// The five characters.
+    package var code: String {
+        switch self {
+        case .uniqueViolation: "23505"
+        case .foreignKeyViolation: "23503"
+        case .notNullViolation: "23502"
+        case .checkViolation: "23514"
+        case .undefinedTable: "42P01"
+        case .undefinedColumn: "42703"
+        case .queryCanceled: "57014"
+        case .serializationFailure: "40001"
+        case .deadlockDetected: "40P01"
+        case .inFailedTransaction: "25P02"
+        case .readOnlyTransaction: "25006"
+        case .featureNotSupported: "0A000"
+        case .invalidStatementName: "26000"
+        case .other(let code): code
+        }
+    }
+
+    /// The first two characters, which name a kind of error.
+    package var errorClass: String { String(code.prefix(2)) }
+
+    /// Connection exceptions (08), insufficient resources (53), operator intervention (57) and system errors (58), and
+    /// a server that turned into a standby.
+    var isUnavailable: Bool {
+        ["08", "53", "57", "58"].contains(errorClass) || self == .readOnlyTransaction
+    }
+
+    /// Whether the same transaction may well succeed when it is tried again from its start.
+    var isWorthRetrying: Bool {
+        self == .serializationFailure || self == .deadlockDetected
+    }
+
+    /// Whether a prepared statement must be prepared anew, and the statement had no effect.
+    var spoilsPreparedStatement: Bool {
+        self == .featureNotSupported || self == .invalidStatementName
+    }
+}

@@ -1,0 +1,23 @@
+import CLibPQ
+
+/// Asks the server, over a connection of its own, to cancel what one of its sessions is at.
+struct CancelRequest: ~Copyable, Sendable {
+    /// Of libpq's object, which shares nothing with the connection that it was made from.
+    private let address: UInt
+
+    init(address: UInt) {
+        self.address = address
+    }
+
+    deinit {
+        PQfreeCancel(OpaquePointer(bitPattern: address))
+    }
+
+    /// Sends the request and waits until the server has taken note, which blocks the thread.
+    ///
+    /// A failure says no more than that the statement runs on.
+    func send() {
+        var message = [CChar](repeating: 0, count: 256)
+        _ = PQcancel(OpaquePointer(bitPattern: address), &message, Int32(message.count))
+    }
+}

@@ -1,0 +1,88 @@
+import CLibPQ
+import Glibc
+
+extension LibPQ {
+    /// What is asked of every connection unless its URL says otherwise.
+    ///
+    /// A peer that falls silent, as behind a firewall that drops, is given up after half a minute (tcp(7)).
+    private static let defaults = [
+        "fallback_application_name": "selfie",
+        "client_encoding": "UTF8",
+        "keepalives": "1",
+        "keepalives_idle": "15",
+        "keepalives_interval": "5",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "30000",
+    ]
+
+    /// Connects, which blocks the thread: for the look-up of names, and for one host after another.
+    ///
+    /// - Parameters:
+    ///   - url: A `postgresql://` URL or a keyword/value string.
+    ///   - timeout: How long each host may take; libpq counts whole seconds, two at least.
+    /// - Returns: A connection in pipeline mode that never blocks.
+    /// - Throws: `PostgresError.cannotConnect`, with libpq's reason.
+    static func connect(url: String, timeout: Duration) throws(PostgresError) -> LibPQ {
+        var parameters = defaults
+        parameters["connect_timeout"] = String(max(2, timeout.components.seconds))
+        let keywords = Array(parameters.keys) + ["dbname"]
+        let values = Array(parameters.values) + [url]
+        let pointer = withCStrings(keywords) { keywords in
+            withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }
+        }
+        guard let pointer else { throw .cannotConnect("out of memory") }
+        let libpq = LibPQ(pointer)
+        guard PQstatus(pointer) == CONNECTION_OK else { throw .cannotConnect(libpq.lastError) }
+        // Without a receiver, libpq prints the server's notices to standard error.
+        _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
+        guard PQsetnonblocking(pointer, 1) == 0, PQenterPipelineMode(pointer) == 1 else {
+            throw .cannotConnect(libpq.lastError)
+        }
+        return libpq
+    }
+
+    /// Why libpq refuses `url` as a connection string, or nil when it takes it.
+    static func complaint(aboutURL url: String) -> String? {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(url, &message) else {
+            defer { PQfreemem(message) }
+            return message.map { String(cString: $0) } ?? "out of memory"
+        }
+        defer { PQconninfoFree(options) }
+        return misreading(of: options)
+    }
+
+    /// Why options can't be what was meant, although libpq takes them.
+    ///
+    /// A password with a bare `@` or `/` cuts a URL in the wrong place; libpq would then quote parts of the password
+    /// as a host or a port that it can't make sense of.
+    private static func misreading(of options: UnsafeMutablePointer<PQconninfoOption>) -> String? {
+        var option = options
+        while let keyword = option.pointee.keyword {
+            defer { option += 1 }
+            guard let value = option.pointee.val.map({ String(cString: $0) }) else { continue }
+            switch String(cString: keyword) {
+            case "host" where value.contains("@"), "dbname" where value.contains("@"):
+                return "an @ in the user or password must be written %40"
+            case "port" where !value.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ",") }):
+                return "the port is no number; a / in the user or password must be written %2F"
+            default: continue
+            }
+        }
+        return nil
+    }
+}
+
+/// Lends an array of C strings that ends with a null pointer.
+private func withCStrings<Result>(
+    _ strings: [String],
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+) -> Result {
+    let copies = strings.map { strdup($0) }
+    defer { copies.forEach { free($0) } }
+    let pointers = copies.map { UnsafePointer($0) } + [nil]
+    return pointers.withUnsafeBufferPointer { buffer in
+        guard let base = buffer.baseAddress else { return body([nil]) }
+        return body(base)
+    }
+}

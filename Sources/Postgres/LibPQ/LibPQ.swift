@@ -1,0 +1,129 @@
+import CLibPQ
+import Glibc
+
+/// One of libpq's connections; with `LibPQ+Connect.swift`, the one place that calls its functions.
+///
+/// None of these calls waits for the network. Used from one thread at a time. Closes the connection when it is dropped.
+struct LibPQ: ~Copyable {
+    let connection: OpaquePointer
+
+    init(_ connection: OpaquePointer) {
+        self.connection = connection
+    }
+
+    deinit {
+        PQfinish(connection)
+    }
+
+    var socket: CInt { PQsocket(connection) }
+
+    /// Whether the connection is beyond use.
+    var isBroken: Bool { PQstatus(connection) != CONNECTION_OK }
+
+    /// Whether a transaction is open, sound or failed.
+    var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
+
+    /// Whether a transaction is open of which a statement failed.
+    var hasFailedTransaction: Bool { PQtransactionStatus(connection) == PQTRANS_INERROR }
+
+    var lastError: String { String(cString: PQerrorMessage(connection)) }
+
+    /// Queues the preparation of a statement.
+    func sendPrepare(name: String, query: PostgresQuery) throws(PostgresError) {
+        let types = query.parameters.map { $0.type.rawValue }
+        try check(PQsendPrepare(connection, name, query.sql, Int32(types.count), types))
+    }
+
+    /// Queues the execution of a prepared statement, with parameters and results in binary.
+    func sendExecute(name: String, query: PostgresQuery) throws(PostgresError) {
+        let isSent = withBytes(query.parameters) { pointers, lengths, formats in
+            PQsendQueryPrepared(connection, name, Int32(pointers.count), pointers, lengths, formats, 1)
+        }
+        try check(isSent)
+    }
+
+    /// Queues a statement that is parsed for this one use.
+    func sendUnprepared(_ query: PostgresQuery) throws(PostgresError) {
+        let types = query.parameters.map { $0.type.rawValue }
+        let isSent = withBytes(query.parameters) { pointers, lengths, formats in
+            PQsendQueryParams(connection, query.sql, Int32(types.count), types, pointers, lengths, formats, 1)
+        }
+        try check(isSent)
+    }
+
+    /// Queues the end of an implicit transaction, so that what follows does not depend on what went before.
+    func sendSync() throws(PostgresError) {
+        try check(PQpipelineSync(connection))
+    }
+
+    /// Queues statements separated by semicolons; outside of pipeline mode only.
+    func sendScript(_ script: String) throws(PostgresError) {
+        try check(PQsendQuery(connection, script))
+    }
+
+    /// Changes between pipeline mode and one script at a time; nothing may be under way.
+    func setPipelineMode(_ isOn: Bool) throws(PostgresError) {
+        try check(isOn ? PQenterPipelineMode(connection) : PQexitPipelineMode(connection))
+    }
+
+    /// Writes what is queued as far as the socket takes it.
+    ///
+    /// - Returns: Whether all is written.
+    /// - Throws: `PostgresError.connectionLost`.
+    func flush() throws(PostgresError) -> Bool {
+        switch PQflush(connection) {
+        case 0: return true
+        case 1: return false
+        default: throw .connectionLost(lastError)
+        }
+    }
+
+    /// Reads what the socket has; false when the connection has ended, though results may have come before its end.
+    func consumeInput() -> Bool {
+        let isAlive = PQconsumeInput(connection) == 1
+        // Nobody here listens, and what is not taken would pile up.
+        while let notification = PQnotifies(connection) { PQfreemem(notification) }
+        return isAlive
+    }
+
+    /// Whether the next result has not arrived yet.
+    var isBusy: Bool { PQisBusy(connection) == 1 }
+
+    /// The next result of what was sent; nil where one command's results end.
+    ///
+    /// It may wait when `isBusy`.
+    func nextResult() -> LibPQResult? {
+        PQgetResult(connection).map { LibPQResult($0) }
+    }
+
+    /// What cancels the statement that runs; it can be used on another thread.
+    func cancelRequest() -> CancelRequest? {
+        PQgetCancel(connection).map { CancelRequest(address: UInt(bitPattern: $0)) }
+    }
+
+    private func check(_ isSuccess: CInt) throws(PostgresError) {
+        if isSuccess != 1 { throw .connectionLost(lastError) }
+    }
+}
+
+/// Lays parameters out one after another, since libpq takes an array of pointers that must live at the same time.
+private func withBytes<Result>(
+    _ parameters: [PostgresValue],
+    _ body: ([UnsafePointer<CChar>?], [Int32], [Int32]) -> Result
+) -> Result {
+    var joined: [UInt8] = []
+    for parameter in parameters { joined += parameter.bytes ?? [] }
+    // One spare byte keeps an empty parameter's address from being null, which would mean NULL.
+    joined.append(0)
+    return joined.withUnsafeBytes { buffer in
+        var offset = 0
+        var pointers: [UnsafePointer<CChar>?] = []
+        for parameter in parameters {
+            let start = buffer.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            pointers.append(parameter.bytes == nil ? nil : start)
+            offset += parameter.bytes?.count ?? 0
+        }
+        let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
+        return body(pointers, lengths, [Int32](repeating: 1, count: parameters.count))
+    }
+}

@@ -1,0 +1,217 @@
+import DequeModule
+import Glibc
+
+/// One session at the server, in pipeline mode: statements of several callers are under way on it at once.
+///
+/// Used by its pool only, on the pool's thread. After an error that a method throws, the connection is to be dropped.
+final class PipelinedConnection {
+    typealias Entry = PipelineStateMachine<Statement>.Entry
+
+    private let libpq: LibPQ
+    private var pipeline = PipelineStateMachine<Statement>()
+    private var prepared = PreparedStatements(countMax: preparedStatementsMax)
+    /// Statements that wait for a script, or a script that waits for statements.
+    private var backlog: Deque<Statement> = []
+    private var isRunningScript = false
+    private var isFlushed = true
+    private var cancellation = Cancellation()
+
+    /// How many statements a connection keeps prepared.
+    private static let preparedStatementsMax = 256
+
+    init(_ libpq: consuming LibPQ) {
+        self.libpq = libpq
+    }
+
+    /// Whether nothing is under way, nor may a cancellation yet arrive.
+    var isQuiet: Bool { pipeline.isEmpty && backlog.isEmpty && !cancellation.isBeingSent }
+
+    var isInTransaction: Bool { libpq.isInTransaction }
+    var hasFailedTransaction: Bool { libpq.hasFailedTransaction }
+
+    /// The socket, and what is of interest about it.
+    var descriptor: pollfd {
+        pollfd(fd: libpq.socket, events: Int16(isFlushed ? POLLIN : POLLIN | POLLOUT), revents: 0)
+    }
+
+    /// Queues a statement for ``flush()``.
+    func send(_ statement: Statement, now: ContinuousClock.Instant) throws(PostgresError) {
+        guard backlog.isEmpty, mayFollow(statement) else { return backlog.append(statement) }
+        isFlushed = false
+        let deadline = statement.timeout.map { now + $0 }
+        switch statement.content {
+        case .script(let text):
+            try libpq.setPipelineMode(false)
+            try libpq.sendScript(text)
+            isRunningScript = true
+            pipeline.sent(statement, isPreparing: false, now: now, deadline: deadline)
+        case .query(let query):
+            let isPreparing = try send(query, now: now)
+            try libpq.sendSync()
+            pipeline.sent(
+                statement,
+                isPreparing: isPreparing,
+                now: now,
+                deadline: deadline,
+                mayBeHit: cancellation.isBeingSent
+            )
+        }
+    }
+
+    /// Writes what is queued as far as the socket takes it.
+    func flush() throws(PostgresError) {
+        if !isFlushed { isFlushed = try libpq.flush() }
+    }
+
+    /// Reads what has arrived.
+    ///
+    /// - Returns: What is finished.
+    /// - Throws: `PostgresError.connectionLost`.
+    func receive(now: ContinuousClock.Instant) throws(PostgresError) -> [Entry] {
+        let isAlive = libpq.consumeInput()
+        var finished: [Entry] = []
+        var isAfterEnd = false
+        while !pipeline.isEmpty, !libpq.isBusy {
+            if let result = libpq.nextResult() {
+                isAfterEnd = false
+                if let entry = try receive(result, now: now) { finished.append(entry) }
+            } else if isRunningScript {
+                if let entry = try endScript(now: now) { finished.append(entry) }
+            } else {
+                // One end comes after each command; a second one means that nothing more will come.
+                guard !isAfterEnd else { throw .connectionLost(libpq.lastError) }
+                isAfterEnd = true
+            }
+        }
+        // A server that ends a session says why first.
+        guard isAlive, !libpq.isBroken else { throw .connectionLost(libpq.lastError) }
+        return finished
+    }
+
+    /// Lets a caller go, who has been answered; the statement is cancelled if it does not end soon.
+    ///
+    /// - Returns: The statement; nil when it is not here.
+    func abandon(_ id: UInt64) -> Statement? {
+        if let position = backlog.firstIndex(where: { $0.id == id }) { return backlog.remove(at: position) }
+        return pipeline.abandon { $0.id == id }
+    }
+
+    /// The statements that have taken too long, and are abandoned now.
+    func overdue(now: ContinuousClock.Instant) -> [Statement] {
+        var statements: [Statement] = []
+        while let statement = pipeline.abandonOverdue(now: now) { statements.append(statement) }
+        return statements
+    }
+
+    /// What is to be done about a statement that nobody waits for any longer.
+    ///
+    /// - Returns: A request to send elsewhere, and to report by ``cancellationSent(now:)``; nil when it is not time.
+    /// - Throws: `PostgresError.connectionLost` when the server has not heeded the requests.
+    func dueCancellation(now: ContinuousClock.Instant) throws(PostgresError) -> CancelRequest? {
+        guard let head = pipeline.head, head.isAbandoned, let since = pipeline.headSince else { return nil }
+        switch cancellation.due(runningSince: since, now: now) {
+        case .nothing: return nil
+        case .giveUp: throw .connectionLost("the server did not cancel a statement")
+        case .send:
+            guard let request = libpq.cancelRequest() else { throw .connectionLost("out of memory") }
+            pipeline.cancelling()
+            return request
+        }
+    }
+
+    func cancellationSent(now: ContinuousClock.Instant) {
+        cancellation.sent(now: now)
+    }
+
+    /// When ``overdue(now:)`` or ``dueCancellation(now:)`` may have something to say.
+    var nextDeadline: ContinuousClock.Instant? {
+        guard let head = pipeline.head, let since = pipeline.headSince else { return nil }
+        let cancellation = head.isAbandoned ? cancellation.nextDeadline(runningSince: since) : nil
+        return earlier(cancellation, pipeline.nextDeadline)
+    }
+
+    /// What was under way when the connection broke, each with why it fails.
+    func takeAll(after error: PostgresError) -> [(statement: Statement, error: PostgresError)] {
+        let waiting = backlog.map { ($0, error) }
+        backlog = []
+        return pipeline.takeAll().filter { !$0.isAbandoned }.map { ($0.statement, $0.failure ?? error) } + waiting
+    }
+
+    /// Forgets how a statement was prepared, since the server does not honour it.
+    func forgetPrepared(_ query: PostgresQuery, now: ContinuousClock.Instant) throws(PostgresError) {
+        if let name = prepared.forget(query) { try deallocate(name, now: now) }
+    }
+
+    private func mayFollow(_ statement: Statement) -> Bool {
+        if isRunningScript { return false }
+        guard case .script = statement.content else { return true }
+        return pipeline.isEmpty
+    }
+
+    /// Whether the statement is being prepared.
+    private func send(_ query: PostgresQuery, now: ContinuousClock.Instant) throws(PostgresError) -> Bool {
+        switch prepared.use(query) {
+        case .ready(let name):
+            try libpq.sendExecute(name: name, query: query)
+            return false
+        case .unprepared:
+            try libpq.sendUnprepared(query)
+            return false
+        case .prepare(let name, let evicted):
+            if let evicted { try deallocate(evicted, now: now) }
+            try libpq.sendPrepare(name: name, query: query)
+            try libpq.sendExecute(name: name, query: query)
+            return true
+        }
+    }
+
+    private func deallocate(_ name: String, now: ContinuousClock.Instant) throws(PostgresError) {
+        isFlushed = false
+        let query = PostgresQuery(stringLiteral: "DEALLOCATE \(name)")
+        try libpq.sendUnprepared(query)
+        try libpq.sendSync()
+        let statement = Statement(query, timeout: nil, purpose: .upkeep, start: now)
+        pipeline.sent(statement, isPreparing: false, now: now, deadline: nil)
+    }
+
+    private func receive(
+        _ result: consuming LibPQResult,
+        now: ContinuousClock.Instant
+    ) throws(PostgresError) -> Entry? {
+        let answer: PipelineStateMachine<Statement>.Answer
+        switch result.kind {
+        case .rows: answer = .rows(result.rows())
+        case .failure(let error): answer = .failure(error)
+        case .skipped: answer = .skipped
+        case .synchronized: answer = .synchronized
+        // libpq would go on returning such a result until the data was sent, which never happens.
+        case .copy: throw .connectionLost("COPY from or to the client is not supported")
+        }
+        return apply(pipeline.received(answer, now: now))
+    }
+
+    private func endScript(now: ContinuousClock.Instant) throws(PostgresError) -> Entry? {
+        isRunningScript = false
+        if libpq.isBroken { return apply(pipeline.received(.synchronized, now: now)) }
+        try libpq.setPipelineMode(true)
+        let entry = apply(pipeline.received(.synchronized, now: now))
+        let waiting = backlog
+        backlog = []
+        for statement in waiting { try send(statement, now: now) }
+        return entry
+    }
+
+    private func apply(_ event: PipelineStateMachine<Statement>.Event) -> Entry? {
+        switch event {
+        case .none: break
+        case .prepared(let statement):
+            if case .query(let query) = statement.content { prepared.prepared(query) }
+        case .notPrepared(let statement):
+            if case .query(let query) = statement.content { prepared.forget(query) }
+        case .finished(let entry):
+            cancellation.headEnded()
+            return entry
+        }
+        return nil
+    }
+}

@@ -1,0 +1,58 @@
+/// A statement on its way to an answer.
+final class Statement {
+    enum Content {
+        case query(PostgresQuery)
+        /// Statements separated by semicolons, without parameters.
+        case script(String)
+    }
+
+    enum Purpose {
+        /// Any connection will do, along with statements of others.
+        case shared
+        /// It belongs to the lease of its connection.
+        case leased
+        /// It sets up a connection that was just opened.
+        case setUp
+        /// It is the connection's own.
+        case upkeep
+    }
+
+    typealias Continuation = CheckedContinuation<Result<PostgresRows, PostgresError>, Never>
+
+    let id: UInt64
+    let content: Content
+    /// How long it may take; nil for no limit.
+    let timeout: Duration?
+    let purpose: Purpose
+    let start: ContinuousClock.Instant
+    /// How often it was sent again after it was known not to have run.
+    var retries = 0
+    private var continuation: Continuation?
+
+    init(
+        id: UInt64,
+        content: Content,
+        timeout: Duration?,
+        purpose: Purpose,
+        start: ContinuousClock.Instant,
+        continuation: Continuation?
+    ) {
+        self.id = id
+        self.content = content
+        self.timeout = timeout
+        self.purpose = purpose
+        self.start = start
+        self.continuation = continuation
+    }
+
+    /// A statement of the client's own, which nobody waits for.
+    convenience init(_ query: PostgresQuery, timeout: Duration?, purpose: Purpose, start: ContinuousClock.Instant) {
+        self.init(id: 0, content: .query(query), timeout: timeout, purpose: purpose, start: start, continuation: nil)
+    }
+
+    /// Answers the caller, once.
+    func finish(_ outcome: Result<PostgresRows, PostgresError>) {
+        continuation?.resume(returning: outcome)
+        continuation = nil
+    }
+}

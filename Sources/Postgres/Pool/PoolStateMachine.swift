@@ -1,0 +1,208 @@
+import DequeModule
+
+/// Who may use which connection, and which to open and close: a pool's decisions, without its I/O.
+///
+/// A waiter wants to run one statement, for which it shares a connection with others, or a lease, which is a
+/// connection to itself. Waiters are served in the order in which they came. Events change the state; then the owner
+/// carries out ``nextAction(now:)`` until there is none.
+struct PoolStateMachine {
+    typealias WaiterID = UInt64
+    typealias ConnectionID = UInt64
+
+    enum Demand: Equatable {
+        case statement
+        case lease
+    }
+
+    enum Refusal: Equatable {
+        case timedOut
+        case cannotConnect
+        case closed
+    }
+
+    enum Action: Equatable {
+        /// Let the waiter use the connection.
+        case assign(WaiterID, ConnectionID)
+        case refuse(WaiterID, Refusal)
+        case open(ConnectionID)
+        /// Close a connection that nobody uses.
+        case close(ConnectionID)
+    }
+
+    private struct Waiter {
+        let id: WaiterID
+        let demand: Demand
+        let deadline: ContinuousClock.Instant
+    }
+
+    private let limits: PoolLimits
+    private var connections: [PooledConnection] = []
+    private var waiters: Deque<Waiter> = []
+    private var waitingLeases = 0
+    /// How many of the first waiters were there when connecting failed.
+    private var condemned = 0
+    private var backOff: BackOff
+    private var nextConnectionID: ConnectionID = 1
+    private var isClosed = false
+
+    init(limits: PoolLimits) {
+        self.limits = limits
+        backOff = BackOff(longest: limits.backOffMax)
+    }
+
+    var connectionCount: Int { connections.count }
+    var waiterCount: Int { waiters.count }
+
+    /// A caller asks for a connection; false when too many are waiting already.
+    mutating func request(_ demand: Demand, as id: WaiterID, now: ContinuousClock.Instant) -> Bool {
+        guard waiters.count < limits.waitersMax else { return false }
+        waiters.append(Waiter(id: id, demand: demand, deadline: now + limits.leaseTimeout))
+        if demand == .lease { waitingLeases += 1 }
+        return true
+    }
+
+    /// A caller stops waiting; false when it no longer is.
+    mutating func cancel(_ id: WaiterID) -> Bool {
+        guard let position = waiters.firstIndex(where: { $0.id == id }) else { return false }
+        remove(at: position)
+        return true
+    }
+
+    /// A connection is open.
+    ///
+    /// - Parameters:
+    ///   - id: Which.
+    ///   - now: The time.
+    ///   - jitter: 0 to 1: how much earlier than others it is to be replaced, so that not all are at once.
+    mutating func opened(_ id: ConnectionID, now: ContinuousClock.Instant, jitter: Double) {
+        backOff.reset()
+        let retirement = now + limits.lifetime * (1 - 0.1 * jitter)
+        update(id) { $0.open(now: now, retirement: retirement) }
+    }
+
+    /// A connection could not be opened; who waits is told so, unless another connection may serve them.
+    mutating func failedToOpen(_ id: ConnectionID, now: ContinuousClock.Instant, jitter: Double) {
+        connections.removeAll { $0.id == id }
+        backOff.failed(now: now, jitter: jitter)
+        if connections.isEmpty { condemned = waiters.count }
+    }
+
+    /// A statement that shared a connection has ended.
+    mutating func released(_ id: ConnectionID, now: ContinuousClock.Instant) {
+        update(id) { $0.release(now: now) }
+    }
+
+    /// A lease has ended, and its connection is as good as new.
+    mutating func returned(_ id: ConnectionID, now: ContinuousClock.Instant) {
+        update(id) { $0.giveBack(now: now) }
+    }
+
+    /// A connection takes no more users until it is unblocked.
+    mutating func setBlocked(_ id: ConnectionID, _ isBlocked: Bool) {
+        update(id) { $0.isBlocked = isBlocked }
+    }
+
+    /// A connection is gone, whoever used it.
+    mutating func lost(_ id: ConnectionID) {
+        connections.removeAll { $0.id == id }
+    }
+
+    /// Closes the pool: waiters are refused and connections closed as soon as nobody uses them.
+    mutating func close() {
+        isClosed = true
+    }
+
+    /// What is to be done next; nil when nothing is.
+    mutating func nextAction(now: ContinuousClock.Instant) -> Action? {
+        if let refusal = refusal(now: now) { return refusal }
+        if let waiter = waiters.first {
+            if let index = choice(for: waiter.demand, now: now) {
+                connections[index].take(waiter.demand, now: now)
+                remove(at: 0)
+                return .assign(waiter.id, connections[index].id)
+            }
+            if mayOpen(now: now) { return open() }
+        }
+        return retirement(now: now)
+    }
+
+    /// When ``nextAction(now:)`` may have something to say although nothing happened.
+    func nextDeadline(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        let mayShrink = connections.count > limits.connectionsMin
+        var deadline: ContinuousClock.Instant?
+        for connection in connections {
+            deadline = earlier(deadline, connection.closing(limits, mayShrink: mayShrink))
+            if !waiters.isEmpty { deadline = earlier(deadline, connection.becomesSlow(limits, after: now)) }
+        }
+        guard let waiter = waiters.first else { return deadline }
+        if let retry = backOff.nextAttempt, retry > now { deadline = earlier(deadline, retry) }
+        return earlier(deadline, waiter.deadline)
+    }
+
+    private mutating func refusal(now: ContinuousClock.Instant) -> Action? {
+        guard let waiter = waiters.first else { return nil }
+        let reason: Refusal
+        if isClosed {
+            reason = .closed
+        } else if condemned > 0 {
+            reason = .cannotConnect
+        } else if waiter.deadline <= now {
+            reason = backOff.isFailing && !connections.contains(where: \.isOpen) ? .cannotConnect : .timedOut
+        } else {
+            return nil
+        }
+        remove(at: 0)
+        return .refuse(waiter.id, reason)
+    }
+
+    private func choice(for demand: Demand, now: ContinuousClock.Instant) -> Int? {
+        switch demand {
+        case .lease:
+            return connections.lastIndex { $0.isIdle && !$0.isOld(now: now) }
+        case .statement:
+            var choice: Int?
+            for index in connections.indices where connections[index].canShare(limits, now: now) {
+                guard let best = choice, connections[best].load <= connections[index].load else {
+                    choice = index
+                    continue
+                }
+            }
+            return choice
+        }
+    }
+
+    private func mayOpen(now: ContinuousClock.Instant) -> Bool {
+        guard connections.count < limits.connectionsMax, backOff.allowsAttempt(now: now) else { return false }
+        let opening = connections.count { !$0.isOpen }
+        // While the server can't be reached, one attempt at a time tells as much as many.
+        if backOff.isFailing { return opening == 0 }
+        let sharing = waiters.count - waitingLeases
+        return opening < waitingLeases + (sharing + limits.pipelineDepth - 1) / limits.pipelineDepth
+    }
+
+    private mutating func open() -> Action {
+        defer { nextConnectionID += 1 }
+        connections.append(PooledConnection(id: nextConnectionID))
+        return .open(nextConnectionID)
+    }
+
+    /// Closes what is idle and has been for long, or is old; the former only down to those that are kept warm.
+    private mutating func retirement(now: ContinuousClock.Instant) -> Action? {
+        let mayShrink = connections.count > limits.connectionsMin
+        let position = connections.lastIndex { connection in
+            guard connection.isIdle else { return false }
+            return isClosed || connection.closing(limits, mayShrink: mayShrink).map { $0 <= now } ?? false
+        }
+        return position.map { .close(connections.remove(at: $0).id) }
+    }
+
+    private mutating func remove(at position: Int) {
+        if waiters.remove(at: position).demand == .lease { waitingLeases -= 1 }
+        if position < condemned { condemned -= 1 }
+    }
+
+    private mutating func update(_ id: ConnectionID, _ change: (inout PooledConnection) -> Void) {
+        guard let position = connections.firstIndex(where: { $0.id == id }) else { return }
+        change(&connections[position])
+    }
+}

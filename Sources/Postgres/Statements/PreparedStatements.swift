@@ -1,0 +1,77 @@
+/// The statements that one session keeps prepared: a bounded number, of which the least recently used makes room.
+struct PreparedStatements {
+    /// What a prepared statement is good for: the text and the parameters' types, of which a NULL's is inferred.
+    private struct Key: Hashable {
+        let query: PostgresQuery
+
+        static func == (left: Key, right: Key) -> Bool {
+            left.query.sql == right.query.sql
+                && left.query.parameters.elementsEqual(right.query.parameters) { $0.type == $1.type }
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(query.sql)
+        }
+    }
+
+    private struct Entry {
+        let name: String
+        var isReady = false
+        var lastUse: UInt64
+    }
+
+    enum Lookup: Equatable {
+        /// Execute it by its name.
+        case ready(String)
+        /// Prepare it by this name, after the other one, if any, is deallocated.
+        case prepare(String, evicting: String?)
+        /// It is being prepared and may yet be refused: use the text.
+        case unprepared
+    }
+
+    private let countMax: Int
+    private var entries: [Key: Entry] = [:]
+    private var useCount: UInt64 = 0
+    private var nameCount: UInt64 = 0
+
+    init(countMax: Int) {
+        self.countMax = countMax
+    }
+
+    /// Says how to run a statement, and takes note that it is used.
+    mutating func use(_ query: PostgresQuery) -> Lookup {
+        let key = Key(query: query)
+        useCount += 1
+        if let index = entries.index(forKey: key) {
+            entries.values[index].lastUse = useCount
+            let entry = entries.values[index]
+            return entry.isReady ? .ready(entry.name) : .unprepared
+        }
+        var evicted: String?
+        if entries.count >= countMax {
+            guard let oldest = entries.filter(\.value.isReady).min(by: { $0.value.lastUse < $1.value.lastUse }) else {
+                return .unprepared
+            }
+            entries[oldest.key] = nil
+            evicted = oldest.value.name
+        }
+        nameCount += 1
+        let name = "s\(nameCount)"
+        entries[key] = Entry(name: name, lastUse: useCount)
+        return .prepare(name, evicting: evicted)
+    }
+
+    /// The server has prepared a statement.
+    mutating func prepared(_ query: PostgresQuery) {
+        entries[Key(query: query)]?.isReady = true
+    }
+
+    /// The server has refused to prepare a statement, or no longer honours it.
+    ///
+    /// - Returns: The name under which it was prepared, if it was.
+    @discardableResult
+    mutating func forget(_ query: PostgresQuery) -> String? {
+        guard let entry = entries.removeValue(forKey: Key(query: query)), entry.isReady else { return nil }
+        return entry.name
+    }
+}

@@ -1,0 +1,120 @@
+import TestSupport
+import Testing
+
+@testable import Postgres
+
+/// Whatever happens in whatever order, a pool keeps its promises.
+@Suite("PoolStateMachine, at random")
+struct PoolModelTests {
+    /// A pool and what its owner would know of it.
+    private struct Model {
+        var machine: PoolStateMachine
+        let limits: PoolLimits
+        var now = ContinuousClock.now
+        var opening: Set<UInt64> = []
+        /// For each open connection, who uses it.
+        var users: [UInt64: [(id: UInt64, demand: PoolStateMachine.Demand)]] = [:]
+        var waiting: [(id: UInt64, demand: PoolStateMachine.Demand)] = []
+
+        init(connectionsMax: Int) {
+            var limits = PoolLimits()
+            (limits.connectionsMax, limits.pipelineDepth) = (connectionsMax, 3)
+            self.limits = limits
+            machine = PoolStateMachine(limits: limits)
+        }
+
+        mutating func settle() {
+            while let action = machine.nextAction(now: now) {
+                switch action {
+                case .assign(let id, let connection): assign(id, to: connection)
+                case .refuse(let id, _): waiting.removeAll { $0.id == id }
+                case .open(let id):
+                    let isNew = opening.insert(id).inserted
+                    #expect(isNew && users[id] == nil)
+                case .close(let id):
+                    let last = users.removeValue(forKey: id)
+                    #expect(last?.isEmpty == true)
+                }
+            }
+            #expect(users.count + opening.count <= limits.connectionsMax)
+            #expect(machine.connectionCount == users.count + opening.count)
+            #expect(machine.waiterCount == waiting.count)
+        }
+
+        private mutating func assign(_ id: UInt64, to connection: UInt64) {
+            #expect(waiting.first?.id == id, "first come, first served")
+            let waiter = waiting.removeFirst()
+            guard let others = users[connection] else {
+                Issue.record("assigned a connection that is not open")
+                return
+            }
+            #expect(!others.contains { $0.demand == .lease }, "a lease shares with nobody")
+            #expect(waiter.demand == .statement || others.isEmpty, "a lease shares with nobody")
+            #expect(others.count < limits.pipelineDepth)
+            users[connection]?.append(waiter)
+        }
+    }
+
+    @Test("Nobody shares a lease, nobody is overtaken, no limit is passed", arguments: 1...6)
+    func promises(connectionsMax: Int) {
+        var generator = SplitMix64(seed: UInt64(connectionsMax))
+        var model = Model(connectionsMax: connectionsMax)
+        for id in 0..<UInt64(6_000) {
+            model.now += .milliseconds(Int.random(in: 0...5, using: &generator))
+            step(id, in: &model, using: &generator)
+            model.settle()
+        }
+        finish(&model)
+        #expect(model.waiting.isEmpty)
+    }
+
+    private func step(_ id: UInt64, in model: inout Model, using generator: inout SplitMix64) {
+        switch Int.random(in: 0..<12, using: &generator) {
+        case 0...3:
+            let demand: PoolStateMachine.Demand = Bool.random(using: &generator) ? .statement : .lease
+            let isTaken = model.machine.request(demand, as: id, now: model.now)
+            #expect(isTaken)
+            model.waiting.append((id, demand))
+        case 4 where !model.waiting.isEmpty:
+            let waiter = model.waiting.remove(at: Int.random(in: 0..<model.waiting.count, using: &generator))
+            let isCancelled = model.machine.cancel(waiter.id)
+            #expect(isCancelled)
+        case 5 where !model.opening.isEmpty:
+            guard let id = model.opening.min().flatMap({ model.opening.remove($0) }) else { return }
+            model.machine.failedToOpen(id, now: model.now, jitter: .random(in: 0...1, using: &generator))
+        case 6, 7: openOne(&model)
+        case 8:
+            guard let id = model.users.keys.sorted().randomElement(using: &generator) else { return }
+            model.users[id] = nil
+            model.machine.lost(id)
+        default: endOne(&model, using: &generator)
+        }
+    }
+
+    private func openOne(_ model: inout Model) {
+        guard let id = model.opening.min() else { return }
+        model.opening.remove(id)
+        model.users[id] = []
+        model.machine.opened(id, now: model.now, jitter: 0.5)
+    }
+
+    private func endOne(_ model: inout Model, using generator: inout SplitMix64) {
+        let used = model.users.filter { !$0.value.isEmpty }.keys.sorted()
+        guard let id = used.randomElement(using: &generator), let user = model.users[id]?.removeFirst() else { return }
+        switch user.demand {
+        case .statement: model.machine.released(id, now: model.now)
+        case .lease: model.machine.returned(id, now: model.now)
+        }
+    }
+
+    /// Lets everything succeed until nobody waits.
+    private func finish(_ model: inout Model) {
+        var generator = SplitMix64(seed: 0)
+        for _ in 0..<100_000 where !model.waiting.isEmpty {
+            model.now += .milliseconds(1)
+            openOne(&model)
+            endOne(&model, using: &generator)
+            model.settle()
+        }
+    }
+}
