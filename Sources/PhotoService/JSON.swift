@@ -2,83 +2,123 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
+/// The name of a member, with what JSON has around it; names are identifiers, which need no escaping.
+struct JSONKey: ExpressibleByStringLiteral {
+    /// What comes before a value, such as `,"name":`.
+    let beforeValue: [UInt8]
+    /// What comes before a string, such as `,"name":"`.
+    let beforeString: [UInt8]
+
+    init(stringLiteral name: StaticString) {
+        beforeValue = Array(",\"\(name)\":".utf8)
+        beforeString = beforeValue + [UInt8(ascii: "\"")]
+    }
+}
+
 /// Writes one JSON value, keeping members in the order in which they are added, as the contract lists them.
 struct JSONWriter {
-    private(set) var buffer: ByteBuffer
+    private var bytes: [UInt8] = []
     private var needsComma = false
 
     init(capacity: Int = 256) {
-        buffer = ByteBufferAllocator().buffer(capacity: capacity)
+        bytes.reserveCapacity(capacity)
     }
 
-    mutating func object(_ members: (inout JSONWriter) -> Void) {
-        nest(open: "{", close: "}", members)
+    /// What was written, as UTF-8.
+    var buffer: ByteBuffer { ByteBuffer(bytes: bytes) }
+
+    mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
+        try nest(open: UInt8(ascii: "{"), close: UInt8(ascii: "}"), members)
     }
 
-    mutating func array<Element>(_ elements: some Sequence<Element>, each: (inout JSONWriter, Element) -> Void) {
-        nest(open: "[", close: "]") { json in
-            for element in elements { each(&json, element) }
+    mutating func array<Element>(
+        _ elements: some Sequence<Element>,
+        each: (inout JSONWriter, Element) throws -> Void
+    ) rethrows {
+        try nest(open: UInt8(ascii: "["), close: UInt8(ascii: "]")) { json in
+            for element in elements { try each(&json, element) }
         }
     }
 
-    mutating func member(_ name: StaticString, _ value: String?) {
-        key(name)
-        if let value { string(value) } else { buffer.writeStaticString("null") }
+    mutating func member(_ key: JSONKey, _ value: String?) {
+        guard var value else {
+            add(key.beforeValue)
+            return append("null")
+        }
+        value.withUTF8 { utf8 in
+            add(key.beforeString)
+            escape(UnsafeRawBufferPointer(utf8))
+        }
+        bytes.append(UInt8(ascii: "\""))
     }
 
-    mutating func member(_ name: StaticString, _ value: Int) {
-        key(name)
-        buffer.writeString(String(value))
+    /// Adds a string that is UTF-8 already.
+    mutating func member(_ key: JSONKey, utf8 value: ArraySlice<UInt8>) {
+        add(key.beforeString)
+        value.withUnsafeBytes { escape($0) }
+        bytes.append(UInt8(ascii: "\""))
     }
 
-    private mutating func nest(open: StaticString, close: StaticString, _ body: (inout JSONWriter) -> Void) {
-        separate()
-        buffer.writeStaticString(open)
+    /// Adds a string in parts that need no escaping.
+    mutating func member(_ key: JSONKey, plain parts: ArraySlice<UInt8>...) {
+        add(key.beforeString)
+        for part in parts { bytes.append(contentsOf: part) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    mutating func member(_ key: JSONKey, _ value: Int) {
+        add(key.beforeValue)
+        bytes += String(value).utf8
+    }
+
+    private mutating func nest(
+        open: UInt8,
+        close: UInt8,
+        _ body: (inout JSONWriter) throws -> Void
+    ) rethrows {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(open)
         needsComma = false
-        body(&self)
-        buffer.writeStaticString(close)
+        try body(&self)
+        bytes.append(close)
         needsComma = true
     }
 
-    /// Names are identifiers, so they need no escaping.
-    private mutating func key(_ name: StaticString) {
-        separate()
-        buffer.writeStaticString("\"")
-        buffer.writeStaticString(name)
-        buffer.writeStaticString("\":")
+    /// Adds a key, which begins with the comma before it.
+    private mutating func add(_ key: [UInt8]) {
+        bytes.append(contentsOf: needsComma ? key[...] : key.dropFirst())
         needsComma = true
     }
 
-    private mutating func separate() {
-        if needsComma { buffer.writeStaticString(",") }
+    private mutating func append(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// Escapes what RFC 8259 section 7 says must be, and writes the rest as UTF-8.
-    private mutating func string(_ value: String) {
-        buffer.writeStaticString("\"")
-        var value = value
-        value.withUTF8 { bytes in
-            var start = 0
-            for (index, byte) in bytes.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
-                buffer.writeBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start..<index]))
-                escape(byte)
-                start = index + 1
-            }
-            buffer.writeBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[start...]))
+    private mutating func escape(_ text: UnsafeRawBufferPointer) {
+        var start = 0
+        for index in text.indices where Self.needsEscape(text[index]) {
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<index]))
+            escape(text[index])
+            start = index + 1
         }
-        buffer.writeStaticString("\"")
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start...]))
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x22 || byte == 0x5C
     }
 
     private mutating func escape(_ byte: UInt8) {
         switch byte {
-        case 0x22: buffer.writeStaticString("\\\"")
-        case 0x5C: buffer.writeStaticString("\\\\")
-        case 0x0A: buffer.writeStaticString("\\n")
-        case 0x0D: buffer.writeStaticString("\\r")
-        case 0x09: buffer.writeStaticString("\\t")
+        case 0x22: append("\\\"")
+        case 0x5C: append("\\\\")
+        case 0x0A: append("\\n")
+        case 0x0D: append("\\r")
+        case 0x09: append("\\t")
         default:
             let digits = String(byte, radix: 16)
-            buffer.writeString("\\u00" + (digits.count < 2 ? "0" : "") + digits)
+            bytes += ("\\u00" + (digits.count < 2 ? "0" : "") + digits).utf8
         }
     }
 }

@@ -32,6 +32,8 @@ struct Routes {
         let basic = router.group("api").add(middleware: BasicMiddleware(credential: apiCredential))
         accounts.addBasicRoutes(to: basic)
 
+        photos.addListRoute(to: router.group("api"))
+
         let token = router.group("api").add(middleware: TokenMiddleware(sessions: sessions))
             .group(context: SessionRequestContext.self)
         accounts.addTokenRoutes(to: token)

@@ -7,6 +7,34 @@ struct Photo: Sendable {
     let title: String
     /// Names the photo to clients, and its object in the store.
     let randomID: String
+
+    /// Adds the contract's members of a photo.
+    func write(to json: inout JSONWriter, urls: PhotoURLDay) {
+        Self.write(to: &json, name: bytes(name), title: bytes(title), randomID: bytes(randomID), urls: urls)
+    }
+
+    /// Adds the contract's members of a photo whose texts are UTF-8.
+    static func write(
+        to json: inout JSONWriter,
+        name: ArraySlice<UInt8>,
+        title: ArraySlice<UInt8>,
+        randomID: ArraySlice<UInt8>,
+        urls: PhotoURLDay
+    ) {
+        json.member(Key.name, utf8: name)
+        json.member(Key.title, utf8: title)
+        urls.writeURL(of: randomID, as: Key.imageURL, to: &json)
+        json.member(Key.randomID, utf8: randomID)
+    }
+
+    private enum Key {
+        static let name: JSONKey = "name"
+        static let title: JSONKey = "title"
+        static let imageURL: JSONKey = "image_url"
+        static let randomID: JSONKey = "random_id"
+    }
+
+    private func bytes(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
 }
 
 /// A photo to be stored, checked.

@@ -22,8 +22,12 @@ struct PhotoRoutes: Sendable {
     /// Adds the routes that take a user's token.
     func addTokenRoutes(to group: RouterGroup<SessionRequestContext>) {
         group.post("upload_photo", use: handleUpload)
-        group.get("get_photos", use: handleList)
         group.delete("delete_photo", use: handleDelete)
+    }
+
+    /// Adds the route whose statement checks the token as it lists.
+    func addListRoute(to group: RouterGroup<ServiceRequestContext>) {
+        group.get("get_photos", use: handleList)
     }
 
     @Sendable
@@ -49,20 +53,20 @@ struct PhotoRoutes: Sendable {
             userID: context.session.userID
         )
         let photo = try await uploadPhoto(new, logger: context.logger)
-        let origin = origin.origin(of: request.head)
-        return .json { write(photo, origin: origin, date: now(), to: &$0) }
+        let urls = urls.day(of: now(), origin: origin.origin(of: request.head))
+        return .json { photo.write(to: &$0, urls: urls) }
     }
 
     @Sendable
-    private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        try context.session.requireAlive(at: now(), otherwise: Self.tokenExpired)
-        let list = try await photos.photos(ofUser: context.session.userID)
-        let (origin, date) = (origin.origin(of: request.head), now())
-        var json = JSONWriter(capacity: 512 * (list.count + 1))
-        json.array(list) { json, photo in
-            json.object { write(photo, origin: origin, date: date, to: &$0) }
-        }
-        return .revalidated(json, by: request)
+    private func handleList(request: Request, context: ServiceRequestContext) async throws -> Response {
+        guard
+            let token = request.headers[.authorization].flatMap(AuthorizationHeader.token),
+            let list = try await photos.list(token: token)
+        else { throw ServiceError.tokenAccessDenied }
+        let date = now()
+        guard list.expiry > date else { throw ServiceError.unauthorized(Self.tokenExpired) }
+        let urls = urls.day(of: date, origin: origin.origin(of: request.head))
+        return try .revalidated(tag: urls.tag(of: list.contents), by: request) { try list.json(urls: urls) }
     }
 
     @Sendable
@@ -74,12 +78,5 @@ struct PhotoRoutes: Sendable {
             throw ServiceError.unauthorized("Invalid Photo ID or You don't have permission to delete this photo!")
         }
         return .message("Image deleted")
-    }
-
-    private func write(_ photo: Photo, origin: String, date: Date, to json: inout JSONWriter) {
-        json.member("name", photo.name)
-        json.member("title", photo.title)
-        json.member("image_url", origin + urls.target(of: photo.randomID, at: date))
-        json.member("random_id", photo.randomID)
     }
 }

@@ -16,21 +16,21 @@ struct PhotoStore: Sendable {
     /// The longest pause between two attempts to delete an object.
     static let deletionBackOffSecondsMax = 600
 
-    /// A user's photos, oldest first.
-    func photos(ofUser userID: Int) async throws -> [Photo] {
+    /// The photos of whoever a token names, oldest first: one statement checks the token and lists.
+    ///
+    /// - Parameter token: The token as the client sent it.
+    /// - Returns: The list, also for a token that has expired; nil for one that names no session.
+    /// - Throws: `PostgresError`.
+    func list(token: String) async throws -> PhotoList? {
         let rows = try await postgres.query(
             """
-            SELECT name, title, random_id FROM photos
-            WHERE user_id = \(userID) AND state = 'ready' ORDER BY id
+            SELECT expires_at, name, title, random_id
+            FROM sessions LEFT JOIN photos ON photos.user_id = sessions.user_id AND state = 'ready'
+            WHERE token_digest = \(IssuedToken.digest(of: token)) ORDER BY photos.id
             """
         )
-        return try rows.map { row in
-            Photo(
-                name: try row.decode("name"),
-                title: try row.decode("title"),
-                randomID: try row.decode("random_id")
-            )
-        }
+        guard let first = rows.first else { return nil }
+        return PhotoList(expiry: try first.decode("expires_at"), rows: rows)
     }
 
     /// Whether there is such a photo, and the media type to serve it with; railsauth recorded none.
@@ -122,8 +122,7 @@ struct PhotoStore: Sendable {
     /// - Returns: The ids of the objects to delete, at most `deletionBatchSize`.
     /// - Throws: `PostgresError`.
     func claimDeletions() async throws -> [String] {
-        let rows = try await postgres.query(
-            """
+        let query: PostgresQuery = """
             UPDATE object_deletions SET
                 attempts = attempts + 1,
                 due_at = now() AT TIME ZONE 'UTC'
@@ -134,8 +133,9 @@ struct PhotoStore: Sendable {
             )
             RETURNING random_id
             """
-        )
-        return try rows.map { try $0.decode("random_id") }
+        return try await postgres.withConnection { connection in
+            try await connection.query(query).map { try $0.decode("random_id") }
+        }
     }
 
     /// Gives back a deletion that was taken on and not tried.

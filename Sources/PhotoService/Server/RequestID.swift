@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 
 /// The id under which one request appears in answers and logs.
 enum RequestID {
@@ -15,9 +16,16 @@ enum RequestID {
         return id
     }
 
-    /// A new id, 128 random bits in hexadecimal.
+    /// A new id, 32 hexadecimal digits: half of them name the process, at random, and half the request.
     static func make() -> String {
-        RandomIdentifier.make(length: 32, alphabet: Array("0123456789abcdef"))
+        processID + hexadecimal(count.add(1, ordering: .relaxed).newValue)
+    }
+
+    private static let processID = hexadecimal(.random(in: 0 ... .max))
+    private static let count = Atomic<UInt64>(0)
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        withUnsafeBytes(of: number.bigEndian) { $0.hexadecimal }
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
