@@ -59,10 +59,14 @@ struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Adds a string in parts that need no escaping.
-    mutating func member(_ key: JSONKey, plain parts: ArraySlice<UInt8>...) {
+    /// Adds a string whose bytes need no escaping.
+    ///
+    /// - Parameters:
+    ///   - key: The member's name.
+    ///   - append: Appends the string's bytes to what was written so far.
+    mutating func member(_ key: JSONKey, plain append: (inout [UInt8]) -> Void) {
         add(key.beforeString)
-        for part in parts { bytes.append(contentsOf: part) }
+        append(&bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 

@@ -77,13 +77,13 @@ package struct PhotoService: Service {
 
     private func serve(postgres: PostgresClient, hasher: PasswordHasher, httpClient: HTTPClient) async throws {
         let objects = try makeObjectStore(httpClient: httpClient)
-        let application = Application(
+        let server = HTTPServer(
             responder: ServiceResponder(
                 router: makeRoutes(postgres: postgres, hasher: hasher, objects: objects).router()
             ),
-            server: .http1(limits: limits),
-            configuration: ApplicationConfiguration(address: .hostname(hostname, port: port), backlog: 1024),
-            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
+            address: .hostname(hostname, port: port),
+            limits: limits,
+            onRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
             logger: logger
         )
         let sweeper = PhotoSweeper(
@@ -93,7 +93,7 @@ package struct PhotoService: Service {
             now: now,
             logger: logger
         )
-        try await run([sweeper, application])
+        try await run([sweeper, server])
     }
 
     private func run(_ services: [any Service]) async throws {

@@ -46,7 +46,7 @@ func validatePort(_ port: Int?) throws {
 
 /// A logger that writes lines to standard output, where platforms collect them.
 func makeLogger(level: Logger.Level) -> Logger {
-    LoggingSystem.bootstrap(StreamLogHandler.standardOutput)
+    LoggingSystem.bootstrap { _ in LineLogHandler() }
     var logger = Logger(label: "selfie")
     logger.logLevel = level
     return logger

@@ -1,4 +1,5 @@
 import Postgres
+import Synchronization
 import TestSupport
 
 /// Runs a body with a client on an empty database of its own, and with the database's URL.
@@ -73,4 +74,15 @@ func eventually(within timeout: Duration = .seconds(20), _ condition: () async t
         try await Task.sleep(for: .milliseconds(10))
     }
     return false
+}
+
+/// Counts from many tasks.
+final class Counter: Sendable {
+    private let number = Atomic(0)
+
+    var value: Int { number.load(ordering: .relaxed) }
+
+    func count() {
+        number.add(1, ordering: .relaxed)
+    }
 }

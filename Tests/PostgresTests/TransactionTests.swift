@@ -78,10 +78,14 @@ struct TransactionTests {
             try await client.execute(
                 "CREATE TABLE parts (thing int REFERENCES things (id) DEFERRABLE INITIALLY DEFERRED)"
             )
-            let error = await #expect(throws: PostgresError.self) {
+            let error = await #expect(throws: PostgresTransactionError.self) {
                 try await client.withTransaction { try await $0.execute("INSERT INTO parts VALUES (9)") }
             }
-            #expect(error?.sqlState == .foreignKeyViolation)
+            guard case .commit(let cause) = error else {
+                Issue.record("\(String(reflecting: error))")
+                return
+            }
+            #expect(cause.sqlState == .foreignKeyViolation)
             #expect(try await client.query("SELECT * FROM parts").isEmpty)
         }
     }

@@ -11,7 +11,7 @@ enum AuthorizationHeader {
     /// - Returns: Name and password; nil when the value has another form.
     static func basicCredential(in value: String) -> (name: String, password: String)? {
         guard let encoded = parameters(of: value, scheme: "basic") else { return nil }
-        let digits = encoded.reversed().drop { $0 == "=" }.reversed()
+        let digits = Substring(encoded).reversed().drop { $0 == "=" }.reversed()
         let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
         guard
             let decoded = Data(base64Encoded: String(digits) + padding),
@@ -30,22 +30,31 @@ enum AuthorizationHeader {
         guard let parameters = parameters(of: value, scheme: "token") ?? parameters(of: value, scheme: "bearer") else {
             return nil
         }
-        var token = trimmed(parameters.prefix { !",;\t".contains($0) })
-        if token.hasPrefix("token=") { token = trimmed(token.dropFirst("token=".count)) }
-        if token.hasPrefix("\"") { token = token.dropFirst().prefix { $0 != "\"" } }
-        return trimmed(token).isEmpty ? nil : String(token)
+        var token = trimmed(parameters.prefix { !",;\t".utf8.contains($0) })
+        if token.starts(with: "token=".utf8) { token = trimmed(token.dropFirst("token=".utf8.count)) }
+        if token.first == quote { token = token.dropFirst().prefix { $0 != quote } }
+        return trimmed(token).isEmpty ? nil : String(Substring(token))
     }
 
-    private static func parameters(of value: String, scheme: String) -> Substring? {
-        let value = trimmed(value[...])
-        let found = value.prefix { $0 != " " }
-        guard found.lowercased() == scheme, found.endIndex < value.endIndex else { return nil }
+    private static let quote = UInt8(ascii: "\"")
+
+    private static func parameters(of value: String, scheme: String) -> Substring.UTF8View? {
+        let value = trimmed(value[...].utf8)
+        let found = value.prefix { $0 != UInt8(ascii: " ") }
+        // Setting one bit makes a letter small; nothing else becomes one of the schemes' letters.
+        guard found.elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 }), found.endIndex < value.endIndex else {
+            return nil
+        }
         return trimmed(value[found.endIndex...])
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text.drop(while: \.isWhitespace)
-        while text.last?.isWhitespace == true { text.removeLast() }
+    private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        var text = text.drop(while: isSpace)
+        while let last = text.last, isSpace(last) { text.removeLast() }
         return text
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte)
     }
 }

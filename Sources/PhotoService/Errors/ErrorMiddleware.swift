@@ -34,6 +34,7 @@ extension ServiceError {
             case let error as ServiceError: error
             case let error as AccountComplaints: ServiceError(status: .badRequest, message: error.message)
             case let error as PostgresError where error.isUnavailable: .unavailable
+            case let error as PostgresTransactionError where error.postgresError.isUnavailable: .unavailable
             case is ObjectStoreError: .unavailable
             case is PasswordHasherError: .unavailable
             case let error as MultipartError: ServiceError(error)

@@ -2,13 +2,16 @@
 enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// Encodes a path segment.
-    static func pathSegment(_ segment: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        if segment.allSatisfy(isUnreserved) { return segment }
-        let encoded = segment.flatMap { byte in
-            isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
+    /// Appends a path segment.
+    static func append(_ segment: ArraySlice<UInt8>, to url: inout [UInt8]) {
+        if segment.allSatisfy(isUnreserved) { return url.append(contentsOf: segment) }
+        for byte in segment {
+            if isUnreserved(byte) {
+                url.append(byte)
+            } else {
+                url += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
+            }
         }
-        return encoded[...]
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

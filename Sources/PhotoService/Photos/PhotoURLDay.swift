@@ -18,8 +18,12 @@ struct PhotoURLDay {
     ///
     /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`.
     func writeURL(of randomID: ArraySlice<UInt8>, as key: JSONKey, to json: inout JSONWriter) {
-        let signature = Base64URL.encode(authenticator.code(of: randomID))
-        json.member(key, plain: prefix, PercentEncoding.pathSegment(randomID), infix, signature[...])
+        json.member(key) { bytes in
+            bytes.append(contentsOf: prefix)
+            PercentEncoding.append(randomID, to: &bytes)
+            bytes.append(contentsOf: infix)
+            Base64URL.append(authenticator.code(of: randomID), to: &bytes)
+        }
     }
 
     /// An entity tag for an answer that is made of this day's URLs and of contents.
@@ -28,7 +32,8 @@ struct PhotoURLDay {
     /// - Returns: 43 letters of base64url in quotes.
     func tag(of contents: [UInt8]) -> String {
         // No photo's id holds a NUL, so that a tag never passes as a signature.
-        let code = authenticator.code(of: [0], prefix, contents[...])
-        return "\"\(String(decoding: Base64URL.encode(code), as: UTF8.self))\""
+        var tag = [UInt8(ascii: "\"")]
+        Base64URL.append(authenticator.code(of: [0], prefix, contents[...]), to: &tag)
+        return String(decoding: tag, as: UTF8.self) + "\""
     }
 }

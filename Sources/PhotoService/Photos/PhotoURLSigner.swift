@@ -62,7 +62,11 @@ struct PhotoURLSigner: Sendable {
 }
 
 extension Data {
-    fileprivate var base64URLEncoded: String { String(decoding: Base64URL.encode(self), as: UTF8.self) }
+    fileprivate var base64URLEncoded: String {
+        var letters: [UInt8] = []
+        Base64URL.append(Array(self), to: &letters)
+        return String(decoding: letters, as: UTF8.self)
+    }
 
     fileprivate init?(base64URLEncoded text: String) {
         let plain = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }

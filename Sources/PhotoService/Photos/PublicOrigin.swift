@@ -14,13 +14,23 @@ struct PublicOrigin: Sendable {
     /// - Returns: For instance `https://selfies.example.com`.
     func origin(of request: HTTPRequest) -> String {
         if let configured { return configured }
-        let forwarded = HTTPField.Name("X-Forwarded-Proto").flatMap { request.headerFields[$0] } ?? ""
-        let isSecure = forwarded.prefix { $0 != "," }.lowercased() == "https"
+        let forwarded = Self.forwardedProtocol.flatMap { request.headerFields[$0] } ?? ""
+        let isSecure = !forwarded.isEmpty && forwarded.prefix { $0 != "," }.lowercased() == "https"
         let authority = request.authority.flatMap { Self.isAuthority($0) ? $0 : nil } ?? "localhost"
         return "\(isSecure ? "https" : "http")://\(authority)"
     }
 
+    private static let forwardedProtocol = HTTPField.Name("X-Forwarded-Proto")
+
     private static func isAuthority(_ text: String) -> Bool {
-        !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-:[]".contains($0)) }
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+                case UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+                case UInt8(ascii: "_"), UInt8(ascii: "["), UInt8(ascii: "]"): true
+                default: false
+                }
+            }
     }
 }

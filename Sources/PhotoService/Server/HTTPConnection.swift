@@ -45,10 +45,3 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         }
     }
 }
-
-extension HTTPServerBuilder {
-    /// A server of `HTTPConnection`s.
-    static func http1(limits: ConnectionLimits) -> HTTPServerBuilder {
-        HTTPServerBuilder { HTTPConnection(responder: $0, limits: limits) }
-    }
-}

@@ -15,7 +15,6 @@ struct RequestLogMiddleware: RouterMiddleware {
         let start = ContinuousClock.now
         let requestID = RequestID.of(request.headers)
         var context = context
-        context.logger[metadataKey: "hb.request.id"] = nil
         context.logger[metadataKey: "request_id"] = "\(requestID)"
         var response = try await next(request, context)
         if let name = RequestID.headerName { response.headers[name] = requestID }

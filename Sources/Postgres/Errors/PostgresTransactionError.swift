@@ -1,0 +1,30 @@
+/// What went wrong around a transaction's statements; what its body throws comes out as it is.
+package enum PostgresTransactionError: Error, Sendable {
+    /// The transaction could not begin.
+    case begin(PostgresError)
+    /// The transaction was not committed or, when the connection was lost, nobody knows.
+    case commit(PostgresError)
+    /// The body failed, and so did the rollback; the connection was closed, which rolls back too.
+    case rollback(PostgresError, after: any Error)
+
+    /// The database's part in it.
+    package var postgresError: PostgresError {
+        switch self {
+        case .begin(let error), .commit(let error), .rollback(let error, _): error
+        }
+    }
+}
+
+extension PostgresTransactionError: CustomStringConvertible, CustomDebugStringConvertible {
+    package var description: String { text { String(describing: $0) } }
+    package var debugDescription: String { text { String(reflecting: $0) } }
+
+    private func text(_ describe: (any Error) -> String) -> String {
+        switch self {
+        case .begin(let error): "a transaction could not begin: \(describe(error))"
+        case .commit(let error): "a transaction could not be committed: \(describe(error))"
+        case .rollback(let error, let cause):
+            "a transaction could not be rolled back: \(describe(error)); it failed before: \(describe(cause))"
+        }
+    }
+}

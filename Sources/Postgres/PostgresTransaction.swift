@@ -1,0 +1,100 @@
+/// How a transaction sees the work of others (PostgreSQL manual, section 13.2).
+package enum PostgresIsolation: String, Sendable {
+    /// Each statement sees what was committed before it began.
+    case readCommitted = "READ COMMITTED"
+    /// All statements see what was committed before the first began.
+    case repeatableRead = "REPEATABLE READ"
+    /// As if transactions ran one after another; more of them fail, and are tried again.
+    case serializable = "SERIALIZABLE"
+}
+
+extension PostgresClient {
+    /// How often a transaction is tried that fails for the work of others.
+    private static let attemptsMax = 5
+    private static let firstPause: Duration = .milliseconds(10)
+
+    /// Runs `body` between BEGIN and COMMIT; whatever it throws rolls back, and so does a failure that it hides.
+    ///
+    /// A serialisation failure or a deadlock, thrown by `body` as it came or met by COMMIT, makes everything start
+    /// again after a short pause, up to five times in all: so `body` does nothing that can't be done twice.
+    ///
+    /// - Parameters:
+    ///   - isolation: How it sees the work of others; nil for the database's default.
+    ///   - isReadOnly: Whether statements that write are refused.
+    ///   - body: The statements of the transaction.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, `PostgresTransactionError`, or `PostgresError` when there is no connection.
+    package func withTransaction<Result>(
+        isolation: PostgresIsolation? = nil,
+        isReadOnly: Bool = false,
+        _ body: (PostgresConnection) async throws -> Result
+    ) async throws -> Result {
+        var attempt = 1
+        while true {
+            do {
+                return try await withConnection { connection in
+                    try await Self.run(body, on: connection, beginning: Self.begin(isolation, isReadOnly: isReadOnly))
+                }
+            } catch  where Self.isWorthRetrying(error) && attempt < Self.attemptsMax {
+                try await Task.sleep(for: Self.pause(after: attempt, jitter: .random(in: 0...1)))
+                attempt += 1
+            }
+        }
+    }
+
+    /// The pause after an attempt, which doubles, less a random part, so that rivals don't meet again.
+    static func pause(after attempt: Int, jitter: Double) -> Duration {
+        firstPause * (1 << (attempt - 1)) * (1 - 0.5 * jitter)
+    }
+
+    private static func begin(_ isolation: PostgresIsolation?, isReadOnly: Bool) -> PostgresQuery {
+        let mode = (isolation.map { " ISOLATION LEVEL \($0.rawValue)" } ?? "") + (isReadOnly ? " READ ONLY" : "")
+        return PostgresQuery(stringLiteral: "BEGIN" + mode)
+    }
+
+    private static func run<Result>(
+        _ body: (PostgresConnection) async throws -> Result,
+        on connection: PostgresConnection,
+        beginning begin: PostgresQuery
+    ) async throws -> Result {
+        do throws(PostgresError) {
+            try await connection.query(begin)
+        } catch {
+            throw PostgresTransactionError.begin(error)
+        }
+        let result: Result
+        do {
+            result = try await body(connection)
+            if await connection.hasFailedTransaction { throw PostgresError.server(.failedTransaction) }
+        } catch {
+            try await rollBack(connection, after: error)
+            throw error
+        }
+        do throws(PostgresError) {
+            try await connection.finish("COMMIT")
+        } catch {
+            throw PostgresTransactionError.commit(error)
+        }
+        return result
+    }
+
+    /// Rolls back even when the task was cancelled; a connection that is gone has rolled back already.
+    private static func rollBack(_ connection: PostgresConnection, after cause: any Error) async throws {
+        do throws(PostgresError) {
+            try await connection.finish("ROLLBACK")
+        } catch {
+            switch error {
+            case .leaseEnded, .connectionLost: return
+            default: throw PostgresTransactionError.rollback(error, after: cause)
+            }
+        }
+    }
+
+    private static func isWorthRetrying(_ error: any Error) -> Bool {
+        switch error {
+        case let error as PostgresError: error.sqlState?.isWorthRetrying ?? false
+        case PostgresTransactionError.commit(let error): error.sqlState?.isWorthRetrying ?? false
+        default: false
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Testing
+
+@testable import Postgres
+
+@Suite("Transactions beside others", .timeLimit(.minutes(2)))
+struct IsolationTests {
+    private func withAccounts(_ body: (PostgresClient) async throws -> Void) async throws {
+        try await withClient { client, _ in
+            try await client.execute("CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL)")
+            try await client.execute("INSERT INTO accounts VALUES (1, 100), (2, 100)")
+            try await body(client)
+        }
+    }
+
+    private func balances(_ client: PostgresClient) async throws -> [Int] {
+        try await client.query("SELECT balance FROM accounts ORDER BY id").map { try $0.decode("balance") }
+    }
+
+    @Test(
+        "The isolation level is the one asked for",
+        arguments: [
+            (nil, "read committed"), (PostgresIsolation.readCommitted, "read committed"),
+            (.repeatableRead, "repeatable read"), (.serializable, "serializable"),
+        ]
+    )
+    func isolation(level: PostgresIsolation?, expected: String) async throws {
+        try await withClient { client, _ in
+            let name = try await client.withTransaction(isolation: level) { connection in
+                try await connection.query("SELECT current_setting('transaction_isolation') AS level")[0]
+                    .decode("level", as: String.self)
+            }
+            #expect(name == expected)
+        }
+    }
+
+    @Test("A transaction that only reads may not write")
+    func readOnly() async throws {
+        try await withAccounts { client async throws in
+            #expect(
+                try await client.withTransaction(isReadOnly: true) { try await $0.query("TABLE accounts").count } == 2
+            )
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withTransaction(isReadOnly: true) { try await $0.execute("DELETE FROM accounts") }
+            }
+            #expect(error?.sqlState == .readOnlyTransaction)
+            #expect(try await balances(client) == [100, 100])
+        }
+    }
+
+    @Test("Transactions that can't both have happened are tried again until they have, one after the other")
+    func serializationFailures() async throws {
+        try await withAccounts { client async throws in
+            let attempts = Counter()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for id in [1, 2, 1, 2] {
+                    group.addTask {
+                        try await client.withTransaction(isolation: .serializable) { connection in
+                            attempts.count()
+                            let row = try await connection.query("SELECT sum(balance) AS sum FROM accounts")[0]
+                            let sum: Int = try row.decode("sum")
+                            // Gives the others time to read the same sum.
+                            try await connection.query("SELECT pg_sleep(0.05)")
+                            try await connection.execute(
+                                "UPDATE accounts SET balance = balance + \(sum) WHERE id = \(id)"
+                            )
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            // Each doubles the sum that it saw: 200 four times.
+            #expect(try await balances(client).reduce(0, +) == 200 * 16)
+            #expect(attempts.value > 4)
+        }
+    }
+
+    @Test("Of two that block each other, the one that the server gives up is tried again")
+    func deadlock() async throws {
+        try await withAccounts { client async throws in
+            try await client.withConnection { try await $0.execute(script: "SELECT 1") }
+            let attempts = Counter()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (first, second) in [(1, 2), (2, 1)] {
+                    group.addTask {
+                        try await client.withTransaction { connection in
+                            attempts.count()
+                            try await connection.execute(
+                                "UPDATE accounts SET balance = balance + 1 WHERE id = \(first)"
+                            )
+                            try await connection.query("SELECT pg_sleep(0.5)")
+                            try await connection.execute(
+                                "UPDATE accounts SET balance = balance + 1 WHERE id = \(second)"
+                            )
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await balances(client) == [102, 102])
+            #expect(attempts.value >= 3)
+        }
+    }
+
+    @Test("What fails each time is tried five times, and its error comes out")
+    func attemptsEnd() async throws {
+        try await withAccounts { client async throws in
+            let attempts = Counter()
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withTransaction { connection in
+                    attempts.count()
+                    try await connection.execute("UPDATE accounts SET balance = 0")
+                    try await connection.query("DO $$BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END$$")
+                }
+            }
+            #expect(error?.sqlState == .serializationFailure)
+            #expect(attempts.value == 5)
+            #expect(try await balances(client) == [100, 100])
+        }
+    }
+
+    @Test("Pauses double, and a random part of up to half is left out")
+    func pauses() {
+        #expect(
+            (1...4).map { PostgresClient.pause(after: $0, jitter: 0) } == [10, 20, 40, 80].map { .milliseconds($0) }
+        )
+        #expect(PostgresClient.pause(after: 2, jitter: 1) == .milliseconds(10))
+    }
+}
