@@ -3,10 +3,12 @@
 /// Connections are opened on demand and kept. `close()` ends it.
 package final class PostgresClient: Sendable {
     private let pool: ConnectionPool
+    private let observer: StatementObserver
 
     /// Makes a client; no connection is opened yet.
     package init(configuration: PostgresConfiguration) {
         pool = ConnectionPool(configuration: configuration)
+        observer = StatementObserver(metrics: configuration.metrics, tracer: configuration.tracer)
         pool.start()
     }
 
@@ -41,21 +43,28 @@ package final class PostgresClient: Sendable {
     /// It shares a connection with statements of other callers, which wait for it if they come after it. So it should
     /// be quick: one that may wait for a lock is for ``execute(_:)`` or ``withConnection(_:)``.
     ///
-    /// - Parameter query: The statement.
+    /// - Parameters:
+    ///   - query: The statement.
+    ///   - name: What metrics and spans call it; the calling function's name unless another is given.
     /// - Returns: Its rows.
     /// - Throws: `PostgresError`.
-    package func query(_ query: PostgresQuery) async throws(PostgresError) -> PostgresRows {
-        try await pool.run(query).get()
+    package func query(
+        _ query: PostgresQuery,
+        name: String = #function
+    ) async throws(PostgresError) -> PostgresRows {
+        try await observer.observe(name) { await pool.run(query) }
     }
 
     /// Runs one statement for its effect, in a transaction and on a connection of its own.
     ///
-    /// - Parameter query: The statement.
+    /// - Parameters:
+    ///   - query: The statement.
+    ///   - name: What metrics and spans call it; the calling function's name unless another is given.
     /// - Returns: The number of rows it inserted, updated or deleted.
     /// - Throws: `PostgresError`.
     @discardableResult
-    package func execute(_ query: PostgresQuery) async throws -> Int {
-        try await withConnection { try await $0.execute(query) }
+    package func execute(_ query: PostgresQuery, name: String = #function) async throws -> Int {
+        try await withConnection { try await $0.execute(query, name: name) }
     }
 
     /// Lends a connection for the length of `body`.
@@ -66,7 +75,7 @@ package final class PostgresClient: Sendable {
     package func withConnection<Result>(
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
-        let connection = PostgresConnection(pool: pool, lease: try await pool.lease().get())
+        let connection = PostgresConnection(pool: pool, observer: observer, lease: try await pool.lease().get())
         do {
             let result = try await body(connection)
             await pool.endLease(connection.lease)

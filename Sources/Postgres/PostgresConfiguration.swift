@@ -1,3 +1,6 @@
+package import CoreMetrics
+package import Tracing
+
 /// Where the database is and how long to wait for it.
 package struct PostgresConfiguration: Sendable {
     /// A connection URL with all of libpq's parameters (`sslmode`, several hosts, `target_session_attrs` and the like);
@@ -9,6 +12,11 @@ package struct PostgresConfiguration: Sendable {
     package var connectTimeout: Duration = .seconds(2)
     /// How long a statement may take until the server cancels it; nil for no limit.
     package var statementTimeout: Duration? = .milliseconds(2500)
+
+    /// Where figures go; nil for what the process has set up by `MetricsSystem`.
+    package var metrics: (any MetricsFactory)?
+    /// Where spans go; nil for what the process has set up by `InstrumentationSystem`.
+    package var tracer: (any Tracer)?
 
     /// How much longer the client waits than the server lets a statement run.
     static let answerGrace: Duration = .milliseconds(500)

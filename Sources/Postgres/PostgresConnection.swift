@@ -1,46 +1,57 @@
 /// A connection on loan: its statements run one after another, and nobody else's in between.
 package struct PostgresConnection: Sendable {
     private let pool: ConnectionPool
+    private let observer: StatementObserver
     let lease: ConnectionPool.LeaseID
 
-    init(pool: ConnectionPool, lease: ConnectionPool.LeaseID) {
+    init(pool: ConnectionPool, observer: StatementObserver, lease: ConnectionPool.LeaseID) {
         self.pool = pool
+        self.observer = observer
         self.lease = lease
     }
 
     /// Runs a statement and returns its rows.
     ///
-    /// - Parameter query: The statement, prepared once per connection and text.
+    /// - Parameters:
+    ///   - query: The statement, prepared once per connection and text.
+    ///   - name: What metrics and spans call it; the calling function's name unless another is given.
     /// - Returns: The rows, none for a statement that returns none.
     /// - Throws: `PostgresError`.
     @discardableResult
-    package func query(_ query: PostgresQuery) async throws(PostgresError) -> PostgresRows {
-        try await pool.run(.query(query), on: lease).get()
+    package func query(
+        _ query: PostgresQuery,
+        name: String = #function
+    ) async throws(PostgresError) -> PostgresRows {
+        try await observer.observe(name) { await pool.run(.query(query), on: lease) }
     }
 
     /// Runs a statement for its effect.
     ///
-    /// - Parameter query: The statement.
+    /// - Parameters:
+    ///   - query: The statement.
+    ///   - name: What metrics and spans call it; the calling function's name unless another is given.
     /// - Returns: The number of rows it inserted, updated or deleted.
     /// - Throws: `PostgresError`.
     @discardableResult
-    package func execute(_ query: PostgresQuery) async throws(PostgresError) -> Int {
-        try await self.query(query).storage.affectedRows
+    package func execute(_ query: PostgresQuery, name: String = #function) async throws(PostgresError) -> Int {
+        try await self.query(query, name: name).storage.affectedRows
     }
 
     /// Runs statements separated by semicolons, without parameters and without a time limit on the client's side.
     ///
     /// For migrations, whose text is the operator's own.
     ///
-    /// - Parameter script: The statements.
+    /// - Parameters:
+    ///   - script: The statements.
+    ///   - name: What metrics and spans call it; the calling function's name unless another is given.
     /// - Throws: `PostgresError`.
-    package func execute(script: String) async throws(PostgresError) {
-        _ = try await pool.run(.script(script), on: lease).get()
+    package func execute(script: String, name: String = #function) async throws(PostgresError) {
+        _ = try await observer.observe(name) { await pool.run(.script(script), on: lease) }
     }
 
     /// Runs a statement that the cancellation of the calling task leaves alone.
     func finish(_ query: PostgresQuery) async throws(PostgresError) {
-        _ = try await pool.run(.query(query), on: lease, isCancellable: false).get()
+        _ = try await observer.observe(query.sql) { await pool.run(.query(query), on: lease, isCancellable: false) }
     }
 
     /// Whether a statement of the open transaction failed, so that COMMIT would roll back, and report success.

@@ -58,7 +58,7 @@ extension PostgresClient {
         beginning begin: PostgresQuery
     ) async throws -> Result {
         do throws(PostgresError) {
-            try await connection.query(begin)
+            try await connection.query(begin, name: "BEGIN")
         } catch {
             throw PostgresTransactionError.begin(error)
         }

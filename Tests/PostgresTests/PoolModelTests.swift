@@ -26,7 +26,7 @@ struct PoolModelTests {
         mutating func settle() {
             while let action = machine.nextAction(now: now) {
                 switch action {
-                case .assign(let id, let connection): assign(id, to: connection)
+                case .assign(let id, let connection, _): assign(id, to: connection)
                 case .refuse(let id, _): waiting.removeAll { $0.id == id }
                 case .open(let id):
                     let isNew = opening.insert(id).inserted

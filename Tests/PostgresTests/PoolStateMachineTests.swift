@@ -230,7 +230,7 @@ struct PoolStateMachineTests {
         var decisions: [String] = []
         while let action = machine.nextAction(now: now) {
             switch action {
-            case .assign(let waiter, let connection): decisions.append("\(waiter) on \(connection)")
+            case .assign(let waiter, let connection, _): decisions.append("\(waiter) on \(connection)")
             case .refuse(let waiter, let reason): decisions.append("refuse \(waiter): \(reason)")
             case .open(let connection): decisions.append("open \(connection)")
             case .close(let connection): decisions.append("close \(connection)")

@@ -1,3 +1,4 @@
+import CoreMetrics
 import Foundation
 import Glibc
 import Synchronization
@@ -31,6 +32,7 @@ actor ConnectionPool {
     private var members: [Member] = []
     private var waiters: [UInt64: Waiter] = [:]
     private var lastID: UInt64 = 0
+    private var metrics: PoolMetrics
     private var connectError = PostgresError.cannotConnect("no attempt was made")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
@@ -38,6 +40,7 @@ actor ConnectionPool {
     init(configuration: PostgresConfiguration) {
         self.configuration = configuration
         machine = PoolStateMachine(limits: configuration.pool)
+        metrics = PoolMetrics(factory: configuration.metrics ?? MetricsSystem.factory)
     }
 
     /// Starts the thread, which keeps the pool until ``stop()``.
@@ -180,7 +183,9 @@ actor ConnectionPool {
     private func pump(now: ContinuousClock.Instant) {
         while let action = machine.nextAction(now: now) {
             switch action {
-            case .assign(let waiter, let id): assign(id, to: waiters.removeValue(forKey: waiter), now: now)
+            case .assign(let waiter, let id, let since):
+                metrics.waited(now - since)
+                assign(id, to: waiters.removeValue(forKey: waiter), now: now)
             case .refuse(let id, let reason):
                 guard let waiter = waiters.removeValue(forKey: id) else { continue }
                 refuse(waiter, with: error(for: reason))
@@ -253,6 +258,7 @@ extension ConnectionPool {
             }
         }
         pump(now: now)
+        metrics.update(connections: machine.connectionCount, waiting: machine.waiterCount)
         var wait = Reactor.Wait(sockets: [], deadline: machine.nextDeadline(now: now))
         wait.sockets.reserveCapacity(members.count + 1)
         for member in members {

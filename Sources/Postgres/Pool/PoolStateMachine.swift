@@ -21,8 +21,8 @@ struct PoolStateMachine {
     }
 
     enum Action: Equatable {
-        /// Let the waiter use the connection.
-        case assign(WaiterID, ConnectionID)
+        /// Let the waiter, who has been waiting since then, use the connection.
+        case assign(WaiterID, ConnectionID, since: ContinuousClock.Instant)
         case refuse(WaiterID, Refusal)
         case open(ConnectionID)
         /// Close a connection that nobody uses.
@@ -32,6 +32,7 @@ struct PoolStateMachine {
     private struct Waiter {
         let id: WaiterID
         let demand: Demand
+        let start: ContinuousClock.Instant
         let deadline: ContinuousClock.Instant
     }
 
@@ -56,7 +57,7 @@ struct PoolStateMachine {
     /// A caller asks for a connection; false when too many are waiting already.
     mutating func request(_ demand: Demand, as id: WaiterID, now: ContinuousClock.Instant) -> Bool {
         guard waiters.count < limits.waitersMax else { return false }
-        waiters.append(Waiter(id: id, demand: demand, deadline: now + limits.leaseTimeout))
+        waiters.append(Waiter(id: id, demand: demand, start: now, deadline: now + limits.leaseTimeout))
         if demand == .lease { waitingLeases += 1 }
         return true
     }
@@ -119,7 +120,7 @@ struct PoolStateMachine {
             if let index = choice(for: waiter.demand, now: now) {
                 connections[index].take(waiter.demand, now: now)
                 remove(at: 0)
-                return .assign(waiter.id, connections[index].id)
+                return .assign(waiter.id, connections[index].id, since: waiter.start)
             }
             if mayOpen(now: now) { return open() }
         }
