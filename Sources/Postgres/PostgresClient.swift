@@ -4,15 +4,19 @@
 package final class PostgresClient: Sendable {
     private let pool: ConnectionPool
     private let observer: StatementObserver
+    let configuration: PostgresConfiguration
+    let listeners = ListenerRegistry()
 
     /// Makes a client; no connection is opened yet.
     package init(configuration: PostgresConfiguration) {
+        self.configuration = configuration
         pool = ConnectionPool(configuration: configuration)
         observer = StatementObserver(metrics: configuration.metrics, tracer: configuration.tracer)
         pool.start()
     }
 
     deinit {
+        listeners.close()
         pool.stop()
     }
 
@@ -88,6 +92,7 @@ package final class PostgresClient: Sendable {
 
     /// Closes idle connections and refuses new callers; the other connections are closed when they are done.
     package func close() async {
+        listeners.close()
         await pool.close()
     }
 }

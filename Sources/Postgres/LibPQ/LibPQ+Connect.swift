@@ -1,4 +1,5 @@
 import CLibPQ
+import Foundation
 import Glibc
 
 extension LibPQ {
@@ -39,6 +40,26 @@ extension LibPQ {
             throw .cannotConnect(libpq.lastError)
         }
         return libpq
+    }
+
+    /// Connects on a thread of its own, since libpq waits for the look-up of names.
+    ///
+    /// - Parameters:
+    ///   - url: A `postgresql://` URL or a keyword/value string.
+    ///   - timeout: How long each host may take.
+    ///   - completion: Called on that thread.
+    static func connect(
+        url: String,
+        timeout: Duration,
+        completion: @escaping @Sendable (Result<Handover<LibPQ>, PostgresError>) -> Void
+    ) {
+        Thread.detachNewThread {
+            do throws(PostgresError) {
+                completion(.success(Handover(try LibPQ.connect(url: url, timeout: timeout))))
+            } catch {
+                completion(.failure(error))
+            }
+        }
     }
 
     /// Why libpq refuses `url` as a connection string, or nil when it takes it.

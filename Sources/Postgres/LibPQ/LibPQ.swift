@@ -80,10 +80,18 @@ struct LibPQ: ~Copyable {
 
     /// Reads what the socket has; false when the connection has ended, though results may have come before its end.
     func consumeInput() -> Bool {
-        let isAlive = PQconsumeInput(connection) == 1
-        // Nobody here listens, and what is not taken would pile up.
-        while let notification = PQnotifies(connection) { PQfreemem(notification) }
-        return isAlive
+        PQconsumeInput(connection) == 1
+    }
+
+    /// The next notification that has arrived.
+    func nextNotification() -> PostgresNotification? {
+        guard let notification = PQnotifies(connection) else { return nil }
+        defer { PQfreemem(notification) }
+        return PostgresNotification(
+            channel: String(cString: notification.pointee.relname),
+            payload: String(cString: notification.pointee.extra),
+            processID: notification.pointee.be_pid
+        )
     }
 
     /// Whether the next result has not arrived yet.

@@ -15,12 +15,24 @@ final class PipelinedConnection {
     private var isRunningScript = false
     private var isFlushed = true
     private var cancellation = Cancellation()
+    private let keepsNotifications: Bool
+    private var notifications: [PostgresNotification] = []
 
     /// How many statements a connection keeps prepared.
     private static let preparedStatementsMax = 256
 
-    init(_ libpq: consuming LibPQ) {
+    /// - Parameters:
+    ///   - libpq: An open connection in pipeline mode.
+    ///   - keepsNotifications: Whether somebody will take what is notified, which would pile up otherwise.
+    init(_ libpq: consuming LibPQ, keepsNotifications: Bool = false) {
         self.libpq = libpq
+        self.keepsNotifications = keepsNotifications
+    }
+
+    /// What was notified since the last time.
+    func takeNotifications() -> [PostgresNotification] {
+        defer { notifications = [] }
+        return notifications
     }
 
     /// Whether nothing is under way, nor may a cancellation yet arrive.
@@ -82,6 +94,9 @@ final class PipelinedConnection {
                 guard !isAfterEnd else { throw .connectionLost(libpq.lastError) }
                 isAfterEnd = true
             }
+        }
+        while let notification = libpq.nextNotification() {
+            if keepsNotifications { notifications.append(notification) }
         }
         // A server that ends a session says why first.
         guard isAlive, !libpq.isBroken else { throw .connectionLost(libpq.lastError) }

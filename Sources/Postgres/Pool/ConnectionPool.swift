@@ -1,7 +1,6 @@
 import CoreMetrics
 import Foundation
 import Glibc
-import Synchronization
 
 /// A bounded number of connections, on which statements of all callers are run: the I/O around ``PoolStateMachine``.
 ///
@@ -390,40 +389,30 @@ extension ConnectionPool {
         machine.failedToOpen(id, now: .now, jitter: .random(in: 0...1))
     }
 
-    /// Connects on a thread of its own, since libpq waits for the look-up of names.
     private func open(_ id: ConnectionID) {
-        let (url, timeout) = (configuration.url, configuration.connectTimeout)
-        Thread.detachNewThread {
-            do throws(PostgresError) {
-                let opened = Mutex<LibPQ?>(try LibPQ.connect(url: url, timeout: timeout))
-                let box = Handover(opened)
-                Task { await self.connected(id, box) }
-            } catch {
-                Task { await self.couldNotConnect(id, error) }
-            }
+        LibPQ.connect(url: configuration.url, timeout: configuration.connectTimeout) { outcome in
+            Task { await self.connected(id, outcome) }
         }
     }
 
-    private func connected(_ id: ConnectionID, _ handover: Handover<LibPQ>) {
-        guard let libpq = handover.take() else { return }
-        let member = Member(id: id, connection: PipelinedConnection(libpq))
-        members.append(member)
+    private func connected(_ id: ConnectionID, _ outcome: Result<Handover<LibPQ>, PostgresError>) {
         let now = ContinuousClock.now
-        send(
-            Statement(configuration.setUp, timeout: configuration.connectTimeout, purpose: .setUp, start: now),
-            on: member,
-            now: now
-        )
-    }
-
-    private func couldNotConnect(_ id: ConnectionID, _ error: PostgresError) {
-        failedToOpen(id, error)
-        pump(now: .now)
+        switch outcome {
+        case .success(let handover):
+            guard let libpq = handover.take() else { return }
+            let member = Member(id: id, connection: PipelinedConnection(libpq))
+            members.append(member)
+            let timeout = configuration.connectTimeout
+            send(Statement(configuration.setUp, timeout: timeout, purpose: .setUp, start: now), on: member, now: now)
+        case .failure(let error):
+            failedToOpen(id, error)
+            pump(now: now)
+        }
     }
 
     /// Asks the server for a cancellation on a thread of its own, since libpq waits for the answer.
     private func send(_ request: consuming CancelRequest, for id: ConnectionID) {
-        let handover = Handover(Mutex<CancelRequest?>(request))
+        let handover = Handover(request)
         Thread.detachNewThread {
             handover.take()?.send()
             Task { await self.cancellationSent(for: id) }
@@ -434,18 +423,5 @@ extension ConnectionPool {
         guard let member = members.first(where: { $0.id == id }) else { return }
         member.connection.cancellationSent(now: .now)
         settle(id, now: .now)
-    }
-}
-
-/// Takes what can't be copied to another thread, once.
-private final class Handover<Value: ~Copyable>: Sendable {
-    private let value: Mutex<Value?>
-
-    init(_ value: consuming Mutex<Value?>) {
-        self.value = value
-    }
-
-    func take() -> sending Value? {
-        value.withLock { value in value.take() }
     }
 }

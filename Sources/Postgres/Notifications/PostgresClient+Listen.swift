@@ -1,0 +1,28 @@
+extension PostgresClient {
+    /// How many events wait for a slow listener before it is told that it missed some.
+    private static let bufferedEventsMax = 1024
+
+    /// Listens to a channel, on a connection of its own beside the pool's.
+    ///
+    /// The first event is `.mayHaveMissed`, once listening has begun: a listener that loads what it needs whenever it
+    /// is told so misses nothing. A connection that is lost is opened again for as long as somebody listens.
+    ///
+    /// - Parameter channel: The channel's name, of which the case matters; 63 bytes count.
+    /// - Returns: Events, for one listener, until its task is cancelled, it goes or the client is closed.
+    package func listen(to channel: String) -> AsyncStream<PostgresNotificationEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: PostgresNotificationEvent.self,
+            bufferingPolicy: .bufferingOldest(Self.bufferedEventsMax)
+        )
+        let listener = NotificationListener(channel: channel, configuration: configuration, events: continuation)
+        guard let id = listeners.add(listener) else {
+            continuation.finish()
+            return stream
+        }
+        listener.start()
+        continuation.onTermination = { [listeners] _ in
+            listeners.remove(id)?.stop()
+        }
+        return stream
+    }
+}
