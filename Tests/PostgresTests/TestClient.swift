@@ -50,6 +50,29 @@ struct Sessions {
         return try rows[0].decode("count")
     }
 
+    /// How many are at a statement which begins so; the look-up's own excepted.
+    func count(running prefix: String) async throws -> Int {
+        let rows = try await client.query(
+            """
+            SELECT count(*) AS count FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'
+                AND starts_with(query, \(prefix))
+            """
+        )
+        return try rows[0].decode("count")
+    }
+
+    /// How many have a transaction open and are at nothing.
+    func countInTransaction() async throws -> Int {
+        let rows = try await client.query(
+            """
+            SELECT count(*) AS count FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'
+            """
+        )
+        return try rows[0].decode("count")
+    }
+
     /// Ends every session that runs or last ran a statement which begins so; the look-up's own excepted.
     ///
     /// - Returns: How many were ended.

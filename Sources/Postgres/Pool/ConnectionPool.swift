@@ -302,8 +302,9 @@ extension ConnectionPool {
         }
         if error.sqlState == .readOnlyTransaction { doom(member.id) }
         if error.sqlState.spoilsPreparedStatement, case .query(let query) = statement.content {
+            let isInTransaction = member.connection.isInTransaction
             forget(query, on: member, now: now)
-            if !entry.isAbandoned { return retryUnlessInTransaction(statement, on: member, after: error, now: now) }
+            if !entry.isAbandoned, !isInTransaction { return prepareAnew(statement, on: member, after: error, now: now) }
         }
         if error.sqlState == .queryCanceled, !entry.isAbandoned {
             if entry.mayBeHit { return retry(statement, after: .server(error), now: now) }
@@ -320,13 +321,14 @@ extension ConnectionPool {
         }
     }
 
-    private func retryUnlessInTransaction(
+    /// Runs a statement again whose prepared form was no good, on the connection that is its own if it has one.
+    private func prepareAnew(
         _ statement: Statement,
         on member: Member,
         after error: PostgresServerError,
         now: ContinuousClock.Instant
     ) {
-        guard statement.purpose == .leased, !member.connection.isInTransaction, statement.retries == 0 else {
+        guard statement.purpose == .leased, statement.retries == 0 else {
             return retry(statement, after: .server(error), now: now)
         }
         statement.retries += 1
