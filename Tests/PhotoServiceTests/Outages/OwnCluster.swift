@@ -47,6 +47,14 @@ struct OwnCluster: Sendable {
         try await poll("the server is gone") { Foundation.kill(postmaster, 0) != 0 }
     }
 
+    /// Ends the server and all of its sessions with SIGKILL, as a machine does that runs out of memory.
+    func killHard() async throws {
+        let postmaster = try processID()
+        let processes = try [postmaster] + Self.children(of: postmaster)
+        for process in processes { Foundation.kill(process, SIGKILL) }
+        try await poll("the server is gone") { processes.allSatisfy { Foundation.kill($0, 0) != 0 } }
+    }
+
     /// Starts the server after `kill`.
     func start() async throws {
         _ = try await server.start()
