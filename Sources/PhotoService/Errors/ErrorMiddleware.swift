@@ -35,6 +35,7 @@ extension ServiceError {
             case let error as AccountComplaints: ServiceError(status: .badRequest, message: error.message)
             case let error as PostgresError where error.isUnavailable: .unavailable
             case let error as PostgresTransactionError where error.postgresError.isUnavailable: .unavailable
+            case PostgresError.cancelled, is CancellationError: .clientGone
             case is ObjectStoreError: .unavailable
             case is PasswordHasherError: .unavailable
             case let error as MultipartError: ServiceError(error)

@@ -20,13 +20,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let limits: ConnectionLimits
     private let meter: SocketMeter
     private let logger: Logger
+    /// Succeeds when nobody waits for the answer that is being made; fails when the connection ends otherwise.
+    private let abandonment: EventLoopPromise<Void>
     private var state: ConnectionStateMachine
     private var ticker: RepeatedTask?
     private var isInputClosed = false
 
-    init(limits: ConnectionLimits, meter: SocketMeter, logger: Logger) {
+    init(limits: ConnectionLimits, meter: SocketMeter, abandonment: EventLoopPromise<Void>, logger: Logger) {
         self.limits = limits
         self.meter = meter
+        self.abandonment = abandonment
         self.logger = logger
         state = ConnectionStateMachine(limits: limits, now: .now())
     }
@@ -44,6 +47,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
         ticker?.cancel()
         ticker = nil
         meter.onRead = nil
+        abandonment.fail(ChannelError.ioOnClosedChannel)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if state.isAbandonable { abandonment.succeed() }
+        context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -58,7 +67,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
             // After these, NIO's decoder takes what follows for another protocol, so no request would be heard again.
             let changesProtocol = head.headers.contains(name: "upgrade") || head.method == .CONNECT
             let isKeepAlive = head.isKeepAlive && !changesProtocol
-            state.requestHead(isKeepAlive: isKeepAlive, expectsContinue: expectsContinue, now: .now())
+            state.requestHead(
+                isKeepAlive: isKeepAlive,
+                expectsContinue: expectsContinue,
+                isSafe: head.method == .GET || head.method == .HEAD,
+                now: .now()
+            )
         case .body(let buffer): state.requestBody(bytes: buffer.readableBytes)
         case .end: state.requestEnd(now: .now())
         }
@@ -108,6 +122,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case ChannelEvent.inputClosed where state.isLingering: context.close(promise: nil)
         case ChannelEvent.inputClosed:
             isInputClosed = true
+            state.inputClosed(now: .now())
             context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)
         }
@@ -124,6 +139,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .close: context.close(promise: nil)
         case .refuse: refuse(context: context, with: .bodyTooSlow)
         case .failBody: context.fireErrorCaught(SlowRequestError())
+        case .abandon: abandonment.succeed()
         }
     }
 

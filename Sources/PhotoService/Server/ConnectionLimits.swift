@@ -22,6 +22,9 @@ struct ConnectionLimits: Sendable {
     /// How long what a client still sends is read and dropped after its request was refused, so that it gets to see
     /// the answer instead of a reset connection.
     var lingerTimeout: TimeAmount = .seconds(5)
+    /// How long the answer to a request that only reads may take once the client has closed its side: some that do
+    /// still wait for the answer, and most are gone.
+    var halfClosedTimeout: TimeAmount = .seconds(2)
     /// How often the clock is looked at.
     var tick: TimeAmount = .seconds(2)
 }

@@ -22,6 +22,8 @@ struct ConnectionStateMachine {
         case refuse
         /// Fail the body, so that whoever reads it answers.
         case failBody
+        /// Give up the request that is being answered: nobody waits for the answer.
+        case abandon
     }
 
     enum ResponseEndAction: Equatable {
@@ -43,6 +45,9 @@ struct ConnectionStateMachine {
     private var requestsInProgress = 0
     private var isClosing = false
     private var expectsContinue = false
+    /// Whether the last request only reads, so that it may be given up anywhere.
+    private var isSafe = false
+    private var inputClosedSince: NIODeadline?
     private var bodyHasFailed = false
     private var unwritableSince: NIODeadline?
 
@@ -65,8 +70,9 @@ struct ConnectionStateMachine {
         if case .idle = phase { phase = .readingHeader(since: now) }
     }
 
-    mutating func requestHead(isKeepAlive: Bool, expectsContinue: Bool, now: NIODeadline) {
+    mutating func requestHead(isKeepAlive: Bool, expectsContinue: Bool, isSafe: Bool, now: NIODeadline) {
         requestsInProgress += 1
+        self.isSafe = isSafe
         isClosing = isClosing || !isKeepAlive
         self.expectsContinue = expectsContinue
         phase = .readingBody(since: now, bytes: 0)
@@ -133,6 +139,16 @@ struct ConnectionStateMachine {
         return !isBusy
     }
 
+    /// The client has closed its sending side, or the connection.
+    mutating func inputClosed(now: NIODeadline) {
+        inputClosedSince = inputClosedSince ?? now
+    }
+
+    /// Whether a request is being answered that may be given up when the connection is gone.
+    var isAbandonable: Bool {
+        if case .responding = phase { isSafe } else { false }
+    }
+
     mutating func writabilityChanged(isWritable: Bool, now: NIODeadline) {
         unwritableSince = isWritable ? nil : now
     }
@@ -150,7 +166,9 @@ struct ConnectionStateMachine {
         case .readingHeader(let since): return now - since >= limits.headerTimeout ? .refuse : .none
         case .lingering(let since, let isSent):
             return now - since >= (isSent ? limits.lingerTimeout : limits.writeTimeout) ? .close : .none
-        case .responding: return .none
+        case .responding:
+            guard isSafe, let inputClosedSince else { return .none }
+            return now - inputClosedSince >= limits.halfClosedTimeout ? .abandon : .none
         case .readingBody(let since, let bytes):
             guard isReadPending else {
                 phase = .readingBody(since: now, bytes: 0)

@@ -9,7 +9,13 @@ import NIOHTTPTypesHTTP1
 /// An HTTP/1.1 connection with this service's limits; Hummingbird's own has one time limit and answers what is not
 /// HTTP with an empty 400.
 struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
-    typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+    /// A connection and what tells that the request which is being answered may be given up.
+    struct Value: ServerChildChannelValue {
+        let asyncChannel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+        let abandonment: EventLoopFuture<Void>
+
+        var channel: any Channel { asyncChannel.channel }
+    }
 
     let responder: HTTPChannelHandler.Responder
     let limits: ConnectionLimits
@@ -30,18 +36,29 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 withEncoderConfiguration: .init(),
                 withDecoderLimitConfiguration: decoderLimits
             )
-            try pipeline.addHandler(ConnectionHandler(limits: limits, meter: meter, logger: logger))
+            let abandonment = channel.eventLoop.makePromise(of: Void.self)
+            try pipeline.addHandler(
+                ConnectionHandler(limits: limits, meter: meter, abandonment: abandonment, logger: logger)
+            )
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-            return try NIOAsyncChannel(
+            let asyncChannel = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true)
             )
+            return Value(asyncChannel: asyncChannel, abandonment: abandonment.futureResult)
         }
     }
 
+    /// Answers the connection's requests, on the thread of its socket.
     func handle(value: Value, logger: Logger) async {
-        await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
-            await handleHTTP(asyncChannel: value, logger: logger)
+        let task = Task(executorPreference: EventLoopTaskExecutor(value.channel.eventLoop)) {
+            await handleHTTP(asyncChannel: value.asyncChannel, logger: logger)
+        }
+        value.abandonment.whenSuccess { task.cancel() }
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
         }
     }
 }

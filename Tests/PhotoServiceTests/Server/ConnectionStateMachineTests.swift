@@ -17,7 +17,7 @@ struct ConnectionStateMachineTests {
         #expect(machine.phase == .idle(since: start))
         machine.bytesRead(now: start + .seconds(1))
         #expect(machine.phase == .readingHeader(since: start + .seconds(1)))
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start + .seconds(2))
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start + .seconds(2))
         machine.requestBody(bytes: 3)
         machine.requestBody(bytes: 4)
         #expect(machine.phase == .readingBody(since: start + .seconds(2), bytes: 7))
@@ -39,7 +39,7 @@ struct ConnectionStateMachineTests {
     mutating func pipelining() {
         machine.bytesRead(now: start)
         for _ in 0..<2 {
-            machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+            machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
             machine.requestEnd(now: start)
         }
         #expect(machine.responseHead() == false)
@@ -52,9 +52,9 @@ struct ConnectionStateMachineTests {
 
     @Test("The answer to a first request leaves the body of the second alone")
     mutating func pipelinedBody() {
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         machine.requestEnd(now: start)
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         #expect(machine.responseHead() == false)
         #expect(machine.responseEnd(now: start) == .keep)
         #expect(machine.phase == .readingBody(since: start, bytes: 0))
@@ -65,9 +65,9 @@ struct ConnectionStateMachineTests {
 
     @Test("The connection ends with the answer to the last request that asked for it")
     mutating func connectionClose() {
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         machine.requestEnd(now: start)
-        machine.requestHead(isKeepAlive: false, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: false, expectsContinue: false, isSafe: true, now: start)
         machine.requestEnd(now: start)
         #expect(machine.responseHead() == false)
         #expect(machine.responseEnd(now: start) == .keep)
@@ -78,7 +78,7 @@ struct ConnectionStateMachineTests {
 
     @Test("An answer that is ready before the body has come ends the connection")
     mutating func earlyAnswer() {
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         machine.requestBody(bytes: 100)
         #expect(machine.responseHead() == true)
         machine.requestBody(bytes: 100)
@@ -88,18 +88,18 @@ struct ConnectionStateMachineTests {
 
     @Test("Leave to send a body is given once, and only to who waits for it")
     mutating func expectations() {
-        machine.requestHead(isKeepAlive: true, expectsContinue: true, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: true, isSafe: true, now: start)
         #expect(machine.takesContinue() == true)
         #expect(machine.takesContinue() == false)
         machine.requestEnd(now: start)
         _ = machine.responseEnd(now: start)
 
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         #expect(machine.takesContinue() == false)
         machine.requestEnd(now: start)
         _ = machine.responseEnd(now: start)
 
-        machine.requestHead(isKeepAlive: true, expectsContinue: true, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: true, isSafe: true, now: start)
         machine.requestBody(bytes: 1)
         #expect(machine.takesContinue() == false)
     }
@@ -129,11 +129,11 @@ struct ConnectionEndTests {
         if stage == .idle { return machine }
         machine.bytesRead(now: start)
         if stage == .readingHeader { return machine }
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         if stage == .readingBody { return machine }
         machine.requestEnd(now: start)
         if stage == .responding { return machine }
-        machine.requestHead(isKeepAlive: stage == .pipelined, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: stage == .pipelined, expectsContinue: false, isSafe: true, now: start)
         machine.requestEnd(now: start)
         if stage == .pipelined { return machine }
         _ = machine.responseEnd(now: start)
@@ -160,7 +160,7 @@ struct ConnectionEndTests {
     func lastHeader() {
         var machine = machine(at: .readingHeader)
         #expect(machine.quiesce() == false)
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         machine.requestEnd(now: start)
         #expect(machine.responseHead() == true)
         #expect(machine.responseEnd(now: start) == .linger)

@@ -12,7 +12,7 @@ struct SilenceTests {
         let start = NIODeadline.now()
         var state = ConnectionStateMachine(limits: limits, now: start)
         state.bytesRead(now: start)
-        state.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        state.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         state.requestBody(bytes: bytes)
         var now = start
         while state.tick(now: now, isReadPending: true) == .none, now < start + .seconds(120) {
@@ -39,7 +39,7 @@ struct ConnectionTimeTests {
 
     private mutating func beginBody() {
         machine.bytesRead(now: start)
-        machine.requestHead(isKeepAlive: true, expectsContinue: false, now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
     }
 
     @Test("An idle connection is closed at its limit")
