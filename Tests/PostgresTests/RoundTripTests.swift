@@ -5,14 +5,6 @@ import Testing
 
 @Suite("Values to PostgreSQL and back")
 struct RoundTripTests {
-    private func roundTrip<Value: PostgresEncodable & PostgresDecodable & Sendable>(_ value: Value) async throws
-        -> Value
-    {
-        try await withClient { client, _ in
-            try await client.query("SELECT \(value) AS value")[0].decode("value")
-        }
-    }
-
     @Test("Int", arguments: [0, 1, -1, 127, -128, 255, 256, 65_536, Int(Int32.min), Int(Int32.max), .min, .max])
     func integer(_ value: Int) async throws {
         #expect(try await roundTrip(value) == value)
@@ -73,6 +65,26 @@ struct RoundTripTests {
         }
     }
 
+    @Test("A date that a timestamptz column holds, or is compared with, is the same instant")
+    func dateWithZone() async throws {
+        let date = Date(timeIntervalSince1970: 1_795_248_363.5)
+        try await withClient { client, _ in
+            try await client.execute("CREATE TABLE things (zoned timestamptz, plain timestamp)")
+            try await client.execute("INSERT INTO things VALUES (\(date), \(date))")
+            let rows = try await client.query(
+                """
+                SELECT zoned, plain, (zoned AT TIME ZONE 'Asia/Tokyo')::text AS tokyo FROM things
+                WHERE zoned = \(date) AND plain = \(date) AND zoned = '2026-11-21 09:06:03.5+01'::timestamptz
+                    AND zoned > \(date.addingTimeInterval(-0.001)) AND zoned < \(date.addingTimeInterval(0.001))
+                """
+            )
+            let row = try #require(rows.first)
+            #expect(try row.decode("zoned", as: Date.self) == date)
+            #expect(try row.decode("plain", as: Date.self) == date)
+            #expect(try row.decode("tokyo", as: String.self) == "2026-11-21 17:06:03.5")
+        }
+    }
+
     @Test("Infinity is the far future, minus infinity the far past")
     func infinity() async throws {
         try await withClient { client, _ in
@@ -104,13 +116,36 @@ struct RoundTripTests {
     func null() async throws {
         try await withClient { client, _ in
             let rows = try await client.query(
-                "SELECT NULL::int AS a, NULL::text AS b, NULL::bool AS c, NULL::bytea AS d, NULL::timestamp AS e"
+                """
+                SELECT NULL::int AS a, NULL::text AS b, NULL::bool AS c, NULL::bytea AS d, NULL::timestamp AS e,
+                    NULL::uuid AS f, NULL::json AS g, NULL::text[] AS h, NULL::int[] AS i
+                """
             )
             #expect(try rows[0].decodeIfPresent("a", as: Int.self) == nil)
             #expect(try rows[0].decodeIfPresent("b", as: String.self) == nil)
             #expect(try rows[0].decodeIfPresent("c", as: Bool.self) == nil)
             #expect(try rows[0].decodeIfPresent("d", as: [UInt8].self) == nil)
             #expect(try rows[0].decodeIfPresent("e", as: Date.self) == nil)
+            #expect(try rows[0].decodeIfPresent("f", as: UUID.self) == nil)
+            #expect(try rows[0].decodeIfPresent("g", as: PostgresJSON.self) == nil)
+            #expect(try rows[0].decodeIfPresent("h", as: [String].self) == nil)
+            #expect(try rows[0].decodeIfPresent("i", as: [Int?].self) == nil)
+        }
+    }
+
+    @Test("No value is NULL, in a column of any type")
+    func noValue() async throws {
+        try await withClient { client, _ in
+            try await client.execute(
+                "CREATE TABLE things (a uuid, b json, c jsonb, d text[], e bigint[], f timestamptz)"
+            )
+            let (uuid, json) = (UUID?.none, PostgresJSON?.none)
+            let (strings, integers) = ([String]?.none, [Int?]?.none)
+            try await client.execute(
+                "INSERT INTO things VALUES (\(uuid), \(json), \(json), \(strings), \(integers), \(Date?.none))"
+            )
+            let row = try await client.query("SELECT num_nulls(a, b, c, d, e, f) AS nulls FROM things")[0]
+            #expect(try row.decode("nulls", as: Int.self) == 6)
         }
     }
 
@@ -129,12 +164,6 @@ struct RoundTripTests {
                 let words = (index + 1) % 3 == 0 ? nil : String(repeating: "x", count: (index + 1) % 7)
                 #expect(try row.decodeIfPresent("words", as: String.self) == words)
             }
-        }
-    }
-
-    private func serverText(of value: some PostgresEncodable) async throws -> String {
-        try await withClient { client, _ in
-            try await client.query("SELECT \(value)::text AS text")[0].decode("text")
         }
     }
 }

@@ -64,7 +64,7 @@ package struct PostgresRows: Sendable, RandomAccessCollection {
         let position = try storage.position(of: name, as: String.self)
         let type = storage.columns[position].type
         guard String.canDecode(type) else {
-            throw .decoding(column: name, expected: "\(String.self)", found: "type \(type.rawValue)")
+            throw .decoding(column: name, expected: "\(String.self)", found: type.sqlName)
         }
         return PostgresUTF8Column(storage: storage, position: position)
     }
@@ -101,7 +101,8 @@ package struct PostgresRow: Sendable {
     ///   - column: The column's name in the result.
     ///   - type: The type to read it as.
     /// - Returns: The value.
-    /// - Throws: `PostgresError.decoding` when there is no such column, it is NULL or of another type.
+    /// - Throws: `PostgresError.decoding` when there is no such column, it is NULL, malformed or of another
+    ///   type.
     package func decode<Value: PostgresDecodable>(
         _ column: String,
         as type: Value.Type = Value.self
@@ -118,7 +119,8 @@ package struct PostgresRow: Sendable {
     ///   - column: The column's name in the result.
     ///   - type: The type to read it as.
     /// - Returns: The value, or nil for NULL.
-    /// - Throws: `PostgresError.decoding` when there is no such column or it is of another type.
+    /// - Throws: `PostgresError.decoding` when there is no such column or it is malformed or of another
+    ///   type.
     package func decodeIfPresent<Value: PostgresDecodable>(
         _ column: String,
         as type: Value.Type = Value.self
@@ -126,9 +128,13 @@ package struct PostgresRow: Sendable {
         let position = try storage.position(of: column, as: type)
         guard let bytes = storage.cell(index * storage.columns.count + position) else { return nil }
         let found = storage.columns[position].type
-        guard Value.canDecode(found), let value = Value(postgresBytes: bytes) else {
-            throw .decoding(column: column, expected: "\(type)", found: "type \(found.rawValue)")
+        guard Value.canDecode(found) else {
+            throw .decoding(column: column, expected: "\(type)", found: found.sqlName)
         }
-        return value
+        do {
+            return try Value(postgresBytes: bytes, type: found)
+        } catch {
+            throw .decoding(column: column, expected: "\(type)", found: error.description(of: found))
+        }
     }
 }
