@@ -85,6 +85,17 @@ struct RoundTripTests {
         }
     }
 
+    @Test(
+        "A date beyond the server's years is refused with 22008",
+        arguments: [1e13, -1e13, 1e300, -1e300, .infinity, .nan]
+    )
+    func unknownDate(seconds: Double) async throws {
+        let error = await #expect(throws: PostgresError.self) {
+            try await roundTrip(Date(timeIntervalSince1970: seconds))
+        }
+        #expect(error?.sqlState?.code == "22008")
+    }
+
     @Test("Infinity is the far future, minus infinity the far past")
     func infinity() async throws {
         try await withClient { client, _ in

@@ -7,7 +7,8 @@ extension Date: PostgresEncodable {
     package var postgresValue: PostgresValue {
         let seconds = timeIntervalSince1970 - PostgresEpoch.secondsSince1970
         let microseconds = (seconds * PostgresEpoch.microsecondsPerSecond).rounded()
-        return PostgresValue(type: .timestamp, bytes: Int64(microseconds).bigEndianBytes)
+        let count = Int64(exactly: microseconds) ?? PostgresEpoch.outOfRange
+        return PostgresValue(type: .timestamp, bytes: count.bigEndianBytes)
     }
 }
 
@@ -36,4 +37,6 @@ extension Date: PostgresDecodable {
 private enum PostgresEpoch {
     static let secondsSince1970 = 946_684_800.0
     static let microsecondsPerSecond = 1_000_000.0
+    /// A count past the last year that PostgreSQL knows, which it refuses (SQLSTATE 22008); the largest is infinity.
+    static let outOfRange = Int64.max - 1
 }
