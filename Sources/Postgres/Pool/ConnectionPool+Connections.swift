@@ -61,7 +61,9 @@ extension ConnectionPool {
         if error.sqlState.spoilsPreparedStatement, case .query(let query) = statement.content {
             let isInTransaction = member.connection.isInTransaction
             forget(query, on: member, now: now)
-            if !entry.isAbandoned, !isInTransaction { return prepareAnew(statement, on: member, after: error, now: now) }
+            if !entry.isAbandoned, !isInTransaction {
+                return prepareAnew(statement, on: member, after: error, now: now)
+            }
         }
         if error.sqlState == .queryCanceled, !entry.isAbandoned {
             if entry.mayBeHit { return retry(statement, after: .server(error), now: now) }

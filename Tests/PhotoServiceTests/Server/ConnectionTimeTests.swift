@@ -57,6 +57,23 @@ struct ConnectionTimeTests {
         #expect(tick(limits.idleTimeout + .seconds(10)) == .close)
     }
 
+    @Test(
+        "What only reads is given up some time after the client closed its side; what writes is seen through",
+        arguments: [true, false]
+    )
+    mutating func halfClosed(isSafe: Bool) {
+        machine.bytesRead(now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: isSafe, now: start)
+        machine.requestEnd(now: start)
+        #expect(tick(.seconds(10)) == .none)
+        #expect(machine.isAbandonable == isSafe)
+        machine.inputClosed(now: start + .seconds(10))
+        machine.inputClosed(now: start + .seconds(11))
+        let end = .seconds(10) + limits.halfClosedTimeout
+        #expect(tick(end - justBefore) == .none)
+        #expect(tick(end) == (isSafe ? .abandon : .none))
+    }
+
     @Test("A header that is not complete at its limit is refused, however its bytes trickle")
     mutating func header() {
         machine.bytesRead(now: start)
