@@ -142,8 +142,8 @@ struct PipeliningTests {
             try await client.execute("INSERT INTO things VALUES (7)")
             for round in 0..<3 {
                 #expect(try await client.query("SELECT * FROM things").count == 1)
-                let change = PostgresQuery(stringLiteral: "ALTER TABLE things ADD COLUMN c\(round) int DEFAULT \(round)")
-                try await client.execute(change)
+                let change = "ALTER TABLE things ADD COLUMN c\(round) int DEFAULT \(round)"
+                try await client.execute(PostgresQuery(stringLiteral: change))
                 let row = try await client.query("SELECT * FROM things")[0]
                 #expect(try row.decode("c\(round)", as: Int.self) == round)
             }

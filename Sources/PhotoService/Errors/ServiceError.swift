@@ -32,7 +32,7 @@ struct ServiceError: Error, Equatable {
         message: "The service is not available at the moment. Please try again later!",
         headers: [.retryAfter: "5"]
     )
-    /// What nobody gets to see: the client is gone. nginx's number, for the log.
+    /// What nobody gets to see, since the client is gone; nginx's number, for the log.
     static let clientGone = ServiceError(
         status: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request"),
         message: "The client is gone"
