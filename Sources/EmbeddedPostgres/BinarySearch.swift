@@ -34,6 +34,14 @@ package struct BinarySearch: Sendable {
         )
     }
 
+    /// Finds a program that comes with PostgreSQL's own, such as `pgbench`.
+    ///
+    /// - Parameter name: The program's name.
+    /// - Returns: Its path in the best place that has it, or nil.
+    package func program(named name: String) -> String? {
+        folders.map { $0 + "/" + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
     /// Everything searched, for the error that says it was in vain.
     var places: [String] { path + patterns }
 

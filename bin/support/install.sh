@@ -27,18 +27,25 @@ has_rclone() {
     [ -n "${RCLONE:-}" ] || has_command rclone || .venv/bin/rclone version >/dev/null 2>&1
 }
 
-# Prints the packages that are missing, of those that building, running and testing need.
+has_postgresql_program() {
+    has_command "$1" || has_file "/usr/lib/postgresql/*/bin/$1"
+}
+
+# Prints the packages that are missing, of those that building, running, testing and measuring need.
 missing_packages() {
     has_file /usr/include/postgresql/libpq-fe.h /usr/include/libpq-fe.h || echo libpq-dev
     has_file /usr/include/crypt.h || echo libcrypt-dev
-    has_command initdb || has_file '/usr/lib/postgresql/*/bin/initdb' || echo postgresql
+    if ! has_postgresql_program initdb || { [ "$1" = bench ] && ! has_postgresql_program pgbench; }; then
+        echo postgresql
+    fi
     has_command curl || echo curl
+    [ "$1" != bench ] || has_command wrk || echo wrk
     if [ "$1" = tests ] && ! has_rclone; then
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi
 }
 
-# install_missing server|tests
+# install_missing server|tests|bench
 install_missing() {
     has_command swift || fail "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
     local packages

@@ -1,10 +1,10 @@
-import Postgres
+package import Postgres
 
 /// The tables `photos` and `object_deletions`.
 ///
 /// A photo is pending until its object is stored, then ready; only ready ones are ever shown. What removes a photo
 /// names its object in `object_deletions` in the same statement, so that no crash can forget it.
-struct PhotoStore: Sendable {
+package struct PhotoStore: Sendable {
     let postgres: PostgresClient
 
     /// How long a photo may be pending: more than storing its object and all retries may take.
@@ -22,15 +22,21 @@ struct PhotoStore: Sendable {
     /// - Returns: The list, also for a token that has expired; nil for one that names no session.
     /// - Throws: `PostgresError`.
     func list(token: String) async throws -> PhotoList? {
-        let rows = try await postgres.query(
-            """
-            SELECT expires_at, name, title, random_id
-            FROM sessions LEFT JOIN photos ON photos.user_id = sessions.user_id AND state = 'ready'
-            WHERE token_digest = \(IssuedToken.digest(of: token)) ORDER BY photos.id
-            """
-        )
+        let rows = try await postgres.query(Self.listQuery(tokenDigest: IssuedToken.digest(of: token)))
         guard let first = rows.first else { return nil }
         return PhotoList(expiry: try first.decode("expires_at"), rows: rows)
+    }
+
+    /// The statement that lists; the benchmark has PostgreSQL alone run its text, so there is one copy of it.
+    ///
+    /// - Parameter tokenDigest: What the database keeps of the token, 32 bytes.
+    /// - Returns: A statement with one parameter, whose rows all hold the session's expiry and each a photo.
+    package static func listQuery(tokenDigest: [UInt8]) -> PostgresQuery {
+        """
+        SELECT expires_at, name, title, random_id
+        FROM sessions LEFT JOIN photos ON photos.user_id = sessions.user_id AND state = 'ready'
+        WHERE token_digest = \(tokenDigest) ORDER BY photos.id
+        """
     }
 
     /// Whether there is such a photo, and the media type to serve it with; railsauth recorded none.

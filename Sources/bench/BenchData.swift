@@ -1,0 +1,64 @@
+import Migrations
+import Postgres
+
+/// The users, sessions and photos that a run lists.
+enum BenchData {
+    /// How many users have 20 photos; their tokens are `token-1`, `token-2` and so on.
+    static let userCount = 1000
+    static let photosPerUser = 20
+    /// The user after those has a long list.
+    static let longListCount = 10_000
+    static var longListToken: String { "token-\(userCount + 1)" }
+
+    /// Migrates an empty database and fills it.
+    ///
+    /// Rows come in random order, as they do where many users upload at the same time: a list is not one page.
+    static func make(databaseURL: String) async throws {
+        var configuration = try PostgresConfiguration(url: databaseURL, connectionsMax: 1)
+        configuration.statementTimeout = nil
+        let migrations = try MigrationDirectory(path: "migrations").load()
+        _ = try await Migrator(configuration: configuration, migrations: migrations).up()
+        try await PostgresClient.withClient(configuration: configuration) { client in
+            try await client.withConnection { connection in
+                for statement in statements { try await connection.execute(script: statement) }
+            }
+        }
+    }
+
+    static func serverVersion(databaseURL: String) async throws -> String {
+        let configuration = try PostgresConfiguration(url: databaseURL, connectionsMax: 1)
+        return try await PostgresClient.withClient(configuration: configuration) { client in
+            try await client.query("SELECT current_setting('server_version') AS version").first?
+                .decode("version") ?? "unknown"
+        }
+    }
+
+    private static let statements = [
+        """
+        INSERT INTO users (first_name, last_name, email, password_hash)
+        SELECT 'First', 'Last', 'user-' || n || '@example.com', 'none'
+        FROM generate_series(1, \(userCount + 1)) AS n ORDER BY random()
+        """,
+        """
+        INSERT INTO sessions (user_id, token_digest, expires_at)
+        SELECT id, sha256(convert_to('token-' || substring(email FROM '[0-9]+'), 'UTF8')),
+            now() AT TIME ZONE 'UTC' + interval '1 day'
+        FROM users ORDER BY random()
+        """,
+        """
+        INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
+        SELECT users.id, 'IMG_' || k || '.jpg', 'Selfie number ' || k || ' of the summer',
+            left(encode(sha256(convert_to(n || '/' || k, 'UTF8')), 'hex'), 43), 'image/jpeg', 123456, 'ready'
+        FROM (
+            SELECT n, k FROM generate_series(1, \(userCount)) AS n, generate_series(1, \(photosPerUser)) AS k
+            UNION ALL
+            SELECT \(userCount + 1), k FROM generate_series(1, \(longListCount)) AS k
+        ) AS photo
+        JOIN users ON email = 'user-' || n || '@example.com'
+        ORDER BY random()
+        """,
+        "VACUUM ANALYZE",
+        // What was just written is not to reach the disk while something is measured.
+        "CHECKPOINT",
+    ]
+}

@@ -1,0 +1,113 @@
+import Foundation
+
+/// What is measured, in which order.
+struct Measurements: Sendable {
+    let stage: Stage
+    let roundCount: Int
+    let seconds: Int
+    private let wrk: Wrk
+    private let pgbench: Pgbench
+
+    /// How long load runs before anything counts: connections are opened, statements prepared, pages read.
+    private static let warmUpSeconds = 2
+    private static let signInConnections = 8
+    private static let longListConnections = 2
+
+    init(stage: Stage, roundCount: Int, seconds: Int) throws {
+        self.stage = stage
+        self.roundCount = roundCount
+        self.seconds = seconds
+        wrk = try Wrk(folder: stage.folder)
+        pgbench = try Pgbench(databaseURL: stage.databaseURL, folder: stage.folder)
+    }
+
+    func run() async throws -> Results {
+        let idle = try memory().residentMebibytes
+        _ = try await lists(connections: 16, seconds: Self.warmUpSeconds)
+        var rounds: [Results.Round] = []
+        for number in 1...roundCount {
+            say("Round \(number) of \(roundCount)")
+            rounds.append(try await round())
+        }
+        let peak = try memory().peakMebibytes
+        let signIns = try await signIns()
+        say("  the list of \(BenchData.longListCount) photos, \(Self.longListConnections) connections")
+        let longList = try await wrk.run(
+            .longList,
+            at: stage.service.origin,
+            connections: Self.longListConnections,
+            seconds: seconds
+        )
+        return Results(
+            date: Date(),
+            machine: try Machine(),
+            versions: await Versions.installed(postgreSQL: stage.serverVersion),
+            settings: .init(rounds: roundCount, secondsPerMeasurement: seconds, listBytes: stage.listBytes),
+            rounds: rounds,
+            signIns: signIns,
+            longList: longList,
+            memory: .init(
+                idleMebibytes: idle,
+                underListLoadMebibytes: peak,
+                afterwardsMebibytes: try memory().residentMebibytes
+            )
+        )
+    }
+
+    private func round() async throws -> Results.Round {
+        say("  the list, 16 connections")
+        let listAt16 = try await lists(connections: 16)
+        say("  the list, 256 connections")
+        let listAt256 = try await lists(connections: 256)
+        say("  the list's statement by pgbench, 16 connections")
+        let pgbenchAt16 = try await pgbench.run(connections: 16, seconds: seconds)
+        say("  HTTP alone, 16 connections")
+        let staticAt16 = try await wrk.run(.lists, at: stage.staticServer.origin, connections: 16, seconds: seconds)
+        return Results.Round(
+            listAt16: listAt16,
+            listAt256: listAt256,
+            pgbenchAt16: pgbenchAt16,
+            staticAt16: staticAt16
+        )
+    }
+
+    private func signIns() async throws -> Results.SignIns {
+        say("Once:\n  sign-ins alone, \(Self.signInConnections) connections")
+        let alone = try await signIns(seconds: seconds)
+        say("  the list alone, 16 connections")
+        let listAlone = try await lists(connections: 16)
+        say("  the list beside sign-ins, 16 and \(Self.signInConnections) connections")
+        // The sign-ins begin a second before the list and end after it, so that none of it is without them.
+        async let beside = signIns(seconds: seconds + 2)
+        try await Task.sleep(for: .seconds(1))
+        let listBeside = try await lists(connections: 16)
+        return Results.SignIns(
+            alone: alone,
+            besideList: try await beside,
+            listAlone: listAlone,
+            listBesideSignIns: listBeside
+        )
+    }
+
+    private func lists(connections: Int, seconds: Int? = nil) async throws -> LoadFigures {
+        try await wrk.run(
+            .lists,
+            at: stage.service.origin,
+            connections: connections,
+            seconds: seconds ?? self.seconds
+        )
+    }
+
+    private func signIns(seconds: Int) async throws -> LoadFigures {
+        try await wrk.run(
+            .signIns,
+            at: stage.service.origin,
+            connections: Self.signInConnections,
+            seconds: seconds
+        )
+    }
+
+    private func memory() throws -> Memory {
+        try Memory(processID: stage.service.processID)
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// What a run ran on.
+struct Machine: Codable, Sendable {
+    var cores = ProcessInfo.processInfo.activeProcessorCount
+    var processor = "unknown"
+    var kernel = "unknown"
+    var memoryGibibytes = Double(ProcessInfo.processInfo.physicalMemory) / 1_073_741_824
+
+    init() throws {
+        let cpu = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
+        if let line = cpu.split(separator: "\n").first(where: { $0.hasPrefix("model name") }),
+            let name = line.split(separator: ":").last
+        {
+            processor = name.trimmingCharacters(in: .whitespaces)
+        }
+        if let release = try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8) {
+            kernel = "Linux " + release.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+}
+
+/// What was measured, and with what.
+struct Versions: Codable, Sendable {
+    let selfieCommit: String
+    let swift: String
+    let postgreSQL: String
+    let wrk: String
+
+    /// Asks the programs.
+    static func installed(postgreSQL: String) async -> Versions {
+        Versions(
+            selfieCommit: await Tool.say("git", ["describe", "--always", "--dirty"]),
+            swift: await Tool.say("swift", ["--version"]),
+            postgreSQL: postgreSQL,
+            // It takes `-v` for an error, after it said its version.
+            wrk: await Tool.say("wrk", ["-v"]).split(separator: " ").prefix(2).joined(separator: " ")
+        )
+    }
+}

@@ -1,0 +1,94 @@
+extension Results {
+    /// How the measurements compare: of each round, so that what disturbed a whole round disturbs its ratios little.
+    var ratios: [Figure] {
+        [
+            ratio(
+                "listToPgbenchAt16Ratio",
+                "List to pgbench, requests/s, 16 connections",
+                goal: "0.65 or more",
+                rounds.map { $0.listAt16.requestsPerSecond / $0.pgbenchAt16.transactionsPerSecond }
+            ),
+            ratio(
+                "listP99ToP50At16Ratio",
+                "List, p99 to p50, 16 connections",
+                goal: "4 or less",
+                rounds.map { $0.listAt16.p99Milliseconds / $0.listAt16.p50Milliseconds }
+            ),
+            ratio(
+                "listAt256ToAt16Ratio",
+                "List, requests/s, 256 to 16 connections",
+                goal: "0.8 or more",
+                rounds.map { $0.listAt256.requestsPerSecond / $0.listAt16.requestsPerSecond }
+            ),
+            ratio(
+                "listToStaticAt16Ratio",
+                "List to HTTP alone, requests/s, 16 connections",
+                rounds.map { $0.listAt16.requestsPerSecond / $0.staticAt16.requestsPerSecond }
+            ),
+            ratio(
+                "listP99BesideSignInsToAloneRatio",
+                "List, p99, beside sign-ins to without",
+                goal: "3 or less",
+                [signIns.listBesideSignIns.p99Milliseconds / signIns.listAlone.p99Milliseconds]
+            ),
+        ]
+    }
+
+    /// What was measured.
+    var figures: [Figure] {
+        load("listAt16", "List, 16 connections", rounds.map(\.listAt16))
+            + load("listAt256", "List, 256 connections", rounds.map(\.listAt256))
+            + [
+                Figure(
+                    key: "pgbenchAt16TransactionsPerSecond",
+                    title: "pgbench, 16 connections: transactions/s",
+                    values: rounds.map(\.pgbenchAt16.transactionsPerSecond)
+                ),
+                Figure(
+                    key: "pgbenchAt16AverageMilliseconds",
+                    title: "pgbench, 16 connections: average, ms",
+                    values: rounds.map(\.pgbenchAt16.averageMilliseconds)
+                ),
+            ]
+            + load("staticAt16", "HTTP alone, 16 connections", rounds.map(\.staticAt16))
+            + load("signIn", "Sign-ins, 8 connections", [signIns.alone])
+            + load("signInBesideList", "Sign-ins beside the list", [signIns.besideList])
+            + load("listAlone", "List without sign-ins, 16 connections", [signIns.listAlone])
+            + load("listBesideSignIns", "List beside sign-ins, 16 connections", [signIns.listBesideSignIns])
+            + load("longList", "List of 10,000 photos, 2 connections", [longList])
+            + [
+                Figure(key: "idleMebibytes", title: "Memory, idle: MiB", values: [memory.idleMebibytes]),
+                Figure(
+                    key: "underListLoadMebibytes",
+                    title: "Memory, the most under list load: MiB",
+                    values: [memory.underListLoadMebibytes]
+                ),
+                Figure(
+                    key: "afterwardsMebibytes",
+                    title: "Memory, afterwards: MiB",
+                    values: [memory.afterwardsMebibytes]
+                ),
+                Figure(
+                    key: "failureCount",
+                    title: "Answers but 2xx, broken connections",
+                    values: [Double(failureCount)]
+                ),
+            ]
+    }
+
+    private func load(_ key: String, _ title: String, _ figures: [LoadFigures]) -> [Figure] {
+        [
+            Figure(
+                key: key + "RequestsPerSecond",
+                title: title + ": requests/s",
+                values: figures.map(\.requestsPerSecond)
+            ),
+            Figure(key: key + "P50Milliseconds", title: title + ": p50, ms", values: figures.map(\.p50Milliseconds)),
+            Figure(key: key + "P99Milliseconds", title: title + ": p99, ms", values: figures.map(\.p99Milliseconds)),
+        ]
+    }
+
+    private func ratio(_ key: String, _ title: String, goal: String? = nil, _ values: [Double]) -> Figure {
+        Figure(key: key, title: title, values: values, goal: goal)
+    }
+}

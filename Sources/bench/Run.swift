@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+import UnixSignals
+
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measure, and write .bench/results.json and .bench/results.md.",
+        discussion: """
+            Runs a PostgreSQL, a service and a load generator of its own, in a temporary folder, and ends them all.
+            Whatever else the machine does meanwhile shows in the figures.
+            """
+    )
+
+    @Option(help: "How often each comparison is measured; medians are reported.")
+    var rounds = 5
+
+    @Option(help: "How long each measurement takes, in seconds.")
+    var seconds = 5
+
+    private static let outputFolder = URL(filePath: ".bench")
+
+    func validate() throws {
+        guard (1...100).contains(rounds) else { throw ValidationError("--rounds must be from 1 to 100.") }
+        guard (1...600).contains(seconds) else { throw ValidationError("--seconds must be from 1 to 600.") }
+    }
+
+    func run() async throws {
+        let results = try await Self.untilSignal { [rounds, seconds] in
+            try await Stage.with { stage in
+                try await Measurements(stage: stage, roundCount: rounds, seconds: seconds).run()
+            }
+        }
+        let report = Report(results)
+        try report.write(to: Self.outputFolder)
+        say("\n\(report.markdown)\nWrote these figures to .bench/results.md and all of them to .bench/results.json.")
+        if results.failureCount > 0 {
+            say("Failed: \(results.failureCount) requests were not answered with 2xx, so the figures mean little.")
+            throw ExitCode.failure
+        }
+    }
+
+    /// Runs `body`, and cancels it when a signal asks this process to end; `body` cleans up before this returns.
+    private static func untilSignal<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                for await signal in signals {
+                    say("Stopping everything.")
+                    // A shell's own code for a process that a signal ended.
+                    throw ExitCode(128 + signal.rawValue)
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let outcome = try await group.next() {
+                if let result = outcome { return result }
+            }
+            throw CancellationError()
+        }
+    }
+}
+
+/// Prints a line at once, also when standard output is a pipe.
+func say(_ text: String) {
+    print(text)
+    fflush(nil)
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Subprocess
+import SystemPackage
+
+/// A server in a process of its own, listening on a free port of this machine.
+struct ServerProcess: Sendable {
+    let processID: Int32
+    let port: Int
+
+    var origin: String { "http://127.0.0.1:\(port)" }
+
+    private static let startTimeout: Duration = .seconds(30)
+    private static let stopTimeout: Duration = .seconds(10)
+
+    /// Starts a server, waits until it says where it listens, runs `body`, and ends the server.
+    ///
+    /// - Parameters:
+    ///   - program: The program beside this one.
+    ///   - arguments: They must make it listen on any free port.
+    ///   - environment: All of its environment but `PATH`.
+    ///   - folder: Its working directory; what it prints goes to a file there.
+    ///   - body: Uses the server.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or `BenchError.didNotStart`.
+    static func with<Result: Sendable>(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        in folder: URL,
+        _ body: (ServerProcess) async throws -> Result
+    ) async throws -> Result {
+        let log = folder.appending(path: "\(program).log")
+        let output = try FileDescriptor.open(
+            FilePath(log.path),
+            .writeOnly,
+            options: [.create, .truncate],
+            permissions: .ownerReadWrite
+        )
+        let outcome = try await Subprocess.run(
+            .path(FilePath(try Tool.ownFolder.appending(path: program).path)),
+            arguments: Arguments(arguments),
+            environment: Tool.environment(environment),
+            workingDirectory: FilePath(folder.path),
+            platformOptions: Tool.platformOptions(stopTimeout: stopTimeout),
+            input: .none,
+            output: .fileDescriptor(output, closeAfterSpawningProcess: true),
+            error: .combinedWithOutput
+        ) { execution in
+            let port = try await port(in: log)
+            let result = try await body(
+                ServerProcess(processID: execution.processIdentifier.value, port: port)
+            )
+            await execution.teardown(using: [.gracefulShutDown(allowedDurationToNextStep: stopTimeout)])
+            return result
+        }
+        return outcome.takeClosureResult()
+    }
+
+    private static func port(in log: URL) async throws -> Int {
+        let deadline = ContinuousClock.now + startTimeout
+        while ContinuousClock.now < deadline {
+            let text = try String(contentsOf: log, encoding: .utf8)
+            if let match = text.firstMatch(of: /listening on 127\.0\.0\.1:([0-9]+)/), let port = Int(match.1) {
+                return port
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw BenchError.didNotStart(output: try String(contentsOf: log, encoding: .utf8))
+    }
+}

@@ -1,0 +1,63 @@
+import EmbeddedPostgres
+import Foundation
+
+/// What a run measures: a database with the data, the service, and a server that does nothing but HTTP.
+struct Stage: Sendable {
+    /// A folder that goes away with the run.
+    let folder: URL
+    let databaseURL: String
+    let serverVersion: String
+    let service: ServerProcess
+    let staticServer: ServerProcess
+    /// How many bytes the body of a list of 20 photos has.
+    let listBytes: Int
+
+    /// Sets everything up, runs `body`, and ends everything, however that went.
+    static func with<Result: Sendable>(_ body: (Stage) async throws -> Result) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appending(path: "selfie-bench-\(ProcessInfo.processInfo.processIdentifier)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try await withDatabase(in: folder) { databaseURL in
+            try await Service.with(databaseURL: databaseURL, in: folder) { service in
+                try await Service.signUp(at: service.origin)
+                let listBytes = try await Service.listBytes(at: service.origin)
+                let version = try await BenchData.serverVersion(databaseURL: databaseURL)
+                return try await StaticServer.with(bodyBytes: listBytes, in: folder) { staticServer in
+                    try await body(
+                        Stage(
+                            folder: folder,
+                            databaseURL: databaseURL,
+                            serverVersion: version,
+                            service: service,
+                            staticServer: staticServer,
+                            listBytes: listBytes
+                        )
+                    )
+                }
+            }
+        }
+    }
+
+    private static func withDatabase<Result: Sendable>(
+        in folder: URL,
+        _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        say("Starting PostgreSQL and making the data.")
+        let postgres = EmbeddedPostgres(
+            directory: folder.appending(path: "postgres").path,
+            settings: ["max_connections": "200"],
+            notice: { say($0) }
+        )
+        let url = try await postgres.start()
+        do {
+            try await BenchData.make(databaseURL: url)
+            let result = try await body(url)
+            try await postgres.stop()
+            return result
+        } catch {
+            try? await postgres.stop()
+            throw error
+        }
+    }
+}

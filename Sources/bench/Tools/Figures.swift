@@ -1,0 +1,20 @@
+/// What a load generator saw of a server.
+struct LoadFigures: Codable, Sendable, Equatable {
+    let requestsPerSecond: Double
+    let p50Milliseconds: Double
+    let p99Milliseconds: Double
+    let requestCount: Int
+    /// Answers with a status of 400 or more.
+    let badAnswerCount: Int
+    /// Connections that could not be made, were broken, or waited too long for an answer.
+    let socketErrorCount: Int
+
+    var failureCount: Int { badAnswerCount + socketErrorCount }
+}
+
+/// What pgbench saw of PostgreSQL.
+struct DatabaseFigures: Codable, Sendable, Equatable {
+    let transactionsPerSecond: Double
+    let averageMilliseconds: Double
+    let transactionCount: Int
+}

@@ -1,0 +1,42 @@
+import EmbeddedPostgres
+import Foundation
+import PhotoService
+import Postgres
+
+/// The database's own load generator, running the statement that the service lists with.
+struct Pgbench: Sendable {
+    let databaseURL: String
+    private let program: String
+    private let script: URL
+
+    /// Puts the script into a folder.
+    init(databaseURL: String, folder: URL) throws {
+        guard let program = BinarySearch.system.program(named: "pgbench") else { throw BenchError.missing("pgbench") }
+        self.databaseURL = databaseURL
+        self.program = program
+        script = folder.appending(path: "list.sql")
+        try Self.script.write(to: script, atomically: true, encoding: .utf8)
+    }
+
+    /// Keeps a number of connections busy, each statement prepared once.
+    ///
+    /// - Parameters:
+    ///   - connections: How many statements are under way at any time.
+    ///   - seconds: For how long.
+    /// - Returns: What it saw.
+    /// - Throws: `BenchError` with what pgbench said.
+    func run(connections: Int, seconds: Int) async throws -> DatabaseFigures {
+        let options = ["-M", "prepared", "-n", "-c", "\(connections)", "-j", "2", "-T", "\(seconds)"]
+        return try PgbenchOutput.figures(try await Tool.run(program, options + ["-f", script.path, databaseURL]))
+    }
+
+    /// The service's statement, with the digest computed where the service binds it: pgbench's variables are text.
+    static var script: String {
+        let sql = PhotoStore.listQuery(tokenDigest: []).sql
+        return """
+            \\set n random(1, \(BenchData.userCount))
+            \(sql.replacing("$1", with: "sha256(convert_to('token-' || :n, 'UTF8'))"));
+
+            """
+    }
+}

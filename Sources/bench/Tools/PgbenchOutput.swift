@@ -1,0 +1,39 @@
+/// Reads what pgbench prints at its end.
+enum PgbenchOutput {
+    /// Takes the figures out of pgbench's output.
+    ///
+    /// - Parameter output: All of it.
+    /// - Returns: The figures, without the time that connecting takes.
+    /// - Throws: `BenchError.unreadable` for one that is missing or malformed, or when a transaction failed.
+    static func figures(_ output: String) throws(BenchError) -> DatabaseFigures {
+        let transactionCount = try figure("number of transactions actually processed:", output) { Int($0) }
+        guard transactionCount > 0 else { throw .unreadable(figure: "number of transactions", output: output) }
+        // Versions before 15 do not count these: there a failure ends the client, and pgbench with an error.
+        if output.contains("number of failed transactions:") {
+            let failed = try figure("number of failed transactions:", output) { Int($0) }
+            guard failed == 0 else { throw .unreadable(figure: "run without failed transactions", output: output) }
+        }
+        return DatabaseFigures(
+            transactionsPerSecond: try figure("tps =", output) { Double($0) },
+            averageMilliseconds: try figure("latency average =", output, unit: "ms") { Double($0) },
+            transactionCount: transactionCount
+        )
+    }
+
+    /// The word after a label, in the last line that begins with it: older versions print the rate twice, the one
+    /// without the time that connecting takes at the end.
+    private static func figure<Value>(
+        _ label: String,
+        _ output: String,
+        unit: String? = nil,
+        _ convert: (String) -> Value?
+    ) throws(BenchError) -> Value {
+        let line = output.split(separator: "\n").last { $0.hasPrefix(label) }
+        let words = line?.dropFirst(label.count).split(separator: " ") ?? []
+        // Some versions print `51234/51234`, of which the first is what was done.
+        guard let word = words.first?.split(separator: "/").first, let value = convert(String(word)),
+            unit == nil || words.dropFirst().first == unit.map({ $0[...] })
+        else { throw .unreadable(figure: label, output: output) }
+        return value
+    }
+}

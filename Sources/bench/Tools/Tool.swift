@@ -1,0 +1,74 @@
+import Foundation
+import Subprocess
+import SystemPackage
+
+/// Runs the programs that measure, and collects what they say.
+enum Tool {
+    private static let outputBytesMax = 1 << 20
+
+    /// The folder of this program, which has `selfie` too.
+    static var ownFolder: URL {
+        get throws {
+            let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            return URL(filePath: path).deletingLastPathComponent()
+        }
+    }
+
+    /// Runs a program that has to succeed.
+    ///
+    /// - Parameters:
+    ///   - program: An absolute path, or a name that is found on `PATH`.
+    ///   - arguments: Passed as they are; no shell reads them.
+    /// - Returns: Its standard output and standard error.
+    /// - Throws: `BenchError.toolFailed` with what it said.
+    static func run(_ program: String, _ arguments: [String]) async throws -> String {
+        let outcome = try await outcome(program, arguments)
+        guard outcome.isSuccess else {
+            throw BenchError.toolFailed(command: command(program, arguments), output: outcome.output)
+        }
+        return outcome.output
+    }
+
+    /// What a program says about itself, or "unknown": it is no reason to fail.
+    static func say(_ program: String, _ arguments: [String]) async -> String {
+        let output = (try? await outcome(program, arguments))?.output
+        return output?.split(separator: "\n").first.map(String.init) ?? "unknown"
+    }
+
+    static func command(_ program: String, _ arguments: [String]) -> String {
+        ([program] + arguments).joined(separator: " ")
+    }
+
+    /// `PATH` and what is given: variables such as `PGPORT` or `DATABASE_POOL_SIZE` are not to change a measurement.
+    static func environment(_ variables: [String: String] = [:]) -> Environment {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let all = variables.merging(["PATH": path]) { $1 }
+        return .custom(Dictionary(uniqueKeysWithValues: all.map { (Environment.Key(stringLiteral: $0), $1) }))
+    }
+
+    /// A session of its own, since a terminal's Ctrl-C is for this process, which then ends the others.
+    static func platformOptions(stopTimeout: Duration = .seconds(1)) -> PlatformOptions {
+        var options = PlatformOptions()
+        options.createSession = true
+        options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: stopTimeout)]
+        return options
+    }
+
+    private static func outcome(
+        _ program: String,
+        _ arguments: [String]
+    ) async throws -> (isSuccess: Bool, output: String) {
+        let result = try await Subprocess.run(
+            program.hasPrefix("/") ? .path(FilePath(program)) : .name(program),
+            arguments: Arguments(arguments),
+            environment: environment(),
+            platformOptions: platformOptions(),
+            input: .none,
+            output: .string(limit: outputBytesMax),
+            error: .combinedWithOutput
+        )
+        // A tool that was told to end early reports what it has, as if that were all.
+        try Task.checkCancellation()
+        return (result.terminationStatus.isSuccess, result.standardOutput)
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// The HTTP load generator.
+struct Wrk: Sendable {
+    /// What to ask for.
+    enum Load: Sendable {
+        /// The lists of the users with 20 photos, one after another.
+        case lists
+        /// The list of 10,000 photos.
+        case longList
+        /// Sign-ins of one user.
+        case signIns
+    }
+
+    let folder: URL
+
+    /// Puts the scripts into a folder.
+    init(folder: URL) throws {
+        self.folder = folder
+        try Self.listScript.write(to: folder.appending(path: "lists.lua"), atomically: true, encoding: .utf8)
+        try Self.signInScript().write(to: folder.appending(path: "signin.lua"), atomically: true, encoding: .utf8)
+    }
+
+    /// Keeps a number of connections busy.
+    ///
+    /// - Parameters:
+    ///   - load: What to ask for.
+    ///   - origin: Whom to ask.
+    ///   - connections: How many requests are under way at any time.
+    ///   - seconds: For how long.
+    /// - Returns: What it saw.
+    /// - Throws: `BenchError` with what wrk said.
+    func run(_ load: Load, at origin: String, connections: Int, seconds: Int) async throws -> LoadFigures {
+        // One thread is enough to keep two cores busy, and takes less from the server than two.
+        let options = ["-t", "1", "-c", "\(connections)", "-d", "\(seconds)s", "--timeout", "10s", "--latency"]
+        return try WrkOutput.figures(try await Tool.run("wrk", options + request(load, origin)))
+    }
+
+    private func request(_ load: Load, _ origin: String) -> [String] {
+        switch load {
+        case .lists: ["-s", folder.appending(path: "lists.lua").path, origin]
+        case .longList: ["-H", "Authorization: Token token=\(BenchData.longListToken)", origin + "/api/get_photos"]
+        case .signIns: ["-s", folder.appending(path: "signin.lua").path, origin + "/api/signin"]
+        }
+    }
+
+    /// All requests are made beforehand, so that the load generator takes little time from the server.
+    private static let listScript = """
+        local requests, n = {}, 0
+        function init(arguments)
+          for i = 1, \(BenchData.userCount) do
+            requests[i] = wrk.format("GET", "/api/get_photos", {["Authorization"] = "Token token=token-" .. i})
+          end
+        end
+        function request()
+          n = n % #requests + 1
+          return requests[n]
+        end
+        """
+
+    private static func signInScript() throws -> String {
+        """
+        wrk.method = "POST"
+        wrk.headers["Authorization"] = "\(Service.basic)"
+        wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"
+        wrk.body = "\(try Service.signInForm())"
+        """
+    }
+}
