@@ -7,7 +7,7 @@ struct Machine: Codable, Sendable {
     var kernel = "unknown"
     var memoryGibibytes = Double(ProcessInfo.processInfo.physicalMemory) / 1_073_741_824
 
-    init() throws {
+    init() {
         let cpu = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
         if let line = cpu.split(separator: "\n").first(where: { $0.hasPrefix("model name") }),
             let name = line.split(separator: ":").last

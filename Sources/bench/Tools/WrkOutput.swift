@@ -44,7 +44,10 @@ struct WrkOutput {
     }
 
     private func value(_ label: String, _ convert: (Substring) -> Double?) throws(BenchError) -> Double {
-        guard let value = rest(label).flatMap(convert) else { throw .unreadable(figure: label, output: text) }
+        // wrk pads some units with a space at the end of the line.
+        guard let word = rest(label)?.split(separator: " ").first, let value = convert(word) else {
+            throw .unreadable(figure: label, output: text)
+        }
         return value
     }
 
