@@ -6,6 +6,8 @@ enum BenchError: Error, Equatable, CustomStringConvertible {
     case unreadable(figure: String, output: String)
     /// A server did not say where it listens.
     case didNotStart(output: String)
+    /// A server ended while it was measured.
+    case serverEnded(program: String, output: String)
     /// The service refused a call that prepares a run.
     case refused(url: String, status: Int, body: String)
     /// A program or a file of the system's is not there.
@@ -16,6 +18,8 @@ enum BenchError: Error, Equatable, CustomStringConvertible {
         case .toolFailed(let command, let output): "This command failed: \(command)\nIt said: \(output)"
         case .unreadable(let figure, let output): "There is no usable \(figure) in this output:\n\(output)"
         case .didNotStart(let output): "A server did not start. It said:\n\(output)"
+        case .serverEnded(let program, let output):
+            "\(program) ended by itself while it was measured. It last said:\n\(output)"
         case .refused(let url, let status, let body): "\(url) was answered with \(status): \(body)"
         case .missing(let name): "\(name) is missing."
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import bench
 
 @Suite struct ReportTests {
-    @Test(arguments: [([3.0], 3.0), ([1, 9, 2], 2), ([4, 1, 9, 2], 3), ([5, 5, 1, 9, 0], 5)])
+    @Test(arguments: [([3], 3), ([1, 9, 2], 2), ([4, 1, 9, 2], 3), ([5, 5, 1, 9, 0], 5)] as [([Double], Double)])
     func theMedianIsTheMiddleOfWhatIsSorted(_ values: [Double], _ median: Double) {
         #expect(values.median == median)
     }

@@ -21,7 +21,7 @@ struct ServerProcess: Sendable {
     ///   - folder: Its working directory; what it prints goes to a file there.
     ///   - body: Uses the server.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or `BenchError.didNotStart`.
+    /// - Throws: What `body` throws, `BenchError.didNotStart` or, when the server ended before it was told to, `.serverEnded`.
     static func with<Result: Sendable>(
         _ program: String,
         _ arguments: [String],
@@ -46,25 +46,46 @@ struct ServerProcess: Sendable {
             output: .fileDescriptor(output, closeAfterSpawningProcess: true),
             error: .combinedWithOutput
         ) { execution in
-            let port = try await port(in: log)
-            let result = try await body(
-                ServerProcess(processID: execution.processIdentifier.value, port: port)
-            )
+            let processID = execution.processIdentifier.value
+            let result: Result
+            do {
+                let port = try await port(in: log, of: processID)
+                result = try await body(ServerProcess(processID: processID, port: port))
+            } catch  where !isRunning(processID) {
+                // Whatever failed, failed for this.
+                try Task.checkCancellation()
+                throw BenchError.serverEnded(program: program, output: tail(of: log))
+            }
             await execution.teardown(using: [.gracefulShutDown(allowedDurationToNextStep: stopTimeout)])
             return result
         }
         return outcome.takeClosureResult()
     }
 
-    private static func port(in log: URL) async throws -> Int {
+    private static func port(in log: URL, of processID: Int32) async throws -> Int {
         let deadline = ContinuousClock.now + startTimeout
-        while ContinuousClock.now < deadline {
+        while ContinuousClock.now < deadline, isRunning(processID) {
             let text = try String(contentsOf: log, encoding: .utf8)
             if let match = text.firstMatch(of: /listening on 127\.0\.0\.1:([0-9]+)/), let port = Int(match.1) {
                 return port
             }
             try await Task.sleep(for: .milliseconds(20))
         }
-        throw BenchError.didNotStart(output: try String(contentsOf: log, encoding: .utf8))
+        throw BenchError.didNotStart(output: tail(of: log))
+    }
+
+    /// Whether a child has not ended; one that has is a zombie for as long as it is ours to wait for.
+    private static func isRunning(_ processID: Int32) -> Bool {
+        let status = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        return status.map { !$0.contains("\nState:\tZ") } ?? false
+    }
+
+    /// The last lines of a log, which may have a line for each request.
+    private static func tail(of log: URL) -> String {
+        guard let file = try? FileHandle(forReadingFrom: log), let end = try? file.seekToEnd() else { return "" }
+        defer { try? file.close() }
+        try? file.seek(toOffset: end - min(end, 2048))
+        let text = String(decoding: (try? file.readToEnd()) ?? Data(), as: UTF8.self)
+        return text.split(separator: "\n").suffix(10).joined(separator: "\n")
     }
 }
