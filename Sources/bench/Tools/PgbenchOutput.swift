@@ -14,10 +14,14 @@ enum PgbenchOutput {
             guard failed == 0 else { throw .unreadable(figure: "run without failed transactions", output: output) }
         }
         return DatabaseFigures(
-            transactionsPerSecond: try figure("tps =", output) { Double($0) },
-            averageMilliseconds: try figure("latency average =", output, unit: "ms") { Double($0) },
+            transactionsPerSecond: try figure("tps =", output, positive),
+            averageMilliseconds: try figure("latency average =", output, unit: "ms", positive),
             transactionCount: transactionCount
         )
+    }
+
+    private static func positive(_ text: String) -> Double? {
+        Double(text).flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
     }
 
     /// The word after a label, in the last line that begins with it: older versions print the rate twice, the one
