@@ -10,6 +10,9 @@ struct Measurements: Sendable {
 
     /// How long load runs before anything counts: connections are opened, statements prepared, pages read.
     private static let warmUpSeconds = 2
+    /// How long the machine is watched for what else it does, while nothing of this run does anything.
+    private static let lookDuration: Duration = .seconds(2)
+    private static let othersBusyPercentMax = 10.0
     private static let signInConnections = 8
     private static let longListConnections = 2
 
@@ -22,6 +25,10 @@ struct Measurements: Sendable {
     }
 
     func run() async throws -> Results {
+        let busyBefore = try await ProcessorTime.busyPercent(during: Self.lookDuration)
+        if busyBefore > Self.othersBusyPercentMax {
+            say("Something else keeps this machine \(Int(busyBefore)) % busy: the figures will be poor.")
+        }
         let idle = try memory().residentMebibytes
         _ = try await lists(connections: 16, seconds: Self.warmUpSeconds)
         var rounds: [Results.Round] = []
@@ -42,7 +49,12 @@ struct Measurements: Sendable {
             date: Date(),
             machine: Machine(),
             versions: await Versions.installed(postgreSQL: stage.serverVersion),
-            settings: .init(rounds: roundCount, secondsPerMeasurement: seconds, listBytes: stage.listBytes),
+            settings: .init(
+                rounds: roundCount,
+                secondsPerMeasurement: seconds,
+                listBytes: stage.listBytes,
+                othersBusyPercent: busyBefore
+            ),
             rounds: rounds,
             signIns: signIns,
             longList: longList,

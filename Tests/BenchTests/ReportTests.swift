@@ -47,6 +47,15 @@ import Testing
         #expect(throws: BenchError.self) { try Memory(status: "Name:\tselfie\nState:\tZ (zombie)\n") }
     }
 
+    @Test func whatElseTheMachineDoesIsTheShareOfItsTimeThatIsNotIdle() throws {
+        let before = try ProcessorTime(stat: "cpu  100 0 50 1000 20 0 5 5 0 0\ncpu0 1 2 3\n")
+        let after = try ProcessorTime(stat: "cpu  130 0 60 1150 30 0 5 5 9 9\n")
+        #expect(after.busyPercent(since: before) == 20)
+        #expect(before.busyPercent(since: before) == 0)
+        #expect(throws: BenchError.self) { try ProcessorTime(stat: "cpu  100 0 50 1000\n") }
+        #expect(throws: BenchError.self) { try ProcessorTime(stat: "intr 1 2 3\n") }
+    }
+
     private static func results(rates: [(list: Double, pgbench: Double)], bad: Int = 0) throws -> Results {
         func load(_ rate: Double) -> LoadFigures {
             LoadFigures(
@@ -62,7 +71,7 @@ import Testing
             date: Date(timeIntervalSince1970: 0),
             machine: Machine(),
             versions: Versions(selfieCommit: "", swift: "", postgreSQL: "15", wrk: ""),
-            settings: .init(rounds: rates.count, secondsPerMeasurement: 5, listBytes: 4000),
+            settings: .init(rounds: rates.count, secondsPerMeasurement: 5, listBytes: 4000, othersBusyPercent: 3),
             rounds: rates.map { list, pgbench in
                 Results.Round(
                     listAt16: load(list),

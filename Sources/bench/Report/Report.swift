@@ -19,7 +19,8 @@ struct Report {
         }
         return """
             \(results.date.formatted(.iso8601)) · \(machine.cores) cores (\(machine.processor)), shared by load \
-            generator, service and database · \(machine.kernel) · PostgreSQL \(results.versions.postgreSQL) · \
+            generator, service and database, \(Self.text(results.settings.othersBusyPercent, digits: 0)) % busy with \
+            other things · \(machine.kernel) · PostgreSQL \(results.versions.postgreSQL) · \
             \(results.settings.rounds) rounds of \(results.settings.secondsPerMeasurement) s a measurement
 
             | ratio | median | lowest to highest | wanted |

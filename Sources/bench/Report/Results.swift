@@ -6,6 +6,8 @@ struct Results: Codable, Sendable {
         let rounds: Int
         let secondsPerMeasurement: Int
         let listBytes: Int
+        /// How busy other programs kept the machine before the first measurement.
+        let othersBusyPercent: Double
     }
 
     struct Round: Codable, Sendable {
