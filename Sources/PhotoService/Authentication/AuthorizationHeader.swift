@@ -33,7 +33,8 @@ enum AuthorizationHeader {
         var token = trimmed(parameters.prefix { !",;\t".utf8.contains($0) })
         if token.starts(with: "token=".utf8) { token = trimmed(token.dropFirst("token=".utf8.count)) }
         if token.first == quote { token = token.dropFirst().prefix { $0 != quote } }
-        return trimmed(token).isEmpty ? nil : String(Substring(token))
+        let text = String(Substring(token))
+        return text.allSatisfy(\.isWhitespace) ? nil : text
     }
 
     private static let quote = UInt8(ascii: "\"")
