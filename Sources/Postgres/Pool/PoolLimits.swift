@@ -5,7 +5,7 @@ package struct PoolLimits: Sendable {
     /// How many connections stay open although nobody has used them for long.
     package var connectionsMin = 1
     /// How many statements of different callers are under way on one connection at most.
-    package var pipelineDepth = 4
+    package var pipelineDepth = 8
     /// A statement that has run this long is slow: others no longer queue up behind it.
     package var slowness: Duration = .milliseconds(20)
     /// How many callers wait at most; more are refused at once.
