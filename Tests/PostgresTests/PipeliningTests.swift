@@ -62,6 +62,31 @@ struct PipeliningTests {
         }
     }
 
+    @Test("Whose answer came just before the connection ended gets it")
+    func answersBeforeTheEnd() async throws {
+        try await withClient(connectionsMax: 1) { client, _ in
+            for round in 0..<100 {
+                _ = try await client.query("SELECT 1")
+                let answers = (0..<3).map { number in
+                    Task {
+                        // Long enough to be read in pieces, the last of them with what follows.
+                        let row = try await client.query("SELECT \(number) AS number, repeat('x', 100000) AS text")[0]
+                        return try row.decode("number", as: Int.self)
+                    }
+                }
+                let end = Task { try await client.query("SELECT pg_terminate_backend(pg_backend_pid())") }
+                for (number, answer) in answers.enumerated() {
+                    switch await answer.result {
+                    case .success(let value): #expect(value == number, "round \(round)")
+                    // Sent behind the one that ended the connection.
+                    case .failure(let error): #expect((error as? PostgresError)?.isUnavailable == true)
+                    }
+                }
+                await #expect(throws: PostgresError.self) { try await end.value }
+            }
+        }
+    }
+
     @Test("An error that COMMIT brings to light is the statement's own, although its rows came before")
     func failureAtCommit() async throws {
         try await withClient(connectionsMax: 1) { client, _ in

@@ -60,14 +60,11 @@ actor NotificationListener {
 
     private func handle(_ ready: [pollfd]) {
         guard !ready.isEmpty, let connection else { return }
-        do throws(PostgresError) {
-            for entry in try connection.receive(now: .now) {
-                if let error = entry.failure { throw error }
-                isSubscribed = true
-                backOff.reset()
-            }
-        } catch {
-            return lose()
+        let (finished, failure) = connection.receive(now: .now)
+        guard failure == nil, finished.allSatisfy({ $0.failure == nil }) else { return lose() }
+        if !finished.isEmpty {
+            isSubscribed = true
+            backOff.reset()
         }
         guard isSubscribed else { return }
         if hasMissed { tell(nil) }

@@ -77,18 +77,27 @@ final class PipelinedConnection {
 
     /// Reads what has arrived.
     ///
-    /// - Returns: What is finished.
-    /// - Throws: `PostgresError.connectionLost`.
-    func receive(now: ContinuousClock.Instant) throws(PostgresError) -> [Entry] {
-        let isAlive = libpq.consumeInput()
+    /// - Parameter now: The time.
+    /// - Returns: What is finished, also when the connection ended after it, and why it ended.
+    func receive(now: ContinuousClock.Instant) -> (finished: [Entry], failure: PostgresError?) {
         var finished: [Entry] = []
+        do throws(PostgresError) {
+            try receive(now: now) { finished.append($0) }
+        } catch {
+            return (finished, error)
+        }
+        return (finished, nil)
+    }
+
+    private func receive(now: ContinuousClock.Instant, _ finish: (Entry) -> Void) throws(PostgresError) {
+        let isAlive = libpq.consumeInput()
         var isAfterEnd = false
         while !pipeline.isEmpty, !libpq.isBusy {
             if let result = libpq.nextResult() {
                 isAfterEnd = false
-                if let entry = try receive(result, now: now) { finished.append(entry) }
+                if let entry = try receive(result, now: now) { finish(entry) }
             } else if isRunningScript {
-                if let entry = try endScript(now: now) { finished.append(entry) }
+                if let entry = try endScript(now: now) { finish(entry) }
             } else {
                 // One end comes after each command; a second one means that nothing more will come.
                 guard !isAfterEnd else { throw .connectionLost(libpq.lastError) }
@@ -100,7 +109,6 @@ final class PipelinedConnection {
         }
         // A server that ends a session says why first.
         guard isAlive, !libpq.isBroken else { throw .connectionLost(libpq.lastError) }
-        return finished
     }
 
     /// Lets a caller go, who has been answered; the statement is cancelled if it does not end soon.

@@ -28,12 +28,9 @@ extension ConnectionPool {
         let now = ContinuousClock.now
         for descriptor in ready {
             guard let member = members.first(where: { $0.connection.descriptor.fd == descriptor.fd }) else { continue }
-            do throws(PostgresError) {
-                for entry in try member.connection.receive(now: now) { finish(entry, on: member, now: now) }
-                settle(member.id, now: now)
-            } catch {
-                lose(member.id, error)
-            }
+            let (finished, failure) = member.connection.receive(now: now)
+            for entry in finished { finish(entry, on: member, now: now) }
+            if let failure { lose(member.id, failure) } else { settle(member.id, now: now) }
         }
         pump(now: now)
     }

@@ -223,7 +223,8 @@ actor ConnectionPool {
         do throws(PostgresError) {
             try member.connection.send(statement, now: now)
         } catch {
-            lose(member.id, error)
+            let isSetUp = statement.purpose == .setUp
+            lose(member.id, isSetUp ? .cannotConnect(String(reflecting: error)) : error)
             // Without the sync that was to follow, it can't have taken effect.
             retry(statement, after: error, now: now)
         }
