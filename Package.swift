@@ -34,15 +34,18 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ],
     targets: [
+        .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CLibPQ"),
         .systemLibrary(name: "CCrypt"),
         .target(
             name: "Postgres",
             dependencies: [
-                "CLibPQ",
+                "CEpoll", "CLibPQ",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings

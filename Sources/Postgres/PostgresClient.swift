@@ -1,8 +1,15 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import Synchronization
+
 /// A client of one database: statements of all callers, over a bounded number of connections.
 ///
 /// Connections are opened on demand and kept. `close()` ends it.
 package final class PostgresClient: Sendable {
-    private let pool: ConnectionPool
+    /// A pool for each event loop, as far as there are connections enough.
+    private let pools: [ConnectionPool]
+    private let callCount = Atomic(0)
     private let observer: StatementObserver
     let configuration: PostgresConfiguration
     let listeners = ListenerRegistry()
@@ -10,14 +17,22 @@ package final class PostgresClient: Sendable {
     /// Makes a client; no connection is opened yet.
     package init(configuration: PostgresConfiguration) {
         self.configuration = configuration
-        pool = ConnectionPool(configuration: configuration)
+        let eventLoops = Array(configuration.eventLoopGroup.makeIterator())
+        pools = zip(configuration.pool.divided(amongLoops: eventLoops.count), eventLoops).map { limits, eventLoop in
+            ConnectionPool(configuration: configuration, limits: limits, eventLoop: eventLoop)
+        }
         observer = StatementObserver(metrics: configuration.metrics, tracer: configuration.tracer)
-        pool.start()
     }
 
     deinit {
         listeners.close()
-        pool.stop()
+        for pool in pools { pool.stop() }
+    }
+
+    /// The pool on the caller's event loop, or else each in turn.
+    private var pool: ConnectionPool {
+        if let pool = pools.first(where: \.eventLoop.inEventLoop) { return pool }
+        return pools[callCount.add(1, ordering: .relaxed).oldValue % pools.count]
     }
 
     /// Runs `body` with a client, and closes the client however that ends.
@@ -79,6 +94,7 @@ package final class PostgresClient: Sendable {
     package func withConnection<Result>(
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
+        let pool = pool
         let connection = PostgresConnection(pool: pool, observer: observer, lease: try await pool.lease().get())
         do {
             let result = try await body(connection)
@@ -93,6 +109,6 @@ package final class PostgresClient: Sendable {
     /// Closes idle connections and refuses new callers; the other connections are closed when they are done.
     package func close() async {
         listeners.close()
-        await pool.close()
+        for pool in pools { await pool.close() }
     }
 }

@@ -1,4 +1,6 @@
 package import CoreMetrics
+package import NIOCore
+import NIOPosix
 package import Tracing
 
 /// Where the database is and how long to wait for it.
@@ -12,6 +14,9 @@ package struct PostgresConfiguration: Sendable {
     package var connectTimeout: Duration = .seconds(2)
     /// How long a statement may take until the server cancels it; nil for no limit.
     package var statementTimeout: Duration? = .milliseconds(2500)
+
+    /// Where connections live: near the callers, who then need no hand-over between threads.
+    package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
     /// Where figures go; nil for what the process has set up by `MetricsSystem`.
     package var metrics: (any MetricsFactory)?

@@ -15,7 +15,11 @@ struct LibPQ: ~Copyable {
         PQfinish(connection)
     }
 
-    var socket: CInt { PQsocket(connection) }
+    /// The descriptor of the socket; nil once libpq has closed it, which it does when the connection breaks.
+    var socket: CInt? {
+        let socket = PQsocket(connection)
+        return socket < 0 ? nil : socket
+    }
 
     /// Whether the connection is beyond use.
     var isBroken: Bool { PQstatus(connection) != CONNECTION_OK }
@@ -80,7 +84,8 @@ struct LibPQ: ~Copyable {
 
     /// Reads what the socket has; false when the connection has ended, though results may have come before its end.
     func consumeInput() -> Bool {
-        PQconsumeInput(connection) == 1
+        // One call may leave half of a TLS record where no look at the socket can see it.
+        PQconsumeInput(connection) == 1 && (PQsslInUse(connection) == 0 || PQconsumeInput(connection) == 1)
     }
 
     /// The next notification that has arrived.

@@ -1,21 +1,23 @@
-import Foundation
-import Glibc
-import Synchronization
+import NIOCore
 
 /// Listens to one channel on a connection of its own, which it opens again whenever it is lost.
 actor NotificationListener {
-    private nonisolated let reactor = Reactor()
+    private nonisolated let eventLoop: any EventLoop
+    /// Kept, since the loop's own need not.
+    private nonisolated let executor: any SerialExecutor
     private let configuration: PostgresConfiguration
     private let query: PostgresQuery
     private let events: AsyncStream<PostgresNotificationEvent>.Continuation
     private var connection: PipelinedConnection?
     private var isConnecting = false
+    private var isStopped = false
     private var backOff: BackOff
+    private var wakeUpCall = WakeUpCall()
     /// Whether the listener is to be told that something was missed before anything else.
     private var hasMissed = true
     private var isSubscribed = false
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(
         channel: String,
@@ -24,42 +26,55 @@ actor NotificationListener {
     ) {
         self.configuration = configuration
         self.events = events
+        eventLoop = configuration.eventLoopGroup.next()
+        executor = eventLoop.executor
         query = PostgresQuery(stringLiteral: "LISTEN \"\(channel.replacing("\"", with: "\"\""))\"")
         backOff = BackOff(longest: configuration.pool.backOffMax)
     }
 
-    /// Starts the thread, which keeps the listener until ``stop()``.
+    /// Starts to listen, until ``stop()``.
     nonisolated func start() {
-        reactor.start(
-            prepare: { self.assumeIsolated { $0.prepareToWait() } },
-            handle: { ready in self.assumeIsolated { $0.handle(ready) } }
-        )
+        eventLoop.execute { self.assumeIsolated { $0.turn() } }
     }
 
-    /// Ends the thread and the sequence.
+    /// Ends the connection and the sequence.
     nonisolated func stop() {
         events.finish()
-        reactor.finish()
+        eventLoop.execute {
+            self.assumeIsolated { listener in
+                listener.isStopped = true
+                listener.connection = nil
+                listener.wakeUpCall.cancel()
+            }
+        }
     }
 
-    private func prepareToWait() -> Reactor.Wait {
+    /// Does what is due, and asks to be called when something will be.
+    private func turn() {
+        guard !isStopped else { return }
         let now = ContinuousClock.now
-        guard let connection else {
-            if !isConnecting, backOff.allowsAttempt(now: now) { connect() }
-            return Reactor.Wait(sockets: [], deadline: isConnecting ? nil : backOff.nextAttempt)
+        if let connection {
+            do throws(PostgresError) {
+                try connection.flush()
+                guard connection.overdue(now: now).isEmpty else { throw .statementTimedOut }
+            } catch {
+                lose()
+            }
+        } else if !isConnecting, backOff.allowsAttempt(now: now) {
+            connect()
         }
-        do throws(PostgresError) {
-            try connection.flush()
-            guard connection.overdue(now: now).isEmpty else { throw .statementTimedOut }
-        } catch {
-            lose()
-            return Reactor.Wait(sockets: [], deadline: backOff.nextAttempt)
+        let deadline = connection.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
+        wakeUpCall.ask(for: deadline, on: eventLoop) {
+            self.assumeIsolated { listener in
+                listener.wakeUpCall.called()
+                listener.turn()
+            }
         }
-        return Reactor.Wait(sockets: [connection.descriptor], deadline: connection.nextDeadline)
     }
 
-    private func handle(_ ready: [pollfd]) {
-        guard !ready.isEmpty, let connection else { return }
+    private func receive() {
+        defer { turn() }
+        guard let connection else { return }
         let (finished, failure) = connection.receive(now: .now)
         guard failure == nil, finished.allSatisfy({ $0.failure == nil }) else { return lose() }
         if !finished.isEmpty {
@@ -98,8 +113,12 @@ actor NotificationListener {
 
     private func connected(_ outcome: Result<Handover<LibPQ>, PostgresError>) {
         isConnecting = false
+        defer { turn() }
+        guard !isStopped else { return }
         guard case .success(let handover) = outcome, let libpq = handover.take() else { return lose() }
-        let connection = PipelinedConnection(libpq, keepsNotifications: true)
+        let connection = PipelinedConnection(libpq, keepsNotifications: true) { [weak self, eventLoop] in
+            eventLoop.execute { [weak self] in self?.assumeIsolated { $0.receive() } }
+        }
         self.connection = connection
         let now = ContinuousClock.now
         let statement = Statement(query, timeout: configuration.connectTimeout, purpose: .setUp, start: now)

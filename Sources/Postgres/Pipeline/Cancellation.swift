@@ -7,10 +7,15 @@ struct Cancellation {
         case giveUp
     }
 
+    private struct Requests {
+        /// Since when the statement runs that they are for.
+        let start: ContinuousClock.Instant
+        let firstSent: ContinuousClock.Instant
+        var lastSent: ContinuousClock.Instant?
+    }
+
     private(set) var isBeingSent = false
-    /// When the first request for the statement that runs was sent.
-    private var firstSent: ContinuousClock.Instant?
-    private var lastSent: ContinuousClock.Instant?
+    private var requests: Requests?
 
     /// Most statements end sooner than a request for their end, which is a connection of its own, would take.
     private static let patience: Duration = .milliseconds(20)
@@ -18,31 +23,31 @@ struct Cancellation {
     private static let giveUpAfter: Duration = .seconds(2)
 
     mutating func due(runningSince start: ContinuousClock.Instant, now: ContinuousClock.Instant) -> Due {
-        if let firstSent, firstSent + Self.giveUpAfter <= now { return .giveUp }
+        let earlier = requests(since: start)
+        if let earlier, earlier.firstSent + Self.giveUpAfter <= now { return .giveUp }
         guard !isBeingSent, nextSend(runningSince: start) <= now else { return .nothing }
         isBeingSent = true
-        firstSent = firstSent ?? now
+        requests = earlier ?? Requests(start: start, firstSent: now)
         return .send
     }
 
     func nextDeadline(runningSince start: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let giveUp = firstSent.map { $0 + Self.giveUpAfter }
+        let giveUp = requests(since: start).map { $0.firstSent + Self.giveUpAfter }
         return isBeingSent ? giveUp : earlier(nextSend(runningSince: start), giveUp)
     }
 
     /// A request has been sent, and the server has taken note.
     mutating func sent(now: ContinuousClock.Instant) {
         isBeingSent = false
-        lastSent = now
-    }
-
-    /// The statement has ended, and another may be running.
-    mutating func headEnded() {
-        firstSent = nil
-        lastSent = nil
+        requests?.lastSent = now
     }
 
     private func nextSend(runningSince start: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        lastSent.map { $0 + Self.pause } ?? (start + Self.patience)
+        requests(since: start)?.lastSent.map { $0 + Self.pause } ?? (start + Self.patience)
+    }
+
+    /// What was sent for the statement that runs since then; another's requests say nothing about it.
+    private func requests(since start: ContinuousClock.Instant) -> Requests? {
+        requests.flatMap { $0.start == start ? $0 : nil }
     }
 }

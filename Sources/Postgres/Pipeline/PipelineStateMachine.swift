@@ -2,7 +2,8 @@ import DequeModule
 
 /// What is under way on one connection, in order, and what each answer of the server means for whom.
 ///
-/// Every statement is followed by a sync, so that the failure of one never touches another.
+/// Statements up to a sync are a batch, and one transaction to the server: all of it takes effect or none. When one
+/// fails, the others have had no effect, and can be run again.
 struct PipelineStateMachine<Statement> {
     /// A statement that was sent.
     struct Entry {
@@ -17,10 +18,13 @@ struct PipelineStateMachine<Statement> {
             if case .failure(let error) = outcome { error } else { nil }
         }
 
+        /// Whether it had no effect because another statement of its batch failed.
+        fileprivate(set) var isRolledBack = false
         /// Whether the caller has gone.
         fileprivate(set) var isAbandoned = false
         /// Whether a cancellation that was meant for another may have hit it.
         fileprivate(set) var mayBeHit: Bool
+        fileprivate var endsBatch = false
     }
 
     enum Answer {
@@ -34,16 +38,28 @@ struct PipelineStateMachine<Statement> {
         case none
         case prepared(Statement)
         case notPrepared(Statement)
-        case finished(Entry)
+        /// A batch has ended, with these statements.
+        case finished([Entry])
     }
 
     private var entries: Deque<Entry> = []
-    /// When the first entry became the first.
+    /// How many entries, from the first on, have been answered; their batch has not ended.
+    private var answeredCount = 0
+    /// Since when the server has been at the entry that it is at.
     private(set) var headSince: ContinuousClock.Instant?
 
     var isEmpty: Bool { entries.isEmpty }
-    var head: Entry? { entries.first }
     var last: Entry? { entries.last }
+
+    /// The entry that the server is at.
+    var head: Entry? { entries.isEmpty ? nil : entries[headPosition] }
+    private var headPosition: Int { min(answeredCount, entries.count - 1) }
+
+    /// Whether the server has something to say without being sent more; a failure in an open batch it tells at once.
+    var expectsAnswer: Bool { answeredCount < entries.count || !(isEmpty || isBatchOpen) }
+
+    /// Whether a sync is yet to follow what was sent.
+    var isBatchOpen: Bool { entries.last.map { !$0.endsBatch } ?? false }
 
     mutating func sent(
         _ statement: Statement,
@@ -57,27 +73,60 @@ struct PipelineStateMachine<Statement> {
         entries.append(entry)
     }
 
+    /// A sync was sent.
+    mutating func synchronizing() {
+        guard !entries.isEmpty else { return }
+        entries[entries.count - 1].endsBatch = true
+    }
+
     mutating func received(_ answer: Answer, now: ContinuousClock.Instant) -> Event {
-        guard var entry = entries.first else { return .none }
-        var event = Event.none
-        switch answer {
-        case .rows where entry.isPreparing:
-            entry.isPreparing = false
-            event = .prepared(entry.statement)
-        case .rows(let rows): entry.outcome = .success(rows)
-        case .failure(let error):
-            if entry.isPreparing { event = .notPrepared(entry.statement) }
-            entry.isPreparing = false
-            // The first failure is the cause of others.
-            if case .success = entry.outcome { entry.outcome = .failure(error) }
-        case .skipped: break
-        case .synchronized:
-            entries.removeFirst()
-            headSince = entries.isEmpty ? nil : now
-            return .finished(entry)
+        guard !entries.isEmpty else { return .none }
+        if case .synchronized = answer { return .finished(endBatch(now: now)) }
+        let batchCount = batchCount
+        // After all of a batch was answered, what comes is of the last one; a script has any number of answers.
+        let position = min(answeredCount, batchCount - 1)
+        if entries[position].isPreparing {
+            entries[position].isPreparing = false
+            if case .rows = answer { return .prepared(entries[position].statement) }
+            fail(position, answer)
+            return .notPrepared(entries[position].statement)
         }
-        entries[0] = entry
-        return event
+        if answeredCount < batchCount || batchCount == 1 {
+            if case .rows(let rows) = answer { entries[position].outcome = .success(rows) }
+            fail(position, answer)
+        } else if case .failure = answer {
+            // The transaction can't be committed, and the server does not say whose fault it is: none was run.
+            for position in 0..<batchCount { entries[position].isRolledBack = true }
+        }
+        answeredCount = min(answeredCount + 1, batchCount)
+        headSince = now
+        return .none
+    }
+
+    /// How many entries, from the first on, are in the batch that the server is at.
+    private var batchCount: Int {
+        entries.firstIndex(where: \.endsBatch).map { $0 + 1 } ?? entries.count
+    }
+
+    private mutating func fail(_ position: Int, _ answer: Answer) {
+        switch answer {
+        // The first failure is the cause of others.
+        case .failure(let error) where entries[position].failure == nil:
+            entries[position].outcome = .failure(error)
+        case .skipped where entries[position].failure == nil: entries[position].isRolledBack = true
+        default: break
+        }
+    }
+
+    private mutating func endBatch(now: ContinuousClock.Instant) -> [Entry] {
+        var batch = Array(entries.prefix(batchCount))
+        entries.removeFirst(batch.count)
+        answeredCount = 0
+        headSince = entries.isEmpty ? nil : now
+        if batch.contains(where: { $0.failure != nil }) {
+            for position in batch.indices where batch[position].failure == nil { batch[position].isRolledBack = true }
+        }
+        return batch
     }
 
     /// A caller goes; the answer, when it comes, is for nobody.
@@ -106,14 +155,14 @@ struct PipelineStateMachine<Statement> {
         entries.first { !$0.isAbandoned && $0.deadline != nil }?.deadline
     }
 
-    /// A cancellation is sent for the first entry; it may come too late, and hit one after it.
+    /// A cancellation is sent for the entry that the server is at; it may hit another instead.
     mutating func cancelling() {
-        for position in entries.indices.dropFirst() { entries[position].mayBeHit = true }
+        for position in entries.indices where position != headPosition { entries[position].mayBeHit = true }
     }
 
     /// The connection is gone, and with it what was under way.
     mutating func takeAll() -> [Entry] {
-        defer { entries = [] }
+        defer { (entries, answeredCount) = ([], 0) }
         return Array(entries)
     }
 }

@@ -1,13 +1,16 @@
 import DequeModule
-import Glibc
 
 /// One session at the server, in pipeline mode: statements of several callers are under way on it at once.
 ///
-/// Used by its pool only, on the pool's thread. After an error that a method throws, the connection is to be dropped.
+/// Used by its owner only, on the owner's event loop. After an error that a method throws, the connection is to be
+/// dropped.
 final class PipelinedConnection {
     typealias Entry = PipelineStateMachine<Statement>.Entry
 
     private let libpq: LibPQ
+    private let watchID: UInt64
+    /// What the socket is being watched for; nothing once it was ready.
+    private var watched: SocketWatcher.Events = []
     private var pipeline = PipelineStateMachine<Statement>()
     private var prepared = PreparedStatements(countMax: preparedStatementsMax)
     /// Statements that wait for a script, or a script that waits for statements.
@@ -24,9 +27,15 @@ final class PipelinedConnection {
     /// - Parameters:
     ///   - libpq: An open connection in pipeline mode.
     ///   - keepsNotifications: Whether somebody will take what is notified, which would pile up otherwise.
-    init(_ libpq: consuming LibPQ, keepsNotifications: Bool = false) {
+    ///   - onReady: Called on any thread when there is something to ``receive(now:)``.
+    init(_ libpq: consuming LibPQ, keepsNotifications: Bool = false, onReady: @escaping @Sendable () -> Void) {
+        watchID = SocketWatcher.shared.add(libpq.socket, onReady: onReady)
         self.libpq = libpq
         self.keepsNotifications = keepsNotifications
+    }
+
+    deinit {
+        SocketWatcher.shared.remove(libpq.socket, id: watchID)
     }
 
     /// What was notified since the last time.
@@ -41,11 +50,6 @@ final class PipelinedConnection {
     var isInTransaction: Bool { libpq.isInTransaction }
     var hasFailedTransaction: Bool { libpq.hasFailedTransaction }
 
-    /// The socket, and what is of interest about it.
-    var descriptor: pollfd {
-        pollfd(fd: libpq.socket, events: Int16(isFlushed ? POLLIN : POLLIN | POLLOUT), revents: 0)
-    }
-
     /// Queues a statement for ``flush()``.
     func send(_ statement: Statement, now: ContinuousClock.Instant) throws(PostgresError) {
         guard backlog.isEmpty, mayFollow(statement) else { return backlog.append(statement) }
@@ -58,8 +62,8 @@ final class PipelinedConnection {
             isRunningScript = true
             pipeline.sent(statement, isPreparing: false, now: now, deadline: deadline)
         case .query(let query):
+            if !statement.sharesBatch { try synchronize() }
             let isPreparing = try send(query, now: now)
-            try libpq.sendSync()
             pipeline.sent(
                 statement,
                 isPreparing: isPreparing,
@@ -67,37 +71,41 @@ final class PipelinedConnection {
                 deadline: deadline,
                 mayBeHit: cancellation.isBeingSent
             )
+            if !statement.sharesBatch { try synchronize() }
         }
     }
 
-    /// Writes what is queued as far as the socket takes it.
+    /// Writes what is queued as far as the socket takes it, and has it watched for what comes next.
     func flush() throws(PostgresError) {
+        try synchronize()
         if !isFlushed { isFlushed = try libpq.flush() }
+        watch()
     }
 
-    /// Reads what has arrived.
+    /// Reads what has arrived once the socket is ready.
     ///
     /// - Parameter now: The time.
     /// - Returns: What is finished, also when the connection ended after it, and why it ended.
     func receive(now: ContinuousClock.Instant) -> (finished: [Entry], failure: PostgresError?) {
+        watched = []
         var finished: [Entry] = []
         do throws(PostgresError) {
-            try receive(now: now) { finished.append($0) }
+            try receive(into: &finished, now: now)
         } catch {
             return (finished, error)
         }
         return (finished, nil)
     }
 
-    private func receive(now: ContinuousClock.Instant, _ finish: (Entry) -> Void) throws(PostgresError) {
+    private func receive(into finished: inout [Entry], now: ContinuousClock.Instant) throws(PostgresError) {
         let isAlive = libpq.consumeInput()
         var isAfterEnd = false
-        while !pipeline.isEmpty, !libpq.isBusy {
+        while pipeline.expectsAnswer || isRunningScript, !libpq.isBusy {
             if let result = libpq.nextResult() {
                 isAfterEnd = false
-                if let entry = try receive(result, now: now) { finish(entry) }
+                finished += try receive(result, now: now)
             } else if isRunningScript {
-                if let entry = try endScript(now: now) { finish(entry) }
+                finished += try endScript(now: now)
             } else {
                 // One end comes after each command; a second one means that nothing more will come.
                 guard !isAfterEnd else { throw .connectionLost(libpq.lastError) }
@@ -189,18 +197,18 @@ final class PipelinedConnection {
     }
 
     private func deallocate(_ name: String, now: ContinuousClock.Instant) throws(PostgresError) {
-        isFlushed = false
         let query = PostgresQuery(stringLiteral: "DEALLOCATE \(name)")
+        try synchronize()
         try libpq.sendUnprepared(query)
-        try libpq.sendSync()
         let statement = Statement(query, timeout: nil, purpose: .upkeep, start: now)
         pipeline.sent(statement, isPreparing: false, now: now, deadline: nil)
+        try synchronize()
     }
 
     private func receive(
         _ result: consuming LibPQResult,
         now: ContinuousClock.Instant
-    ) throws(PostgresError) -> Entry? {
+    ) throws(PostgresError) -> [Entry] {
         let answer: PipelineStateMachine<Statement>.Answer
         switch result.kind {
         case .rows: answer = .rows(result.rows())
@@ -213,28 +221,42 @@ final class PipelinedConnection {
         return apply(pipeline.received(answer, now: now))
     }
 
-    private func endScript(now: ContinuousClock.Instant) throws(PostgresError) -> Entry? {
+    private func endScript(now: ContinuousClock.Instant) throws(PostgresError) -> [Entry] {
         isRunningScript = false
         if libpq.isBroken { return apply(pipeline.received(.synchronized, now: now)) }
         try libpq.setPipelineMode(true)
-        let entry = apply(pipeline.received(.synchronized, now: now))
+        let finished = apply(pipeline.received(.synchronized, now: now))
         let waiting = backlog
         backlog = []
         for statement in waiting { try send(statement, now: now) }
-        return entry
+        return finished
     }
 
-    private func apply(_ event: PipelineStateMachine<Statement>.Event) -> Entry? {
+    private func apply(_ event: PipelineStateMachine<Statement>.Event) -> [Entry] {
         switch event {
         case .none: break
         case .prepared(let statement):
             if case .query(let query) = statement.content { prepared.prepared(query) }
         case .notPrepared(let statement):
             if case .query(let query) = statement.content { prepared.forget(query) }
-        case .finished(let entry):
-            cancellation.headEnded()
-            return entry
+        case .finished(let entries):
+            return entries
         }
-        return nil
+        return []
+    }
+
+    /// Ends the batch that is open, if one is.
+    private func synchronize() throws(PostgresError) {
+        guard pipeline.isBatchOpen, !isRunningScript else { return }
+        isFlushed = false
+        try libpq.sendSync()
+        pipeline.synchronizing()
+    }
+
+    private func watch() {
+        let events: SocketWatcher.Events = isFlushed ? .readable : [.readable, .writable]
+        guard events != watched, let socket = libpq.socket else { return }
+        SocketWatcher.shared.watch(socket, id: watchID, for: events)
+        watched = events
     }
 }

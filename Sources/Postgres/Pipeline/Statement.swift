@@ -1,6 +1,6 @@
 /// A statement on its way to an answer.
 final class Statement {
-    enum Content {
+    enum Content: Sendable {
         case query(PostgresQuery)
         /// Statements separated by semicolons, without parameters.
         case script(String)
@@ -28,6 +28,9 @@ final class Statement {
     /// How often it was sent again after it was known not to have run.
     var retries = 0
     private var continuation: Continuation?
+
+    /// Whether it may be one transaction with statements of others: not if it was undone by one of those before.
+    var sharesBatch: Bool { purpose == .shared && retries == 0 }
 
     init(
         id: UInt64,

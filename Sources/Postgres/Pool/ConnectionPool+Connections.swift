@@ -1,38 +1,33 @@
 import Foundation
-import Glibc
+import NIOCore
 
 /// What happens on the connections, and what becomes of them.
 extension ConnectionPool {
-    func prepareToWait() -> Reactor.Wait {
-        let now = ContinuousClock.now
+    /// Writes what is to be written, and sees to what is overdue.
+    ///
+    /// - Returns: When something will be overdue next.
+    func flush(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        var deadline: ContinuousClock.Instant?
         for member in members {
             do throws(PostgresError) {
                 try member.connection.flush()
                 try attendToTime(of: member, now: now)
+                deadline = earlier(deadline, member.connection.nextDeadline)
             } catch {
                 lose(member.id, error)
             }
         }
-        pump(now: now)
-        metrics.update(connections: machine.connectionCount, waiting: machine.waiterCount)
-        var wait = Reactor.Wait(sockets: [], deadline: machine.nextDeadline(now: now))
-        wait.sockets.reserveCapacity(members.count + 1)
-        for member in members {
-            wait.sockets.append(member.connection.descriptor)
-            wait.deadline = earlier(wait.deadline, member.connection.nextDeadline)
-        }
-        return wait
+        return deadline
     }
 
-    func handle(_ ready: [pollfd]) {
+    /// Reads from a connection whose socket is ready.
+    private func receive(from id: ConnectionID) {
+        guard let member = members.first(where: { $0.id == id }) else { return }
         let now = ContinuousClock.now
-        for descriptor in ready {
-            guard let member = members.first(where: { $0.connection.descriptor.fd == descriptor.fd }) else { continue }
-            let (finished, failure) = member.connection.receive(now: now)
-            for entry in finished { finish(entry, on: member, now: now) }
-            if let failure { lose(member.id, failure) } else { settle(member.id, now: now) }
-        }
-        pump(now: now)
+        let (finished, failure) = member.connection.receive(now: now)
+        for entry in finished { finish(entry, on: member, now: now) }
+        if let failure { lose(id, failure) } else { settle(id, now: now) }
+        scheduleTurn()
     }
 
     private func attendToTime(of member: Member, now: ContinuousClock.Instant) throws(PostgresError) {
@@ -50,6 +45,9 @@ extension ConnectionPool {
         case .shared: machine.released(member.id, now: now)
         case .setUp: return setUp(member, entry.outcome, now: now)
         case .leased, .upkeep: break
+        }
+        if entry.isRolledBack, !entry.isAbandoned {
+            return retry(statement, after: .connectionLost("a statement beside it failed"), now: now)
         }
         guard case .failure(.server(let error)) = entry.outcome else {
             return statement.finish(entry.outcome)
@@ -113,8 +111,8 @@ extension ConnectionPool {
             guard !members[position].connection.isInTransaction else { return drop(id) }
             machine.returned(id, now: now)
         }
-        if members[position].isDoomed, members[position].lease == nil { drop(id) }
-        pump(now: now)
+        if members[position].isDoomed, members[position].lease == nil { return drop(id) }
+        scheduleTurn()
     }
 
     private func doom(_ id: ConnectionID) {
@@ -126,6 +124,7 @@ extension ConnectionPool {
     private func drop(_ id: ConnectionID) {
         machine.lost(id)
         members.removeAll { $0.id == id }
+        scheduleTurn()
     }
 
     /// Gives a connection up, with all that is under way on it.
@@ -140,6 +139,7 @@ extension ConnectionPool {
             machine.lost(id)
         }
         for (statement, error) in failures { statement.finish(.failure(error)) }
+        scheduleTurn()
     }
 
     private func failedToOpen(_ id: ConnectionID, _ error: PostgresError) {
@@ -158,13 +158,16 @@ extension ConnectionPool {
         switch outcome {
         case .success(let handover):
             guard let libpq = handover.take() else { return }
-            let member = Member(id: id, connection: PipelinedConnection(libpq))
+            let connection = PipelinedConnection(libpq) { [weak self, eventLoop] in
+                eventLoop.execute { [weak self] in self?.assumeIsolated { $0.receive(from: id) } }
+            }
+            let member = Member(id: id, connection: connection)
             members.append(member)
             let timeout = configuration.connectTimeout
             send(Statement(configuration.setUp, timeout: timeout, purpose: .setUp, start: now), on: member, now: now)
         case .failure(let error):
             failedToOpen(id, error)
-            pump(now: now)
+            scheduleTurn()
         }
     }
 

@@ -1,8 +1,11 @@
 import CoreMetrics
+import NIOCore
+import Synchronization
 
-/// A bounded number of connections, on which statements of all callers are run: the I/O around ``PoolStateMachine``.
+/// A bounded number of connections, on which statements of many callers are run: the I/O around ``PoolStateMachine``.
 ///
-/// Everything here happens on one thread, which sleeps in `poll(2)` when there is nothing to do.
+/// All of it happens on one event loop. Callers on that loop hand nothing over to another thread; what they ask for in
+/// one turn of the loop goes to the server together.
 actor ConnectionPool {
     typealias ConnectionID = PoolStateMachine.ConnectionID
     typealias LeaseID = UInt64
@@ -23,49 +26,77 @@ actor ConnectionPool {
         var isDoomed = false
     }
 
-    private nonisolated let reactor = Reactor()
+    nonisolated let eventLoop: any EventLoop
+    /// Kept, since the loop's own need not.
+    private nonisolated let executor: any SerialExecutor
     let configuration: PostgresConfiguration
     var machine: PoolStateMachine
     var members: [Member] = []
     var waiters: [UInt64: Waiter] = [:]
-    private var lastID: UInt64 = 0
+    private nonisolated let lastID = Atomic<UInt64>(0)
+    private var isTurnScheduled = false
+    private var wakeUpCall = WakeUpCall()
     var metrics: PoolMetrics
     var connectError = PostgresError.cannotConnect("no attempt was made")
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(configuration: PostgresConfiguration) {
+    /// - Parameters:
+    ///   - configuration: The database.
+    ///   - limits: This pool's share of the configuration's.
+    ///   - eventLoop: Where the pool lives.
+    init(configuration: PostgresConfiguration, limits: PoolLimits, eventLoop: any EventLoop) {
         self.configuration = configuration
-        machine = PoolStateMachine(limits: configuration.pool)
+        self.eventLoop = eventLoop
+        executor = eventLoop.executor
+        machine = PoolStateMachine(limits: limits)
         metrics = PoolMetrics(factory: configuration.metrics ?? MetricsSystem.factory)
     }
 
-    /// Starts the thread, which keeps the pool until ``stop()``.
-    nonisolated func start() {
-        reactor.start(
-            prepare: { self.assumeIsolated { $0.prepareToWait() } },
-            handle: { ready in self.assumeIsolated { $0.handle(ready) } }
-        )
+    /// Drops all connections; nobody may call after that.
+    nonisolated func stop() {
+        eventLoop.execute {
+            self.assumeIsolated { pool in
+                pool.members = []
+                pool.wakeUpCall.cancel()
+            }
+        }
     }
 
-    /// Ends the thread; nobody may call after that.
-    nonisolated func stop() {
-        reactor.finish()
+    /// Has the pool look after its connections once the loop has done what is there to do.
+    func scheduleTurn() {
+        guard !isTurnScheduled else { return }
+        isTurnScheduled = true
+        eventLoop.execute { self.assumeIsolated { $0.turn() } }
+    }
+
+    private func turn() {
+        isTurnScheduled = false
+        let now = ContinuousClock.now
+        pump(now: now)
+        var deadline = flush(now: now)
+        metrics.update(connections: machine.connectionCount, waiting: machine.waiterCount)
+        deadline = earlier(deadline, machine.nextDeadline(now: now))
+        wakeUpCall.ask(for: deadline, on: eventLoop) {
+            self.assumeIsolated { pool in
+                pool.wakeUpCall.called()
+                pool.turn()
+            }
+        }
     }
 
     /// Runs a statement on any connection, along with others.
-    func run(_ query: PostgresQuery) async -> Result<PostgresRows, PostgresError> {
-        let id = makeID()
-        return await awaiting(id) { continuation in
+    nonisolated func run(_ query: PostgresQuery) async -> Result<PostgresRows, PostgresError> {
+        await awaiting { pool, id, continuation in
             let statement = Statement(
                 id: id,
                 content: .query(query),
-                timeout: configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
+                timeout: pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
                 purpose: .shared,
                 start: .now,
                 continuation: continuation
             )
-            request(.statement, as: id, waiter: .statement(statement), now: statement.start)
+            pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
         }
     }
 
@@ -76,14 +107,13 @@ actor ConnectionPool {
     ///   - lease: The lease.
     ///   - isCancellable: Whether the cancellation of the calling task cancels it.
     /// - Returns: Its rows, or why there are none.
-    func run(
+    nonisolated func run(
         _ content: Statement.Content,
         on lease: LeaseID,
         isCancellable: Bool = true
     ) async -> Result<PostgresRows, PostgresError> {
-        let id = makeID()
-        let body = { (continuation: Statement.Continuation) in
-            var timeout = self.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace }
+        await awaiting(isCancellable: isCancellable) { pool, id, continuation in
+            var timeout = pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace }
             if case .script = content { timeout = nil }
             let statement = Statement(
                 id: id,
@@ -93,16 +123,14 @@ actor ConnectionPool {
                 start: .now,
                 continuation: continuation
             )
-            self.send(statement, on: lease)
+            pool.send(statement, on: lease)
         }
-        return isCancellable ? await awaiting(id, body) : await withCheckedContinuation(isolation: self, body)
     }
 
     /// Lends a connection that nobody else uses meanwhile.
-    func lease() async -> Result<LeaseID, PostgresError> {
-        let id = makeID()
-        return await awaiting(id) { continuation in
-            request(.lease, as: id, waiter: .lease(continuation), now: .now)
+    nonisolated func lease() async -> Result<LeaseID, PostgresError> {
+        await awaiting { pool, id, continuation in
+            pool.request(.lease, as: id, waiter: .lease(continuation), now: .now)
         }
     }
 
@@ -122,26 +150,55 @@ actor ConnectionPool {
     /// Refuses whoever waits or comes, and closes every connection as soon as nobody uses it.
     func close() {
         machine.close()
-        pump(now: .now)
+        scheduleTurn()
     }
 
-    private func makeID() -> UInt64 {
-        lastID += 1
-        return lastID
+    private nonisolated func makeID() -> UInt64 {
+        lastID.add(1, ordering: .relaxed).newValue
     }
 
-    /// Waits for an answer; when the task is cancelled meanwhile, the answer is that.
-    private func awaiting<Success>(
-        _ id: UInt64,
-        _ body: (CheckedContinuation<Result<Success, PostgresError>, Never>) -> Void
+    /// Waits for an answer to what `body` asks for on the event loop; when the task is cancelled, the answer is that.
+    private nonisolated func awaiting<Success>(
+        isCancellable: Bool = true,
+        _ body:
+            @escaping @Sendable (
+                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
+            ) -> Void
     ) async -> Result<Success, PostgresError> {
-        // The handler of a task that is cancelled already runs before there is anything to cancel.
+        let id = makeID()
+        guard isCancellable else {
+            return await withCheckedContinuation { continuation in ask(id, continuation, body) }
+        }
         guard !Task.isCancelled else { return .failure(.cancelled) }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation(isolation: self, body)
+            await withCheckedContinuation { continuation in
+                ask(id, continuation, body)
+                // The handler may have run before there was anything to cancel.
+                if Task.isCancelled { cancelLater(id) }
+            }
         } onCancel: {
-            Task { await self.cancel(id) }
+            cancelLater(id)
         }
+    }
+
+    private nonisolated func ask<Success>(
+        _ id: UInt64,
+        _ continuation: CheckedContinuation<Result<Success, PostgresError>, Never>,
+        _ body:
+            @escaping @Sendable (
+                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
+            ) -> Void
+    ) {
+        // Who is on the loop already needs no hand-over.
+        if eventLoop.inEventLoop {
+            assumeIsolated { body($0, id, continuation) }
+        } else {
+            eventLoop.execute { self.assumeIsolated { body($0, id, continuation) } }
+        }
+    }
+
+    private nonisolated func cancelLater(_ id: UInt64) {
+        eventLoop.execute { self.assumeIsolated { $0.cancel(id) } }
     }
 
     private func request(
@@ -153,6 +210,7 @@ actor ConnectionPool {
         guard machine.request(demand, as: id, now: now) else { return refuse(waiter, with: .tooManyWaiting) }
         waiters[id] = waiter
         pump(now: now)
+        scheduleTurn()
     }
 
     private func cancel(_ id: UInt64) {
@@ -220,6 +278,7 @@ actor ConnectionPool {
     }
 
     func send(_ statement: Statement, on member: Member, now: ContinuousClock.Instant) {
+        scheduleTurn()
         do throws(PostgresError) {
             try member.connection.send(statement, now: now)
         } catch {

@@ -18,4 +18,20 @@ package struct PoolLimits: Sendable {
     package var lifetime: Duration = .seconds(3600)
     /// The longest pause between two attempts to connect.
     package var backOffMax: Duration = .seconds(1)
+
+    /// How many connections a pool has at least where limits are divided among several.
+    private static let connectionsPerPoolMin = 4
+
+    /// Divides what is counted among pools, as many as there are event loops or else connections for.
+    func divided(amongLoops loopCount: Int) -> [PoolLimits] {
+        let count = max(1, min(loopCount, connectionsMax / Self.connectionsPerPoolMin))
+        return (0..<count).map { index in
+            func share(of total: Int) -> Int { total / count + (index < total % count ? 1 : 0) }
+            var limits = self
+            limits.connectionsMax = share(of: connectionsMax)
+            limits.connectionsMin = share(of: connectionsMin)
+            limits.waitersMax = share(of: waitersMax)
+            return limits
+        }
+    }
 }

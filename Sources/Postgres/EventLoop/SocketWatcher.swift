@@ -1,0 +1,87 @@
+import CEpoll
+import Foundation
+import Glibc
+import NIOConcurrencyHelpers
+
+/// Tells when sockets are ready that someone else reads and writes: libpq, which hands over no more than a descriptor.
+///
+/// NIO's event loops watch only what they read and write themselves. So one thread for the whole process sleeps in
+/// `epoll_wait(2)`, and does nothing but pass on what it learns.
+final class SocketWatcher: Sendable {
+    static let shared = SocketWatcher()
+
+    /// What is watched for, as `epoll_ctl(2)` has it.
+    struct Events: OptionSet {
+        let rawValue: UInt32
+
+        static let readable = Events(rawValue: EPOLLIN.rawValue)
+        static let writable = Events(rawValue: EPOLLOUT.rawValue)
+    }
+
+    private struct State {
+        var handlers: [UInt64: @Sendable () -> Void] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    private let epoll: CInt
+    private let state = NIOLockedValueBox(State())
+
+    private static let batchMax: CInt = 64
+
+    private init() {
+        epoll = epoll_create1(CInt(EPOLL_CLOEXEC))
+        precondition(epoll >= 0, "the process has no file descriptor left")
+        Thread.detachNewThread { [self] in
+            while true { wait() }
+        }
+    }
+
+    /// Takes a socket in, without watching it yet.
+    ///
+    /// - Parameters:
+    ///   - socket: Its descriptor; nil for one that is closed already, which will never be ready.
+    ///   - onReady: Called on the watcher's thread, where nothing may take long.
+    /// - Returns: The socket's id here.
+    func add(_ socket: CInt?, onReady: @escaping @Sendable () -> Void) -> UInt64 {
+        let id = state.withLockedValue { state in
+            state.lastID += 1
+            state.handlers[state.lastID] = onReady
+            return state.lastID
+        }
+        if let socket { control(EPOLL_CTL_ADD, socket, id: id, events: 0) }
+        return id
+    }
+
+    /// Watches a socket until it is ready for any of these, which is told once.
+    func watch(_ socket: CInt, id: UInt64, for events: Events) {
+        control(EPOLL_CTL_MOD, socket, id: id, events: events.rawValue | EPOLLONESHOT.rawValue)
+    }
+
+    /// Forgets a socket.
+    ///
+    /// - Parameters:
+    ///   - socket: Its descriptor; nil for one that was closed, whose number may be another's by now.
+    ///   - id: Its id.
+    func remove(_ socket: CInt?, id: UInt64) {
+        if let socket { control(EPOLL_CTL_DEL, socket, id: id, events: 0) }
+        state.withLockedValue { _ = $0.handlers.removeValue(forKey: id) }
+    }
+
+    private func control(_ operation: CInt, _ socket: CInt, id: UInt64, events: UInt32) {
+        var event = epoll_event()
+        event.events = events
+        event.data.u64 = id
+        let result = epoll_ctl(epoll, operation, socket, &event)
+        precondition(result == 0, "epoll_ctl: \(errno)")
+    }
+
+    private func wait() {
+        let ready = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Int(Self.batchMax)) { buffer in
+            // An interrupted wait is one that ended early.
+            let count = epoll_wait(epoll, buffer.baseAddress, Self.batchMax, -1)
+            return buffer.prefix(Int(max(0, count))).map(\.data.u64)
+        }
+        let handlers = state.withLockedValue { state in ready.compactMap { state.handlers[$0] } }
+        for handler in handlers { handler() }
+    }
+}
