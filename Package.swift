@@ -34,13 +34,13 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ],
     targets: [
-        .systemLibrary(name: "CEpoll"),
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CLibPQ"),
         .systemLibrary(name: "CCrypt"),
         .target(
             name: "Postgres",
             dependencies: [
-                "CEpoll", "CLibPQ",
+                "CLinux", "CLibPQ",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "PhotoService",
             dependencies: [
-                "AESCrypt", "CCrypt", "Migrations", "Multipart", "Postgres", "S3",
+                "AESCrypt", "CCrypt", "CLinux", "Migrations", "Multipart", "Postgres", "S3",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -165,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "PostgresTests",
             dependencies: [
-                "Postgres", "TestSupport",
+                "EmbeddedPostgres", "Postgres", "TestSupport",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

