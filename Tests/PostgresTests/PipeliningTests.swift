@@ -33,6 +33,33 @@ struct PipeliningTests {
         }
     }
 
+    @Test("What was undone because of a statement beside it is run again, and takes effect once")
+    func effects() async throws {
+        try await withClient(connectionsMax: 1) { client, _ in
+            try await client.execute("CREATE TABLE things (id int)")
+            let numbers = 0..<300
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in numbers {
+                    group.addTask { () async throws in
+                        do throws(PostgresError) {
+                            _ = try await client.query(
+                                "INSERT INTO things SELECT \(number) / (\(number) % 7) * 0 + \(number)"
+                            )
+                            #expect(number % 7 != 0)
+                        } catch {
+                            #expect(number % 7 == 0 && error.sqlState?.code == "22012")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let ids = try await client.query("SELECT id FROM things ORDER BY id").map {
+                try $0.decode("id", as: Int.self)
+            }
+            #expect(ids == numbers.filter { $0 % 7 != 0 })
+        }
+    }
+
     @Test("Statements share a connection while they are quick, and are on their way at the same time")
     func sharing() async throws {
         try await withClient(connectionsMax: 1, adjust: { $0.pool.pipelineDepth = 8 }) { client, _ in
