@@ -100,10 +100,14 @@ struct SettingsReader {
         guard
             let url = URL(string: text), let host = url.host(), !host.isEmpty,
             ["http", "https"].contains(url.scheme?.lowercased()),
-            url.query() == nil, url.fragment() == nil, url.user() == nil
+            url.query() == nil, url.fragment() == nil, url.user() == nil,
+            !text.utf8.contains(where: { forbiddenInOrigins.contains($0) || $0 <= 0x20 || $0 == 0x7F })
         else { return nil }
         return String(text.reversed().drop { $0 == "/" }.reversed())
     }
+
+    /// What no URL may hold (RFC 3986, appendix A), but Foundation takes; an origin is copied into JSON as it is.
+    private static let forbiddenInOrigins = Array("\"\\<>^`{|}".utf8)
 
     private static func problem(_ error: S3ConfigurationError) -> ConfigurationError.Problem {
         switch error {

@@ -98,6 +98,8 @@ struct ServiceConfigurationTests {
         "PUBLIC_URL": [
             "secret", "ftp://secret", "https://", "https://user:secret@host", "https://host/?a=secret", "//host",
             "https://host/#secret", "javascript:secret", "https:host",
+            "https://host/secret\"", "https://host/secret\\", "https://host/a secret", "https://host/secret\n",
+            "https://host/<secret>", "https://host\u{7F}/secret",
         ],
         "UPLOAD_BYTES_MAX": ["0", "-1", "1073741825", "32MB-secret"],
         "TOKEN_LIFETIME_HOURS": ["0", "8761", "a-secret-day"],
