@@ -203,7 +203,10 @@ let package = Package(
         ),
         .testTarget(
             name: "SelfieTests",
-            dependencies: ["AESCrypt", "Migrations", "Postgres", "TestSupport", "selfie"],
+            dependencies: [
+                "AESCrypt", "Migrations", "Postgres", "TestSupport", "selfie",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
     ],

@@ -21,32 +21,48 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var line = Self.text(of: event, with: metadata, at: Self.timestamp(of: time(nil)))
-        line.withUTF8 { bytes in
+        Self.line(of: event, with: metadata, at: Self.timestamp(of: time(nil))).withUnsafeBytes { bytes in
             // Short lines are written whole (pipe(7)); what fails has nowhere else to go.
             _ = write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
         }
     }
 
-    /// One line, in which no value can begin another.
-    static func text(of event: LogEvent, with metadata: Logger.Metadata, at timestamp: String) -> String {
-        var line = "\(timestamp) \(event.level.rawValue) "
-        append("\(event.message)", to: &line)
-        let all = event.metadata.map { metadata.merging($0) { $1 } } ?? metadata
-        for (key, value) in all.sorted(by: { $0.key < $1.key }) {
-            line += " \(key)="
-            append(value.description, to: &line)
+    /// One line, in which no value can begin another: control characters become spaces.
+    static func line(of event: LogEvent, with metadata: Logger.Metadata, at timestamp: String) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(lengthUsual)
+        func append(_ text: String) { line.append(contentsOf: text.utf8) }
+        append(timestamp)
+        append(" ")
+        append(event.level.rawValue)
+        append(" ")
+        append(event.message.description)
+        for (key, value) in entries(of: event, with: metadata) {
+            append(" ")
+            append(key)
+            append("=")
+            append(value.description)
         }
-        line += "\n"
+        for index in line.indices where line[index] < 0x20 || line[index] == 0x7F { line[index] = UInt8(ascii: " ") }
+        append("\n")
         return line
     }
 
-    private static func append(_ text: String, to line: inout String) {
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
-            line += text
-        } else {
-            line += text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : String($0) }.joined()
+    /// What a line about a request takes, and some more.
+    private static let lengthUsual = 256
+
+    /// The event's metadata and those of the handler's that it does not replace, by their keys.
+    private static func entries(
+        of event: LogEvent,
+        with metadata: Logger.Metadata
+    ) -> [(key: String, value: Logger.Metadata.Value)] {
+        var entries = Array(metadata)
+        if let own = event.metadata {
+            entries.removeAll { own[$0.key] != nil }
+            entries.append(contentsOf: own)
         }
+        entries.sort { $0.key < $1.key }
+        return entries
     }
 
     private static func timestamp(of second: Int) -> String {

@@ -1,5 +1,6 @@
 import Hummingbird
 import Logging
+import NIOCore
 
 /// Names each request, and logs one line about it: method, route, status, duration.
 ///
@@ -12,21 +13,21 @@ struct RequestLogMiddleware: RouterMiddleware {
         context: ServiceRequestContext,
         next: @concurrent (Request, ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
-        let start = ContinuousClock.now
+        let start = NIODeadline.now()
         let requestID = RequestID.of(request.headers)
         var context = context
-        context.logger[metadataKey: "request_id"] = "\(requestID)"
+        context.logger[metadataKey: "request_id"] = .string(requestID)
         var response = try await next(request, context)
         if let name = RequestID.headerName { response.headers[name] = requestID }
         response.headers[.xContentTypeOptions] = "nosniff"
-        let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+        let tenths = ((NIODeadline.now() - start).nanoseconds + 50_000) / 100_000
         context.logger.info(
             "request",
             metadata: [
-                "method": "\(request.method.rawValue)",
-                "route": "\(context.endpointPath ?? "none")",
-                "status": "\(response.status.code)",
-                "duration_ms": "\((milliseconds * 10).rounded() / 10)",
+                "method": .string(request.method.rawValue),
+                "route": .string(context.endpointPath ?? "none"),
+                "status": .string(String(response.status.code)),
+                "duration_ms": .string("\(tenths / 10).\(tenths % 10)"),
             ]
         )
         return response
