@@ -2,6 +2,8 @@ import HTTPTypes
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
 
 /// Asks the connection to tell a client that sent `Expect: 100-continue` to go on; does nothing for others.
 struct ContinueEvent: Sendable {}
@@ -11,10 +13,12 @@ struct SlowRequestError: Error {}
 
 /// Keeps one connection's manners: time limits, `Expect: 100-continue`, `Connection: close`, and an answer in the
 /// contract's JSON to what is not HTTP.
+///
+/// It also turns the parts of HTTP/1 into those of any version, which are Hummingbird's, and back.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
     private let limits: ConnectionLimits
@@ -73,10 +77,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 isSafe: head.method == .GET || head.method == .HEAD,
                 now: .now()
             )
-        case .body(let buffer): state.requestBody(bytes: buffer.readableBytes)
-        case .end: state.requestEnd(now: .now())
+            do {
+                context.fireChannelRead(wrapInboundOut(.head(try HTTPRequest(received: head))))
+            } catch {
+                context.fireErrorCaught(error)
+            }
+        case .body(let buffer):
+            state.requestBody(bytes: buffer.readableBytes)
+            context.fireChannelRead(wrapInboundOut(.body(buffer)))
+        case .end(let trailers):
+            state.requestEnd(now: .now())
+            context.fireChannelRead(wrapInboundOut(.end(trailers.map { HTTPFields($0, splitCookie: false) })))
         }
-        context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -87,13 +99,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(var head) where head.status.code >= 200:
-            if state.responseHead() { head.headers.replaceOrAdd(name: "connection", value: "close") }
+        case .head(let response):
+            var head = HTTPResponseHead(response)
+            if head.status.code >= 200, state.responseHead() {
+                head.headers.replaceOrAdd(name: "connection", value: "close")
+            }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .end:
-            context.write(data, promise: promise)
+        case .body(let buffer): context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: promise)
+        case .end(let trailers):
+            context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
             if state.responseEnd(now: .now()) == .linger { linger(context: context) }
-        default: context.write(data, promise: promise)
         }
     }
 
@@ -176,6 +191,26 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard !isInputClosed else { return context.close(promise: nil) }
         context.close(mode: .output).assumeIsolated().whenSuccess { [self] in state.outputClosed(now: .now()) }
         context.read()
+    }
+}
+
+extension HTTPRequest {
+    /// A request as a connection received it.
+    ///
+    /// NIO's own conversion looks for a scheme in every URL, at the cost of parsing it with Foundation; one that begins
+    /// with a slash has none.
+    fileprivate init(received head: HTTPRequestHead) throws {
+        guard head.uri.utf8.first == UInt8(ascii: "/") else {
+            self = try HTTPRequest(head, secure: false, splitCookie: false)
+            return
+        }
+        self.init(
+            method: try Method(head.method),
+            scheme: "http",
+            authority: head.headers.first(name: "host"),
+            path: head.uri,
+            headerFields: HTTPFields(head.headers, splitCookie: false)
+        )
     }
 }
 

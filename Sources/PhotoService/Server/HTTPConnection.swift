@@ -4,7 +4,6 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 
 /// An HTTP/1.1 connection with this service's limits; Hummingbird's own has one time limit and answers what is not
 /// HTTP with an empty 400.
@@ -40,7 +39,6 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
             try pipeline.addHandler(
                 ConnectionHandler(limits: limits, meter: meter, abandonment: abandonment, logger: logger)
             )
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             let asyncChannel = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true)

@@ -23,6 +23,20 @@ struct HTTPMannersTests {
     }
 
     @Test(
+        "A request that names the whole URL is taken for its path",
+        arguments: ["http://localhost/", "http://localhost", "HTTP://other.example:81/?a=b", "/?http://a"]
+    )
+    func absoluteForm(target: String) async throws {
+        try await TestService.run { service in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                let answer = try #require(try await connection.readResponse())
+                #expect(answer.text == "Glad to find you here!")
+            }
+        }
+    }
+
+    @Test(
         "The connection ends after a request to change the protocol, since no other would be heard on it",
         arguments: [
             "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n", "Upgrade: x\r\n",
