@@ -1,7 +1,18 @@
 import FoundationEssentials
+import HTTPTypes
 
 /// What clients write into `Authorization`, in all the forms that Rails took.
 enum AuthorizationHeader {
+    /// The header's value; several in one request are joined by commas (RFC 9110, section 5.3).
+    static func value(in headers: HTTPFields) -> String? {
+        // Joining takes a while even when there is nothing to join.
+        let first = headers.firstIndex { $0.name == .authorization }
+        guard let first, headers.lastIndex(where: { $0.name == .authorization }) == first else {
+            return headers[.authorization]
+        }
+        return headers[first].value
+    }
+
     /// The halves of `Basic <base64 of name:password>`.
     ///
     /// The scheme may be in any case with any number of spaces after it, the base64 padded or not; the first colon

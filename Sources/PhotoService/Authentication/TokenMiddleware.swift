@@ -14,7 +14,7 @@ struct TokenMiddleware: RouterMiddleware {
         next: @concurrent (Request, ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
         guard
-            let token = request.headers[.authorization].flatMap(AuthorizationHeader.token),
+            let token = AuthorizationHeader.value(in: request.headers).flatMap(AuthorizationHeader.token),
             let session = try await sessions.find(token: token)
         else { throw ServiceError.tokenAccessDenied }
         var context = context

@@ -19,11 +19,14 @@ struct ServiceResponder: HTTPResponder {
 
     private static func withoutFormat(_ request: Request) -> Request {
         guard let target = request.head.path else { return request }
-        var path = target.prefix { $0 != "?" }
-        while path.last == "/" { path.removeLast() }
-        guard path.hasSuffix(".json") else { return request }
+        var path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let query = target.utf8[path.endIndex...]
+        while path.last == UInt8(ascii: "/") { path.removeLast() }
+        guard path.suffix(format.utf8.count).elementsEqual(format.utf8) else { return request }
         var head = request.head
-        head.path = path.dropLast(".json".count) + String(target.drop { $0 != "?" })
+        head.path = String(Substring(path.dropLast(format.utf8.count))) + String(Substring(query))
         return Request(head: head, body: request.body)
     }
+
+    private static let format = ".json"
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import PhotoService
@@ -58,5 +59,14 @@ struct AuthorizationHeaderTests {
     )
     func noCredential(value: String) {
         #expect(AuthorizationHeader.basicCredential(in: value) == nil)
+    }
+
+    @Test("Several headers in one request are joined, as RFC 9110 says", arguments: 0..<4)
+    func several(count: Int) {
+        var headers: HTTPFields = [.accept: "*/*"]
+        for number in 0..<count { headers.append(HTTPField(name: .authorization, value: "Token \(number)")) }
+        headers.append(HTTPField(name: .userAgent, value: "test"))
+        let expected = [nil, "Token 0", "Token 0, Token 1", "Token 0, Token 1, Token 2"]
+        #expect(AuthorizationHeader.value(in: headers) == expected[count])
     }
 }
