@@ -2,61 +2,53 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The name of a member, with what JSON has around it; names are identifiers, which need no escaping.
+/// The name of a member, an identifier, which needs no escaping.
 struct JSONKey: ExpressibleByStringLiteral {
-    /// What comes before a value, such as `,"name":`.
-    let beforeValue: [UInt8]
-    /// What comes before a string, such as `,"name":"`.
-    let beforeString: [UInt8]
+    let name: StaticString
 
     init(stringLiteral name: StaticString) {
-        beforeValue = Array(",\"\(name)\":".utf8)
-        beforeString = beforeValue + [UInt8(ascii: "\"")]
+        self.name = name
     }
 }
 
 /// Writes one JSON value, keeping members in the order in which they are added, as the contract lists them.
-struct JSONWriter {
-    private var bytes: [UInt8] = []
+struct JSONWriter: ~Copyable {
+    private var text: TextBuffer
     private var needsComma = false
 
     init(capacity: Int = 256) {
-        bytes.reserveCapacity(capacity)
+        text = TextBuffer(capacity: capacity)
     }
 
     /// What was written, as UTF-8.
-    var buffer: ByteBuffer { ByteBuffer(bytes: bytes) }
+    var buffer: ByteBuffer { text.buffer }
 
     mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
-        try nest(open: UInt8(ascii: "{"), close: UInt8(ascii: "}"), members)
+        begin("{")
+        try members(&self)
+        end("}")
     }
 
     mutating func array<Element>(
         _ elements: some Sequence<Element>,
         each: (inout JSONWriter, Element) throws -> Void
     ) rethrows {
-        try nest(open: UInt8(ascii: "["), close: UInt8(ascii: "]")) { json in
-            for element in elements { try each(&json, element) }
-        }
+        begin("[")
+        for element in elements { try each(&self, element) }
+        end("]")
     }
 
     mutating func member(_ key: JSONKey, _ value: String?) {
         guard var value else {
-            add(key.beforeValue)
-            return append("null")
+            add(key)
+            return text.append("null")
         }
-        value.withUTF8 { utf8 in
-            add(key.beforeString)
-            escape(UnsafeRawBufferPointer(utf8))
-        }
-        bytes.append(UInt8(ascii: "\""))
+        value.withUTF8 { member(key, utf8: UnsafeRawBufferPointer($0)) }
     }
 
     /// Adds a string that is UTF-8 already.
-    mutating func member(_ key: JSONKey, utf8 value: ArraySlice<UInt8>) {
-        add(key.beforeString)
-        value.withUnsafeBytes { escape($0) }
-        bytes.append(UInt8(ascii: "\""))
+    mutating func member(_ key: JSONKey, utf8 value: UnsafeRawBufferPointer) {
+        member(key) { text in Self.escape(value, to: &text) }
     }
 
     /// Adds a string whose bytes need no escaping.
@@ -64,65 +56,85 @@ struct JSONWriter {
     /// - Parameters:
     ///   - key: The member's name.
     ///   - append: Appends the string's bytes to what was written so far.
-    mutating func member(_ key: JSONKey, plain append: (inout [UInt8]) -> Void) {
-        add(key.beforeString)
-        append(&bytes)
-        bytes.append(UInt8(ascii: "\""))
+    mutating func member(_ key: JSONKey, plain append: (inout TextBuffer) -> Void) {
+        add(key)
+        text.append(UInt8(ascii: "\""))
+        append(&text)
+        text.append(UInt8(ascii: "\""))
     }
 
     mutating func member(_ key: JSONKey, _ value: Int) {
-        add(key.beforeValue)
-        bytes += String(value).utf8
+        add(key)
+        var digits = String(value)
+        digits.withUTF8 { text.append(UnsafeRawBufferPointer($0)) }
     }
 
-    private mutating func nest(
-        open: UInt8,
-        close: UInt8,
-        _ body: (inout JSONWriter) throws -> Void
-    ) rethrows {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
-        bytes.append(open)
+    private mutating func begin(_ bracket: StaticString) {
+        if needsComma { text.append(",") }
+        text.append(bracket)
         needsComma = false
-        try body(&self)
-        bytes.append(close)
+    }
+
+    private mutating func end(_ bracket: StaticString) {
+        text.append(bracket)
         needsComma = true
     }
 
-    /// Adds a key, which begins with the comma before it.
-    private mutating func add(_ key: [UInt8]) {
-        bytes.append(contentsOf: needsComma ? key[...] : key.dropFirst())
+    private mutating func add(_ key: JSONKey) {
+        text.append(needsComma ? ",\"" : "\"")
+        text.append(key.name)
+        text.append("\":")
         needsComma = true
-    }
-
-    private mutating func append(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// Escapes what RFC 8259 section 7 says must be, and writes the rest as UTF-8.
-    private mutating func escape(_ text: UnsafeRawBufferPointer) {
-        var start = 0
-        for index in text.indices where Self.needsEscape(text[index]) {
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<index]))
-            escape(text[index])
-            start = index + 1
+    private static func escape(_ value: UnsafeRawBufferPointer, to text: inout TextBuffer) {
+        if isPlain(value) { return text.append(value) }
+        for byte in value {
+            if needsEscape(byte) {
+                escape(byte, to: &text)
+            } else {
+                text.append(byte)
+            }
         }
-        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start...]))
+    }
+
+    /// Whether nothing needs to be escaped, as in nearly every text; asks about eight bytes at a time.
+    private static func isPlain(_ value: UnsafeRawBufferPointer) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highBits = ones << 7
+        var start = 0
+        while value.count - start >= 8 {
+            let bytes = value.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+            let (quotes, backslashes) = (bytes ^ ones &* 0x22, bytes ^ ones &* 0x5C)
+            // To take n from each byte sets the high bit of one that is less, and perhaps of its neighbour, but of
+            // none if there is no such byte; a high bit that was set before does not count.
+            let found =
+                (bytes &- ones &* 0x20) & ~bytes | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+            if found & highBits != 0 { return false }
+            start += 8
+        }
+        while start < value.count {
+            if needsEscape(value[start]) { return false }
+            start += 1
+        }
+        return true
     }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x22 || byte == 0x5C
     }
 
-    private mutating func escape(_ byte: UInt8) {
+    private static func escape(_ byte: UInt8, to text: inout TextBuffer) {
         switch byte {
-        case 0x22: append("\\\"")
-        case 0x5C: append("\\\\")
-        case 0x0A: append("\\n")
-        case 0x0D: append("\\r")
-        case 0x09: append("\\t")
+        case 0x22: text.append("\\\"")
+        case 0x5C: text.append("\\\\")
+        case 0x0A: text.append("\\n")
+        case 0x0D: text.append("\\r")
+        case 0x09: text.append("\\t")
         default:
-            let digits = String(byte, radix: 16)
-            bytes += ("\\u00" + (digits.count < 2 ? "0" : "") + digits).utf8
+            text.append(byte < 0x10 ? "\\u000" : "\\u001")
+            text.append(("0123456789abcdef" as StaticString).utf8Start[Int(byte & 0x0F)])
         }
     }
 }
@@ -144,7 +156,7 @@ extension Response {
     }
 
     /// An answer whose body is the JSON that was written.
-    init(_ json: JSONWriter, status: HTTPResponse.Status = .ok) {
+    init(_ json: borrowing JSONWriter, status: HTTPResponse.Status = .ok) {
         self.init(
             status: status,
             headers: [.contentType: "application/json; charset=utf-8"],

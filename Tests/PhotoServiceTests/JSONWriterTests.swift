@@ -58,4 +58,32 @@ struct JSONWriterTests {
     func numbers(number: Int) {
         #expect(text { $0.object { $0.member("status", number) } } == #"{"status":\#(number)}"#)
     }
+
+    private static let shortEscapes: [UInt8: String] = [
+        0x22: #"\""#, 0x5C: #"\\"#, 0x0A: #"\n"#, 0x0D: #"\r"#, 0x09: #"\t"#,
+    ]
+
+    @Test("Every ASCII character is escaped or not wherever it stands in a text", arguments: UInt8(0)..<0x80)
+    func everyPlace(character: UInt8) {
+        let digits = String(character, radix: 16)
+        let long = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        let plain = String(decoding: [character], as: UTF8.self)
+        let expected = Self.shortEscapes[character] ?? (character < 0x20 ? long : plain)
+        for before in 0..<20 {
+            for after in [0, 1, 7, 8, 9] {
+                let (start, end) = (String(repeating: "a", count: before), String(repeating: "ü", count: after))
+                let text = text { $0.object { $0.member("a", start + plain + end) } }
+                #expect(text == #"{"a":""# + start + expected + end + #""}"#)
+            }
+        }
+    }
+
+    @Test("Texts of any length are written whole", arguments: [0, 1, 255, 256, 257, 100_000])
+    func lengths(length: Int) {
+        for letter in ["a", "\u{1}", "😀"] {
+            let value = String(repeating: letter, count: length)
+            let written = value.replacing("\u{1}", with: #"\u0001"#)
+            #expect(text { $0.object { $0.member("a", value) } } == #"{"a":""# + written + #""}"#)
+        }
+    }
 }

@@ -1,20 +1,31 @@
 /// Base64 for URLs, without padding (RFC 4648, section 5).
 enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static var alphabet: StaticString { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" }
+
+    /// Bytes as letters.
+    static func string(of bytes: UnsafeRawBufferPointer) -> String {
+        var text = TextBuffer(capacity: bytes.count * 4 / 3 + 1)
+        append(bytes, to: &text)
+        return text.string
+    }
 
     /// Appends bytes as letters.
-    static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
-        alphabet.withUnsafeBufferPointer { alphabet in
-            var (pending, bitCount) = (0, 0)
-            for byte in bytes {
-                pending = (pending << 8 | Int(byte)) & 0xFFFF
-                bitCount += 8
-                while bitCount >= 6 {
-                    bitCount -= 6
-                    text.append(alphabet[pending >> bitCount & 0x3F])
-                }
+    static func append(_ bytes: UnsafeRawBufferPointer, to text: inout TextBuffer) {
+        let alphabet = alphabet.utf8Start
+        text.append(countMax: (bytes.count + 2) / 3 * 4) { letters in
+            var (start, count) = (0, 0)
+            while start < bytes.count {
+                var bits = Int(bytes[start]) << 16
+                if start + 1 < bytes.count { bits |= Int(bytes[start + 1]) << 8 }
+                if start + 2 < bytes.count { bits |= Int(bytes[start + 2]) }
+                letters[count] = alphabet[bits >> 18 & 0x3F]
+                letters[count + 1] = alphabet[bits >> 12 & 0x3F]
+                letters[count + 2] = alphabet[bits >> 6 & 0x3F]
+                letters[count + 3] = alphabet[bits & 0x3F]
+                (start, count) = (start + 3, count + 4)
             }
-            if bitCount > 0 { text.append(alphabet[pending << (6 - bitCount) & 0x3F]) }
+            // A last group of one or two bytes makes as many letters and one.
+            return (bytes.count * 4 + 2) / 3
         }
     }
 }

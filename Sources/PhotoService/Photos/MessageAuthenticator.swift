@@ -16,14 +16,17 @@ struct MessageAuthenticator: Sendable {
         outer = Self.state(after: block.map { $0 ^ 0x5C })
     }
 
-    /// The code of a message that is given in parts, 32 bytes.
-    func code(of parts: ArraySlice<UInt8>...) -> [UInt8] {
-        var inner = inner
-        for part in parts { part.withUnsafeBytes { inner.update(bufferPointer: $0) } }
-        let digest = inner.finalize()
-        var outer = outer
-        digest.withUnsafeBytes { outer.update(bufferPointer: $0) }
-        return outer.finalize().withUnsafeBytes { [UInt8]($0) }
+    /// The code of a message, 32 bytes.
+    func code(of message: UnsafeRawBufferPointer) -> SHA256Digest {
+        code { $0.update(bufferPointer: message) }
+    }
+
+    /// The code of a message that a closure adds to a hash in parts, 32 bytes.
+    func code(_ message: (inout SHA256) -> Void) -> SHA256Digest {
+        var (inner, outer) = (inner, outer)
+        message(&inner)
+        inner.finalize().withUnsafeBytes { outer.update(bufferPointer: $0) }
+        return outer.finalize()
     }
 
     private static func state(after block: [UInt8]) -> SHA256 {

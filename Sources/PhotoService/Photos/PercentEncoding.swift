@@ -1,16 +1,24 @@
 /// What a URL's path segment may hold as it is, and the rest as `%` and two digits (RFC 3986, sections 2.1 and 3.3).
 enum PercentEncoding {
-    private static let digits = Array("0123456789ABCDEF".utf8)
+    private static var digits: StaticString { "0123456789ABCDEF" }
 
     /// Appends a path segment.
-    static func append(_ segment: ArraySlice<UInt8>, to url: inout [UInt8]) {
-        if segment.allSatisfy(isUnreserved) { return url.append(contentsOf: segment) }
-        for byte in segment {
-            if isUnreserved(byte) {
-                url.append(byte)
-            } else {
-                url += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
+    static func append(_ segment: UnsafeRawBufferPointer, to url: inout TextBuffer) {
+        let digits = digits.utf8Start
+        url.append(countMax: 3 * segment.count) { encoded in
+            var count = 0
+            for byte in segment {
+                if isUnreserved(byte) {
+                    encoded[count] = byte
+                    count += 1
+                } else {
+                    encoded[count] = UInt8(ascii: "%")
+                    encoded[count + 1] = digits[Int(byte >> 4)]
+                    encoded[count + 2] = digits[Int(byte & 0x0F)]
+                    count += 3
+                }
             }
+            return count
         }
     }
 

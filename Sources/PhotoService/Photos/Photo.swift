@@ -10,7 +10,8 @@ struct Photo: Sendable {
 
     /// Adds the contract's members of a photo.
     func write(to json: inout JSONWriter, urls: PhotoURLDay) {
-        Self.write(to: &json, name: bytes(name), title: bytes(title), randomID: bytes(randomID), urls: urls)
+        let (name, title, randomID) = (Array(name.utf8), Array(title.utf8), Array(randomID.utf8))
+        Self.write(to: &json, name: name[...], title: title[...], randomID: randomID[...], urls: urls)
     }
 
     /// Adds the contract's members of a photo whose texts are UTF-8.
@@ -21,20 +22,13 @@ struct Photo: Sendable {
         randomID: ArraySlice<UInt8>,
         urls: PhotoURLDay
     ) {
-        json.member(Key.name, utf8: name)
-        json.member(Key.title, utf8: title)
-        urls.writeURL(of: randomID, as: Key.imageURL, to: &json)
-        json.member(Key.randomID, utf8: randomID)
+        name.withUnsafeBytes { json.member("name", utf8: $0) }
+        title.withUnsafeBytes { json.member("title", utf8: $0) }
+        randomID.withUnsafeBytes { randomID in
+            urls.writeURL(of: randomID, as: "image_url", to: &json)
+            json.member("random_id", utf8: randomID)
+        }
     }
-
-    private enum Key {
-        static let name: JSONKey = "name"
-        static let title: JSONKey = "title"
-        static let imageURL: JSONKey = "image_url"
-        static let randomID: JSONKey = "random_id"
-    }
-
-    private func bytes(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
 }
 
 /// A photo to be stored, checked.

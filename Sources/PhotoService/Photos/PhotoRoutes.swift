@@ -60,7 +60,7 @@ struct PhotoRoutes: Sendable {
     @Sendable
     private func handleList(request: Request, context: ServiceRequestContext) async throws -> Response {
         guard
-            let token = request.headers[.authorization].flatMap(AuthorizationHeader.token),
+            let token = AuthorizationHeader.value(in: request.headers).flatMap(AuthorizationHeader.token),
             let list = try await photos.list(token: token)
         else { throw ServiceError.tokenAccessDenied }
         let date = now()

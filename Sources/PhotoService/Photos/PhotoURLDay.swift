@@ -1,7 +1,9 @@
+import Crypto
+
 /// The URLs of photos that are made on one day, for clients of one origin.
 struct PhotoURLDay {
-    private let prefix: ArraySlice<UInt8>
-    private let infix: ArraySlice<UInt8>
+    private let prefix: [UInt8]
+    private let infix: [UInt8]
     private let authenticator: MessageAuthenticator
 
     /// - Parameters:
@@ -9,20 +11,20 @@ struct PhotoURLDay {
     ///   - expires: Until when the URLs work, in seconds since 1970.
     ///   - authenticator: Makes signatures for that end.
     init(origin: String, expires: Int, authenticator: MessageAuthenticator) {
-        prefix = Array("\(origin)/photos/".utf8)[...]
-        infix = Array("?expires=\(expires)&signature=".utf8)[...]
+        prefix = Array("\(origin)/photos/".utf8)
+        infix = Array("?expires=\(expires)&signature=".utf8)
         self.authenticator = authenticator
     }
 
     /// Writes a photo's URL as a member of a JSON object.
     ///
     /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`.
-    func writeURL(of randomID: ArraySlice<UInt8>, as key: JSONKey, to json: inout JSONWriter) {
-        json.member(key) { bytes in
-            bytes.append(contentsOf: prefix)
-            PercentEncoding.append(randomID, to: &bytes)
-            bytes.append(contentsOf: infix)
-            Base64URL.append(authenticator.code(of: randomID), to: &bytes)
+    func writeURL(of randomID: UnsafeRawBufferPointer, as key: JSONKey, to json: inout JSONWriter) {
+        json.member(key) { text in
+            prefix.withUnsafeBytes { text.append($0) }
+            PercentEncoding.append(randomID, to: &text)
+            infix.withUnsafeBytes { text.append($0) }
+            authenticator.code(of: randomID).withUnsafeBytes { Base64URL.append($0, to: &text) }
         }
     }
 
@@ -31,9 +33,10 @@ struct PhotoURLDay {
     /// - Parameter contents: What the answer depends on beside the URLs' origin, end and key.
     /// - Returns: 43 letters of base64url in quotes.
     func tag(of contents: [UInt8]) -> String {
-        // No photo's id holds a NUL, so that a tag never passes as a signature.
-        var tag = [UInt8(ascii: "\"")]
-        Base64URL.append(authenticator.code(of: [0], prefix, contents[...]), to: &tag)
-        return String(decoding: tag, as: UTF8.self) + "\""
+        let code = authenticator.code { hash in
+            // No photo's id holds a NUL, so that a tag never passes as a signature.
+            for part in [[0], prefix, contents] { part.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+        }
+        return "\"\(code.withUnsafeBytes { Base64URL.string(of: $0) })\""
     }
 }

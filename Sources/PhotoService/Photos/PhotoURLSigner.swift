@@ -57,16 +57,13 @@ struct PhotoURLSigner: Sendable {
 
     /// A key of its own for each end of validity, so that a photo's signature covers no more than its id.
     private func dayKey(expires: Int) -> [UInt8] {
-        authenticator.code(of: Array("\(Self.purpose)\n\(expires)".utf8)[...])
+        let purpose = Array("\(Self.purpose)\n\(expires)".utf8)
+        return purpose.withUnsafeBytes { authenticator.code(of: $0) }.withUnsafeBytes { [UInt8]($0) }
     }
 }
 
 extension Data {
-    fileprivate var base64URLEncoded: String {
-        var letters: [UInt8] = []
-        Base64URL.append(Array(self), to: &letters)
-        return String(decoding: letters, as: UTF8.self)
-    }
+    fileprivate var base64URLEncoded: String { withUnsafeBytes { Base64URL.string(of: $0) } }
 
     fileprivate init?(base64URLEncoded text: String) {
         let plain = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }

@@ -21,9 +21,8 @@ struct PhotoURLSignerTests {
 
     private func target(of id: String, at date: Date, by signer: PhotoURLSigner? = nil) -> String {
         var json = JSONWriter()
-        json.object { json in
-            (signer ?? self.signer).day(of: date, origin: "").writeURL(of: Array(id.utf8)[...], as: "url", to: &json)
-        }
+        let urls = (signer ?? self.signer).day(of: date, origin: "")
+        json.object { json in Array(id.utf8).withUnsafeBytes { urls.writeURL(of: $0, as: "url", to: &json) } }
         return String(String(buffer: json.buffer).dropFirst(8).dropLast(2))
     }
 
