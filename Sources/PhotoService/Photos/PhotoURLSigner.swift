@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Synchronization
 
 /// Signs the URLs under which photos are fetched without a header, and checks them.
 ///
@@ -7,6 +8,7 @@ import Foundation
 struct PhotoURLSigner: Sendable {
     private let authenticator: MessageAuthenticator
     private let lifetimeMin: Int
+    private let latest = LatestKey()
 
     private static let secondsPerDay = 86_400
     /// Keeps signatures over other things, by the same secret, from passing as signatures over photos.
@@ -29,7 +31,9 @@ struct PhotoURLSigner: Sendable {
     func day(of date: Date, origin: String) -> PhotoURLDay {
         let day = Int(date.timeIntervalSince1970) / Self.secondsPerDay
         let expires = (day + 1) * Self.secondsPerDay + lifetimeMin
-        let authenticator = MessageAuthenticator(key: dayKey(expires: expires))
+        let authenticator = latest.authenticator(expires: expires) {
+            MessageAuthenticator(key: dayKey(expires: expires))
+        }
         return PhotoURLDay(origin: origin, expires: expires, authenticator: authenticator)
     }
 
@@ -59,6 +63,20 @@ struct PhotoURLSigner: Sendable {
     private func dayKey(expires: Int) -> [UInt8] {
         let purpose = Array("\(Self.purpose)\n\(expires)".utf8)
         return purpose.withUnsafeBytes { authenticator.code(of: $0) }.withUnsafeBytes { [UInt8]($0) }
+    }
+}
+
+/// Keeps what a day's key was made into, since all lists of the day need it.
+private final class LatestKey: Sendable {
+    private let kept = Mutex<(expires: Int, authenticator: MessageAuthenticator)?>(nil)
+
+    func authenticator(expires: Int, orMake make: () -> MessageAuthenticator) -> MessageAuthenticator {
+        kept.withLock { kept in
+            if let kept, kept.expires == expires { return kept.authenticator }
+            let authenticator = make()
+            kept = (expires, authenticator)
+            return authenticator
+        }
     }
 }
 
