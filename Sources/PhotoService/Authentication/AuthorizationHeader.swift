@@ -41,11 +41,15 @@ enum AuthorizationHeader {
         guard let parameters = parameters(of: value, scheme: "token") ?? parameters(of: value, scheme: "bearer") else {
             return nil
         }
-        var token = trimmed(parameters.prefix { !",;\t".utf8.contains($0) })
+        var token = trimmed(parameters.prefix { !isSeparator($0) })
         if token.starts(with: "token=".utf8) { token = trimmed(token.dropFirst("token=".utf8.count)) }
         if token.first == quote { token = token.dropFirst().prefix { $0 != quote } }
         let text = String(Substring(token))
         return text.allSatisfy(\.isWhitespace) ? nil : text
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "\t")
     }
 
     private static let quote = UInt8(ascii: "\"")

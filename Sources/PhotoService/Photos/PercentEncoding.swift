@@ -4,11 +4,13 @@ enum PercentEncoding {
 
     /// Appends a path segment.
     static func append(_ segment: UnsafeRawBufferPointer, to url: inout TextBuffer) {
+        // Ids are random letters, of which no processor foretells the branches that they would take one by one.
+        if segment.reduce(1, { $0 & unreservedBit($1) }) == 1 { return url.append(segment) }
         let digits = digits.utf8Start
         url.append(countMax: 3 * segment.count) { encoded in
             var count = 0
             for byte in segment {
-                if isUnreserved(byte) {
+                if unreservedBit(byte) == 1 {
                     encoded[count] = byte
                     count += 1
                 } else {
@@ -22,12 +24,9 @@ enum PercentEncoding {
         }
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: false
-        }
+    /// 1 for letters, digits, `-`, `.`, `_` and `~`, which have a bit each in one of two words, and 0 for the rest.
+    private static func unreservedBit(_ byte: UInt8) -> UInt64 {
+        let bits: UInt64 = byte < 64 ? 0x03FF_6000_0000_0000 : byte < 128 ? 0x47FF_FFFE_87FF_FFFE : 0
+        return bits &>> UInt64(byte & 63) & 1
     }
 }

@@ -35,7 +35,9 @@ struct PhotoURLDay {
     func tag(of contents: [UInt8]) -> String {
         let code = authenticator.code { hash in
             // No photo's id holds a NUL, so that a tag never passes as a signature.
-            for part in [[0], prefix, contents] { part.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+            withUnsafeBytes(of: UInt8(0)) { hash.update(bufferPointer: $0) }
+            prefix.withUnsafeBytes { hash.update(bufferPointer: $0) }
+            contents.withUnsafeBytes { hash.update(bufferPointer: $0) }
         }
         return "\"\(code.withUnsafeBytes { Base64URL.string(of: $0) })\""
     }
