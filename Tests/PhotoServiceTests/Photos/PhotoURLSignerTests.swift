@@ -49,6 +49,15 @@ struct PhotoURLSignerTests {
         #expect(target(of: "abc", at: Date(timeIntervalSince1970: 20_001 * Self.day)) != first)
     }
 
+    @Test("What a signer keeps of one day does not get into another day's URLs")
+    func alternatingDays() {
+        for days in [0, 1, 1, 0, 2, 0] {
+            let date = noon + Double(days) * Self.day
+            let fresh = PhotoURLSigner(secret: Self.secret, lifetimeMin: 86_400)
+            #expect(target(of: "abc", at: date) == target(of: "abc", at: date, by: fresh))
+        }
+    }
+
     @Test("A URL works at least as long as the token of a longer lifetime", arguments: [1, 24, 30 * 24])
     func outlivesToken(hours: Int) throws {
         let signer = PhotoURLSigner(secret: Self.secret, lifetimeMin: hours * 3600)
