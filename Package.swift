@@ -142,10 +142,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CSanitizer", path: "Tests/CSanitizer"),
         .target(
             name: "TestSupport",
             dependencies: [
-                "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres",
+                "CSanitizer", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -5,7 +5,7 @@ package struct PoolLimits: Sendable {
     /// How many connections stay open although nobody has used them for long.
     package var connectionsMin = 1
     /// How many statements of different callers are under way on one connection at most.
-    package var pipelineDepth = 8
+    package var pipelineDepth = 16
     /// A statement that has run this long is slow: others no longer queue up behind it.
     package var slowness: Duration = .milliseconds(20)
     /// How many callers wait at most; more are refused at once.
@@ -13,7 +13,7 @@ package struct PoolLimits: Sendable {
     /// How long a caller waits for a connection.
     package var leaseTimeout: Duration = .seconds(2)
     /// How long a connection may be idle before it is closed.
-    package var idleTimeout: Duration = .seconds(300)
+    package var idleTimeout: Duration = .seconds(60)
     /// How long a connection is used before it is replaced, so that none grows without bound at the server.
     package var lifetime: Duration = .seconds(3600)
     /// The longest pause between two attempts to connect.
