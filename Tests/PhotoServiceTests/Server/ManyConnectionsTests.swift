@@ -7,11 +7,10 @@ import Testing
 @testable import PhotoService
 
 /// The numbers are those that the service is to stand.
-@Suite("Many connections", .timeLimit(.minutes(4)), .serialized)
+@Suite("Many connections", .timeLimit(.minutes(4)))
 struct ManyConnectionsTests {
     private static let idleCount = 1000
     private static let parallelCount = 500
-    private static let requestsPerConnection = 20
 
     @Test("A thousand idle connections and a burst over five hundred: each is answered, and nothing stays taken up")
     func burst() async throws {
@@ -19,24 +18,45 @@ struct ManyConnectionsTests {
         try await ServedSelfie.run { served in
             let service = served.service
             let token = try await service.makeToken()
-            try await withIdleConnections(Self.idleCount, service, token: token) {
-                // The first burst opens what is then kept: connections to the database, and the code's own pages.
-                try await burst(service, token: token)
-                let connections = try await databaseConnections(service)
-                let memory = try await settledMemory(served)
-                for _ in 0..<2 { try await burst(service, token: token) }
+            var (connections, memory) = (0, 0)
+            try await withIdleConnections(service, token: token) {
+                // What comes first opens connections to the database, which are kept for a while.
+                try await burst(service, requestsPerConnection: 2, token: token)
+                connections = try await databaseConnections(service)
+                memory = try residentKibibytes(served)
+                try await burst(service, requestsPerConnection: 20, token: token)
                 #expect(try await databaseConnections(service) == connections)
-                let configuration = try PostgresConfiguration(url: service.databaseURL)
-                #expect(connections <= configuration.pool.connectionsMax)
-                let deadline = ContinuousClock.now + .seconds(60)
-                while try residentBytes(served) > memory * 6 / 5, ContinuousClock.now < deadline {
-                    try await Task.sleep(for: .milliseconds(500))
-                }
-                #expect(try residentBytes(served) <= memory * 6 / 5)
             }
+            let configuration = try PostgresConfiguration(url: service.databaseURL)
+            #expect(connections <= configuration.pool.connectionsMax)
+            let deadline = ContinuousClock.now + .seconds(60)
+            while try residentKibibytes(served) > memory * 6 / 5, ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(500))
+            }
+            #expect(try residentKibibytes(served) <= memory * 6 / 5)
             served.process.signal(SIGTERM)
             #expect(try await served.process.waitForExit() == 0)
         }
+    }
+
+    @Test("What a burst leaves free goes back to the system")
+    func trimming() async throws {
+        // Small enough to come from the heap, and with something in between that stays in use.
+        let pieces = (0..<4096).compactMap { _ in malloc(64 * 1024) }
+        for piece in pieces { memset(piece, 1, 64 * 1024) }
+        let full = try residentKibibytes(ProcessInfo.processInfo.processIdentifier)
+        for (number, piece) in pieces.enumerated() where number % 64 != 0 { free(piece) }
+        defer {
+            for (number, piece) in pieces.enumerated() where number % 64 == 0 { free(piece) }
+        }
+        let trimmer = Task { try await MemoryTrimmer(interval: .milliseconds(100)).run() }
+        defer { trimmer.cancel() }
+        let deadline = ContinuousClock.now + .seconds(30)
+        func hasFallen() throws -> Bool {
+            try residentKibibytes(ProcessInfo.processInfo.processIdentifier) < full - 128 * 1024
+        }
+        while try !hasFallen(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(try hasFallen())
     }
 
     private func list(_ connection: inout RawConnection, token: String) async throws {
@@ -47,12 +67,12 @@ struct ManyConnectionsTests {
         #expect(answer?.status == 200 && answer?.jsonArray?.isEmpty == true)
     }
 
-    private func burst(_ service: TestService, token: String) async throws {
+    private func burst(_ service: TestService, requestsPerConnection: Int, token: String) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<Self.parallelCount {
                 group.addTask {
                     try await RawConnection.open(port: service.port) { connection in
-                        for _ in 0..<Self.requestsPerConnection { try await list(&connection, token: token) }
+                        for _ in 0..<requestsPerConnection { try await list(&connection, token: token) }
                     }
                 }
             }
@@ -62,7 +82,6 @@ struct ManyConnectionsTests {
 
     /// Keeps connections open, each of which is used before and after the body.
     private func withIdleConnections(
-        _ count: Int,
         _ service: TestService,
         token: String,
         _ body: () async throws -> Void
@@ -71,7 +90,7 @@ struct ManyConnectionsTests {
         let (releases, release) = AsyncStream.makeStream(of: Void.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let gate = Task { for await _ in releases {} }
-            for _ in 0..<count {
+            for _ in 0..<Self.idleCount {
                 group.addTask {
                     try await RawConnection.open(port: service.port) { connection in
                         try await list(&connection, token: token)
@@ -82,7 +101,7 @@ struct ManyConnectionsTests {
                 }
             }
             var arrivals = arrivals.makeAsyncIterator()
-            for _ in 0..<count { await arrivals.next() }
+            for _ in 0..<Self.idleCount { await arrivals.next() }
             let result: Result<Void, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
             release.finish()
@@ -102,18 +121,15 @@ struct ManyConnectionsTests {
         return try rows[0].decode("count")
     }
 
-    /// What the process takes up once it has given back what a burst left free.
-    private func settledMemory(_ served: ServedSelfie) async throws -> Int {
-        // It looks every ten seconds.
-        try await Task.sleep(for: .seconds(12))
-        return try residentBytes(served)
+    private func residentKibibytes(_ served: ServedSelfie) throws -> Int {
+        try residentKibibytes(served.process.processID)
     }
 
-    private func residentBytes(_ served: ServedSelfie) throws -> Int {
-        let text = try String(contentsOfFile: "/proc/\(served.process.processID)/statm", encoding: .utf8)
-        // The second field is the resident set, in pages (proc(5)).
-        let pages = try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) })
-        return pages * Int(getpagesize())
+    /// How much memory a process takes up (proc(5)).
+    private func residentKibibytes(_ processID: Int32) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return try #require(line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) })
     }
 
     private func raiseOpenFileLimit() {
