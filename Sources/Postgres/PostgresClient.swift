@@ -1,6 +1,5 @@
-import NIOConcurrencyHelpers
+import CoreMetrics
 import NIOCore
-import NIOPosix
 import Synchronization
 
 /// A client of one database: statements of all callers, over a bounded number of connections.
@@ -18,8 +17,9 @@ package final class PostgresClient: Sendable {
     package init(configuration: PostgresConfiguration) {
         self.configuration = configuration
         let eventLoops = Array(configuration.eventLoopGroup.makeIterator())
+        let metrics = PoolMetrics(factory: configuration.metrics ?? MetricsSystem.factory)
         pools = zip(configuration.pool.divided(amongLoops: eventLoops.count), eventLoops).map { limits, eventLoop in
-            ConnectionPool(configuration: configuration, limits: limits, eventLoop: eventLoop)
+            ConnectionPool(configuration: configuration, limits: limits, metrics: metrics, eventLoop: eventLoop)
         }
         observer = StatementObserver(metrics: configuration.metrics, tracer: configuration.tracer)
     }
@@ -87,6 +87,8 @@ package final class PostgresClient: Sendable {
     }
 
     /// Lends a connection for the length of `body`.
+    ///
+    /// What `body` sets for the session (`SET`, temporary tables, advisory locks) stays when the next one gets it.
     ///
     /// - Parameter body: What to do with it; the connection can't be used after it returns.
     /// - Returns: What `body` returns.

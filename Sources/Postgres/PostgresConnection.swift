@@ -50,12 +50,11 @@ package struct PostgresConnection: Sendable {
     }
 
     /// Runs a statement that the cancellation of the calling task leaves alone.
-    func finish(_ query: PostgresQuery) async throws(PostgresError) {
-        _ = try await observer.observe(query.sql) { await pool.run(.query(query), on: lease, isCancellable: false) }
-    }
-
-    /// Whether a statement of the open transaction failed, so that COMMIT would roll back, and report success.
-    var hasFailedTransaction: Bool {
-        get async { await pool.hasFailedTransaction(on: lease) }
+    ///
+    /// - Returns: What was done, as the server calls it.
+    @discardableResult
+    func finish(_ query: PostgresQuery) async throws(PostgresError) -> String {
+        try await observer.observe(query.sql) { await pool.run(.query(query), on: lease, isCancellable: false) }.storage
+            .commandTag
     }
 }

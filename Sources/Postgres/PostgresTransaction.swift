@@ -65,16 +65,18 @@ extension PostgresClient {
         let result: Result
         do {
             result = try await body(connection)
-            if await connection.hasFailedTransaction { throw PostgresError.server(.failedTransaction) }
         } catch {
             try await rollBack(connection, after: error)
             throw error
         }
+        let outcome: String
         do throws(PostgresError) {
-            try await connection.finish("COMMIT")
+            outcome = try await connection.finish("COMMIT")
         } catch {
             throw PostgresTransactionError.commit(error)
         }
+        // PostgreSQL takes COMMIT for a ROLLBACK when a statement has failed, whatever the body made of that.
+        if outcome == "ROLLBACK" { throw PostgresError.server(.failedTransaction) }
         return result
     }
 

@@ -69,7 +69,7 @@ struct DecodingTests {
             columns: [PostgresRows.Column(name: "value", type: .uuid)],
             contents: length + [1, 2, 3],
             offsets: [4],
-            affectedRows: 0
+            commandTag: ""
         )
         let row = PostgresRows(storage: storage, rowCount: 1)[0]
         check(

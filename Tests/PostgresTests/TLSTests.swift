@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Postgres
@@ -32,6 +33,25 @@ struct TLSTests {
                     }
                 }
             }
+        }
+    }
+
+    @Test("The system gives up a peer that falls silent: half a minute for what was sent, and as long when nothing was")
+    func silence() async throws {
+        try await TLSServer.use { server in
+            let libpq = try LibPQ.connect(url: url(server, "sslmode=require"), timeout: .seconds(20))
+            let socket = libpq.socket ?? -1
+            func option(_ level: Int, _ name: CInt) -> CInt {
+                var (value, length) = (CInt(-1), socklen_t(MemoryLayout<CInt>.size))
+                getsockopt(socket, CInt(level), name, &value, &length)
+                return value
+            }
+            let tcp = Int(IPPROTO_TCP)
+            #expect(option(Int(SOL_SOCKET), SO_KEEPALIVE) == 1)
+            #expect(option(tcp, TCP_KEEPIDLE) == 15)
+            #expect(option(tcp, TCP_KEEPINTVL) == 5)
+            #expect(option(tcp, TCP_KEEPCNT) == 3)
+            #expect(option(tcp, TCP_USER_TIMEOUT) == 30_000)
         }
     }
 

@@ -48,7 +48,8 @@ final class SocketWatcher: Sendable {
             state.handlers[state.lastID] = onReady
             return state.lastID
         }
-        if let socket { control(EPOLL_CTL_ADD, socket, id: id, events: 0) }
+        // Even of what nobody asked for, the end of a connection is told; once, this way.
+        if let socket { control(EPOLL_CTL_ADD, socket, id: id, events: EPOLLONESHOT.rawValue) }
         return id
     }
 

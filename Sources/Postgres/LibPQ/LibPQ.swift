@@ -1,5 +1,4 @@
 import CLibPQ
-import Glibc
 
 /// One of libpq's connections; with `LibPQ+Connect.swift`, the one place that calls its functions.
 ///
@@ -26,9 +25,6 @@ struct LibPQ: ~Copyable {
 
     /// Whether a transaction is open, sound or failed.
     var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
-
-    /// Whether a transaction is open of which a statement failed.
-    var hasFailedTransaction: Bool { PQtransactionStatus(connection) == PQTRANS_INERROR }
 
     var lastError: String { String(cString: PQerrorMessage(connection)) }
 

@@ -58,12 +58,11 @@ struct LibPQResult: ~Copyable {
             )
         }
         let cells = cells(rowCount: rowCount, columnCount: columnCount)
-        let affected = PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
         let storage = PostgresRows.Storage(
             columns: columns,
             contents: cells.contents,
             offsets: cells.offsets,
-            affectedRows: affected
+            commandTag: PQcmdStatus(result).map { String(cString: $0) } ?? ""
         )
         return PostgresRows(storage: storage, rowCount: Int(rowCount))
     }
@@ -75,7 +74,7 @@ struct LibPQResult: ~Copyable {
             for column in 0..<columnCount { size += prefixLength + Int(PQgetlength(result, row, column)) }
         }
         var offsets: [Int] = []
-        offsets.reserveCapacity(Int(rowCount * columnCount))
+        offsets.reserveCapacity(Int(rowCount) * Int(columnCount))
         let contents = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             let buffer = UnsafeMutableRawBufferPointer(buffer)
             for row in 0..<rowCount {
@@ -99,7 +98,7 @@ struct LibPQResult: ~Copyable {
 
 extension PostgresRows {
     static let empty = PostgresRows(
-        storage: Storage(columns: [], contents: [], offsets: [], affectedRows: 0),
+        storage: Storage(columns: [], contents: [], offsets: [], commandTag: ""),
         rowCount: 0
     )
 }

@@ -57,13 +57,16 @@ actor NotificationListener {
             do throws(PostgresError) {
                 try connection.flush()
                 guard connection.overdue(now: now).isEmpty else { throw .statementTimedOut }
+                if isSubscribed, hasMissed { tell(nil) }
             } catch {
                 lose()
             }
         } else if !isConnecting, backOff.allowsAttempt(now: now) {
             connect()
         }
-        let deadline = connection.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
+        var deadline = connection.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
+        // A listener that was too slow is told so as soon as there is room, also when nothing more comes.
+        if isSubscribed, hasMissed { deadline = earlier(deadline, now + Self.patience) }
         wakeUpCall.ask(for: deadline, on: eventLoop) {
             self.assumeIsolated { listener in
                 listener.wakeUpCall.called()
@@ -71,6 +74,8 @@ actor NotificationListener {
             }
         }
     }
+
+    private static let patience: Duration = .milliseconds(100)
 
     private func receive() {
         defer { turn() }
@@ -82,7 +87,6 @@ actor NotificationListener {
             backOff.reset()
         }
         guard isSubscribed else { return }
-        if hasMissed { tell(nil) }
         for notification in connection.takeNotifications() { tell(notification) }
     }
 

@@ -1,15 +1,21 @@
 import CoreMetrics
+import NIOConcurrencyHelpers
 
-/// Figures of a pool, told whenever they change.
+/// Figures of a client's pools together, told whenever they change.
 ///
 /// - `postgres_connections`, a gauge: how many are open or being opened.
 /// - `postgres_waiting`, a gauge: how many callers wait for one.
 /// - `postgres_wait_duration`, a timer: how long a caller waited until it was served.
-struct PoolMetrics {
+final class PoolMetrics: Sendable {
+    struct Counts: Equatable {
+        var connections = 0
+        var waiting = 0
+    }
+
     private let connections: Gauge
     private let waiting: Gauge
     private let wait: Timer
-    private var last = (connections: 0, waiting: 0)
+    private let total = NIOLockedValueBox(Counts())
 
     init(factory: any MetricsFactory) {
         connections = Gauge(label: "postgres_connections", factory: factory)
@@ -17,10 +23,16 @@ struct PoolMetrics {
         wait = Timer(label: "postgres_wait_duration", factory: factory)
     }
 
-    mutating func update(connections connectionCount: Int, waiting waiterCount: Int) {
-        if connectionCount != last.connections { connections.record(connectionCount) }
-        if waiterCount != last.waiting { waiting.record(waiterCount) }
-        last = (connectionCount, waiterCount)
+    /// One pool's counts have changed.
+    func changed(from old: Counts, to new: Counts) {
+        guard old != new else { return }
+        // Told under the lock, so that of two changes at once the later is told last.
+        total.withLockedValue { total in
+            total.connections += new.connections - old.connections
+            total.waiting += new.waiting - old.waiting
+            if new.connections != old.connections { connections.record(total.connections) }
+            if new.waiting != old.waiting { waiting.record(total.waiting) }
+        }
     }
 
     func waited(_ duration: Duration) {

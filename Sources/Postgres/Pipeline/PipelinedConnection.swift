@@ -48,11 +48,14 @@ final class PipelinedConnection {
     var isQuiet: Bool { pipeline.isEmpty && backlog.isEmpty && !cancellation.isBeingSent }
 
     var isInTransaction: Bool { libpq.isInTransaction }
-    var hasFailedTransaction: Bool { libpq.hasFailedTransaction }
 
     /// Queues a statement for ``flush()``.
     func send(_ statement: Statement, now: ContinuousClock.Instant) throws(PostgresError) {
         guard backlog.isEmpty, mayFollow(statement) else { return backlog.append(statement) }
+        try write(statement, now: now)
+    }
+
+    private func write(_ statement: Statement, now: ContinuousClock.Instant) throws(PostgresError) {
         isFlushed = false
         let deadline = statement.timeout.map { now + $0 }
         switch statement.content {
@@ -111,6 +114,10 @@ final class PipelinedConnection {
                 guard !isAfterEnd else { throw .connectionLost(libpq.lastError) }
                 isAfterEnd = true
             }
+        }
+        while let statement = backlog.first, mayFollow(statement) {
+            try write(statement, now: now)
+            backlog.removeFirst()
         }
         while let notification = libpq.nextNotification() {
             if keepsNotifications { notifications.append(notification) }
@@ -225,11 +232,7 @@ final class PipelinedConnection {
         isRunningScript = false
         if libpq.isBroken { return apply(pipeline.received(.synchronized, now: now)) }
         try libpq.setPipelineMode(true)
-        let finished = apply(pipeline.received(.synchronized, now: now))
-        let waiting = backlog
-        backlog = []
-        for statement in waiting { try send(statement, now: now) }
-        return finished
+        return apply(pipeline.received(.synchronized, now: now))
     }
 
     private func apply(_ event: PipelineStateMachine<Statement>.Event) -> [Entry] {

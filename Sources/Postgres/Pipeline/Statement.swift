@@ -53,6 +53,9 @@ final class Statement {
         self.init(id: 0, content: .query(query), timeout: timeout, purpose: purpose, start: start, continuation: nil)
     }
 
+    /// Whether nobody waits for an answer any longer.
+    var isAnswered: Bool { continuation == nil }
+
     /// Answers the caller, once.
     func finish(_ outcome: Result<PostgresRows, PostgresError>) {
         continuation?.resume(returning: outcome)

@@ -54,7 +54,8 @@ extension ConnectionPool {
         }
         if error.sqlState == .readOnlyTransaction { doom(member.id) }
         if error.sqlState.spoilsPreparedStatement, case .query(let query) = statement.content {
-            let isInTransaction = member.connection.isInTransaction
+            // On a shared connection, what is under way behind the statement looks like a transaction, too.
+            let isInTransaction = statement.purpose == .leased && member.connection.isInTransaction
             forget(query, on: member, now: now)
             if !entry.isAbandoned, !isInTransaction {
                 return prepareAnew(statement, on: member, after: error, now: now)
@@ -102,6 +103,7 @@ extension ConnectionPool {
 
     /// Lets a connection be used again, or closes it, once nothing is under way on it.
     func settle(_ id: ConnectionID, now: ContinuousClock.Instant) {
+        scheduleTurn()
         guard let position = members.firstIndex(where: { $0.id == id }), members[position].connection.isQuiet else {
             return
         }
@@ -111,8 +113,9 @@ extension ConnectionPool {
             guard !members[position].connection.isInTransaction else { return drop(id) }
             machine.returned(id, now: now)
         }
-        if members[position].isDoomed, members[position].lease == nil { return drop(id) }
-        scheduleTurn()
+        guard members[position].lease == nil else { return }
+        // A transaction that somebody began on a connection which others share is nobody's to go on with.
+        if members[position].isDoomed || members[position].connection.isInTransaction { drop(id) }
     }
 
     private func doom(_ id: ConnectionID) {

@@ -1,4 +1,3 @@
-import CoreMetrics
 import NIOCore
 import Synchronization
 
@@ -36,7 +35,8 @@ actor ConnectionPool {
     private nonisolated let lastID = Atomic<UInt64>(0)
     private var isTurnScheduled = false
     private var wakeUpCall = WakeUpCall()
-    var metrics: PoolMetrics
+    let metrics: PoolMetrics
+    private var counted = PoolMetrics.Counts()
     var connectError = PostgresError.cannotConnect("no attempt was made")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -44,23 +44,31 @@ actor ConnectionPool {
     /// - Parameters:
     ///   - configuration: The database.
     ///   - limits: This pool's share of the configuration's.
+    ///   - metrics: Figures of all pools.
     ///   - eventLoop: Where the pool lives.
-    init(configuration: PostgresConfiguration, limits: PoolLimits, eventLoop: any EventLoop) {
+    init(
+        configuration: PostgresConfiguration,
+        limits: PoolLimits,
+        metrics: PoolMetrics,
+        eventLoop: any EventLoop
+    ) {
         self.configuration = configuration
         self.eventLoop = eventLoop
         executor = eventLoop.executor
         machine = PoolStateMachine(limits: limits)
-        metrics = PoolMetrics(factory: configuration.metrics ?? MetricsSystem.factory)
+        self.metrics = metrics
     }
 
-    /// Drops all connections; nobody may call after that.
+    /// Drops all connections, and refuses whoever still waits.
     nonisolated func stop() {
-        eventLoop.execute {
-            self.assumeIsolated { pool in
-                pool.members = []
-                pool.wakeUpCall.cancel()
-            }
-        }
+        eventLoop.execute { self.assumeIsolated { $0.stopHere() } }
+    }
+
+    private func stopHere() {
+        machine.close()
+        wakeUpCall.cancel()
+        for member in members { lose(member.id, .clientClosed) }
+        scheduleTurn()
     }
 
     /// Has the pool look after its connections once the loop has done what is there to do.
@@ -75,7 +83,9 @@ actor ConnectionPool {
         let now = ContinuousClock.now
         pump(now: now)
         var deadline = flush(now: now)
-        metrics.update(connections: machine.connectionCount, waiting: machine.waiterCount)
+        let counts = PoolMetrics.Counts(connections: machine.connectionCount, waiting: machine.waiterCount)
+        metrics.changed(from: counted, to: counts)
+        counted = counts
         deadline = earlier(deadline, machine.nextDeadline(now: now))
         wakeUpCall.ask(for: deadline, on: eventLoop) {
             self.assumeIsolated { pool in
@@ -132,11 +142,6 @@ actor ConnectionPool {
         await awaiting { pool, id, continuation in
             pool.request(.lease, as: id, waiter: .lease(continuation), now: .now)
         }
-    }
-
-    /// Whether a statement of the lease's open transaction failed, so that COMMIT would roll back, and report success.
-    func hasFailedTransaction(on lease: LeaseID) -> Bool {
-        members.first { $0.lease == lease }?.connection.hasFailedTransaction ?? false
     }
 
     /// Takes a connection back; it is lent on once it is clean.
@@ -291,6 +296,7 @@ actor ConnectionPool {
 
     /// Runs a statement again that is known to have had no effect.
     func retry(_ statement: Statement, after error: PostgresError, now: ContinuousClock.Instant) {
+        guard !statement.isAnswered else { return }
         guard statement.purpose == .shared, statement.retries < Self.retriesMax else {
             return statement.finish(.failure(error))
         }

@@ -17,14 +17,17 @@ package struct PostgresRows: Sendable, RandomAccessCollection {
         let contents: [UInt8]
         /// For each cell, row by row, where its bytes begin in `contents`.
         let offsets: [Int]
-        /// The number of rows that an INSERT, UPDATE or DELETE touched.
-        let affectedRows: Int
+        /// What was done, such as `INSERT 0 2` (PostgreSQL manual, "Message Formats", CommandComplete).
+        let commandTag: String
 
-        init(columns: [Column], contents: [UInt8], offsets: [Int], affectedRows: Int) {
+        /// The number of rows that an INSERT, UPDATE or DELETE touched.
+        var affectedRows: Int { commandTag.split(separator: " ").last.flatMap { Int($0) } ?? 0 }
+
+        init(columns: [Column], contents: [UInt8], offsets: [Int], commandTag: String) {
             self.columns = columns
             self.contents = contents
             self.offsets = offsets
-            self.affectedRows = affectedRows
+            self.commandTag = commandTag
         }
 
         /// A cell's bytes; nil for NULL.

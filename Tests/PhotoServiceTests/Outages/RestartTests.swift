@@ -80,12 +80,32 @@ struct RestartTests {
         }
     }
 
-    /// A statement that fails, and so ends whatever it shares a transaction with: the e-mail is taken.
+    /// A write beside the lists, which is refused: the e-mail is taken.
     private func expectRefusedSignUp(_ service: TestService, _ uptime: Uptime) async throws {
         let start = ContinuousClock.now
         let answer = try await service.signUp(email: "user1@example.com")
         #expect([400, 503].contains(answer.status), "\(answer.text)")
         if answer.status == 503 { #expect(!uptime.isTooLate(start)) }
+    }
+
+    /// Statements that share connections, each seventh of which fails, and undoes those beside it.
+    private func expectNumbers(_ client: PostgresClient, _ uptime: Uptime) async throws {
+        var number = 0
+        while !uptime.isDone {
+            number += 1
+            let start = ContinuousClock.now
+            do throws(PostgresError) {
+                let row = try await client.query("SELECT \(number) AS number, 1 / (\(number) % 7) AS seventh")[0]
+                let answer: Int = try row.decode("number")
+                #expect(answer == number && number % 7 != 0)
+            } catch {
+                if error.isUnavailable {
+                    #expect(!uptime.isTooLate(start), "\(error)")
+                } else {
+                    #expect(number % 7 == 0 && error.sqlState?.code == "22012", "\(error)")
+                }
+            }
+        }
     }
 
     @Test("Only 503 in JSON, none once it has been back for 5 s, and never somebody else's photos")
@@ -106,6 +126,15 @@ struct RestartTests {
                     }
                     group.addTask {
                         while !uptime.isDone { try await expectRefusedSignUp(service, uptime) }
+                    }
+                    group.addTask {
+                        let configuration = try PostgresConfiguration(url: cluster.url, connectionsMax: 2)
+                        try await PostgresClient.withClient(configuration: configuration) { client in
+                            try await withThrowingTaskGroup(of: Void.self) { group in
+                                for _ in 0..<8 { group.addTask { try await expectNumbers(client, uptime) } }
+                                try await group.waitForAll()
+                            }
+                        }
                     }
                     for _ in 0..<10 {
                         try await expectAnswers(100, uptime)
