@@ -177,7 +177,7 @@ final class PipelinedConnection {
 
     /// Forgets how a statement was prepared, since the server does not honour it.
     func forgetPrepared(_ query: PostgresQuery, now: ContinuousClock.Instant) throws(PostgresError) {
-        if let name = prepared.forget(query) { try deallocate(name, now: now) }
+        if let name = prepared.spoiled(query) { try deallocate(name, now: now) }
     }
 
     private func mayFollow(_ statement: Statement) -> Bool {
@@ -241,7 +241,7 @@ final class PipelinedConnection {
         case .prepared(let statement):
             if case .query(let query) = statement.content { prepared.prepared(query) }
         case .notPrepared(let statement):
-            if case .query(let query) = statement.content { prepared.forget(query) }
+            if case .query(let query) = statement.content { prepared.refused(query) }
         case .finished(let entries):
             return entries
         }

@@ -66,12 +66,18 @@ struct PreparedStatements {
         entries[Key(query: query)]?.isReady = true
     }
 
-    /// The server has refused to prepare a statement, or no longer honours it.
+    /// The server has refused to prepare a statement.
+    mutating func refused(_ query: PostgresQuery) {
+        entries[Key(query: query)] = nil
+    }
+
+    /// The server no longer honours a prepared statement.
     ///
-    /// - Returns: The name under which it was prepared, if it was.
-    @discardableResult
-    mutating func forget(_ query: PostgresQuery) -> String? {
-        guard let entry = entries.removeValue(forKey: Key(query: query)), entry.isReady else { return nil }
+    /// - Returns: The name under which it was prepared; nil when it is being prepared anew already.
+    mutating func spoiled(_ query: PostgresQuery) -> String? {
+        let key = Key(query: query)
+        guard let entry = entries[key], entry.isReady else { return nil }
+        entries[key] = nil
         return entry.name
     }
 }
