@@ -73,6 +73,8 @@ struct LibPQResult: ~Copyable {
         for row in 0..<rowCount {
             for column in 0..<columnCount { size += prefixLength + Int(PQgetlength(result, row, column)) }
         }
+        // Of no size, an array is the one that all threads share, and this way of making one writes to it.
+        guard size > 0 else { return ([], []) }
         var offsets: [Int] = []
         offsets.reserveCapacity(Int(rowCount) * Int(columnCount))
         let contents = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
