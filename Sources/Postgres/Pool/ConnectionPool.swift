@@ -32,7 +32,7 @@ actor ConnectionPool {
     var machine: PoolStateMachine
     var members: [Member] = []
     var waiters: [UInt64: Waiter] = [:]
-    private nonisolated let lastID = Atomic<UInt64>(0)
+    nonisolated let lastID = Atomic<UInt64>(0)
     private var isTurnScheduled = false
     private var wakeUpCall = WakeUpCall()
     let metrics: PoolMetrics
@@ -95,55 +95,6 @@ actor ConnectionPool {
         }
     }
 
-    /// Runs a statement on any connection, along with others.
-    nonisolated func run(_ query: PostgresQuery) async -> Result<PostgresRows, PostgresError> {
-        await awaiting { pool, id, continuation in
-            let statement = Statement(
-                id: id,
-                content: .query(query),
-                timeout: pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
-                purpose: .shared,
-                start: .now,
-                continuation: continuation
-            )
-            pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
-        }
-    }
-
-    /// Runs a statement on a leased connection.
-    ///
-    /// - Parameters:
-    ///   - content: What to run.
-    ///   - lease: The lease.
-    ///   - isCancellable: Whether the cancellation of the calling task cancels it.
-    /// - Returns: Its rows, or why there are none.
-    nonisolated func run(
-        _ content: Statement.Content,
-        on lease: LeaseID,
-        isCancellable: Bool = true
-    ) async -> Result<PostgresRows, PostgresError> {
-        await awaiting(isCancellable: isCancellable) { pool, id, continuation in
-            var timeout = pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace }
-            if case .script = content { timeout = nil }
-            let statement = Statement(
-                id: id,
-                content: content,
-                timeout: timeout,
-                purpose: .leased,
-                start: .now,
-                continuation: continuation
-            )
-            pool.send(statement, on: lease)
-        }
-    }
-
-    /// Lends a connection that nobody else uses meanwhile.
-    nonisolated func lease() async -> Result<LeaseID, PostgresError> {
-        await awaiting { pool, id, continuation in
-            pool.request(.lease, as: id, waiter: .lease(continuation), now: .now)
-        }
-    }
-
     /// Takes a connection back; it is lent on once it is clean.
     func endLease(_ lease: LeaseID) {
         guard let position = members.firstIndex(where: { $0.lease == lease }) else { return }
@@ -158,55 +109,7 @@ actor ConnectionPool {
         scheduleTurn()
     }
 
-    private nonisolated func makeID() -> UInt64 {
-        lastID.add(1, ordering: .relaxed).newValue
-    }
-
-    /// Waits for an answer to what `body` asks for on the event loop; when the task is cancelled, the answer is that.
-    private nonisolated func awaiting<Success>(
-        isCancellable: Bool = true,
-        _ body:
-            @escaping @Sendable (
-                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
-            ) -> Void
-    ) async -> Result<Success, PostgresError> {
-        let id = makeID()
-        guard isCancellable else {
-            return await withCheckedContinuation { continuation in ask(id, continuation, body) }
-        }
-        guard !Task.isCancelled else { return .failure(.cancelled) }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                ask(id, continuation, body)
-                // The handler may have run before there was anything to cancel.
-                if Task.isCancelled { cancelLater(id) }
-            }
-        } onCancel: {
-            cancelLater(id)
-        }
-    }
-
-    private nonisolated func ask<Success>(
-        _ id: UInt64,
-        _ continuation: CheckedContinuation<Result<Success, PostgresError>, Never>,
-        _ body:
-            @escaping @Sendable (
-                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
-            ) -> Void
-    ) {
-        // Who is on the loop already needs no hand-over.
-        if eventLoop.inEventLoop {
-            assumeIsolated { body($0, id, continuation) }
-        } else {
-            eventLoop.execute { self.assumeIsolated { body($0, id, continuation) } }
-        }
-    }
-
-    private nonisolated func cancelLater(_ id: UInt64) {
-        eventLoop.execute { self.assumeIsolated { $0.cancel(id) } }
-    }
-
-    private func request(
+    func request(
         _ demand: PoolStateMachine.Demand,
         as id: UInt64,
         waiter: Waiter,
@@ -218,7 +121,7 @@ actor ConnectionPool {
         scheduleTurn()
     }
 
-    private func cancel(_ id: UInt64) {
+    func cancel(_ id: UInt64) {
         if machine.cancel(id) {
             if let waiter = waiters.removeValue(forKey: id) { refuse(waiter, with: .cancelled) }
             return
@@ -275,7 +178,7 @@ actor ConnectionPool {
         }
     }
 
-    private func send(_ statement: Statement, on lease: LeaseID) {
+    func send(_ statement: Statement, on lease: LeaseID) {
         guard let member = members.first(where: { $0.lease == lease }) else {
             return statement.finish(.failure(.leaseEnded))
         }

@@ -1,0 +1,102 @@
+import NIOCore
+import Synchronization
+
+/// What callers ask for, from any thread, and how they wait for it.
+extension ConnectionPool {
+    /// Runs a statement on any connection, along with others.
+    nonisolated func run(_ query: PostgresQuery) async -> Result<PostgresRows, PostgresError> {
+        await awaiting { pool, id, continuation in
+            let statement = Statement(
+                id: id,
+                content: .query(query),
+                timeout: pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
+                purpose: .shared,
+                start: .now,
+                continuation: continuation
+            )
+            pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
+        }
+    }
+
+    /// Runs a statement on a leased connection.
+    ///
+    /// - Parameters:
+    ///   - content: What to run.
+    ///   - lease: The lease.
+    ///   - isCancellable: Whether the cancellation of the calling task cancels it.
+    /// - Returns: Its rows, or why there are none.
+    nonisolated func run(
+        _ content: Statement.Content,
+        on lease: LeaseID,
+        isCancellable: Bool = true
+    ) async -> Result<PostgresRows, PostgresError> {
+        await awaiting(isCancellable: isCancellable) { pool, id, continuation in
+            var timeout = pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace }
+            if case .script = content { timeout = nil }
+            let statement = Statement(
+                id: id,
+                content: content,
+                timeout: timeout,
+                purpose: .leased,
+                start: .now,
+                continuation: continuation
+            )
+            pool.send(statement, on: lease)
+        }
+    }
+
+    /// Lends a connection that nobody else uses meanwhile.
+    nonisolated func lease() async -> Result<LeaseID, PostgresError> {
+        await awaiting { pool, id, continuation in
+            pool.request(.lease, as: id, waiter: .lease(continuation), now: .now)
+        }
+    }
+
+    nonisolated func makeID() -> UInt64 {
+        lastID.add(1, ordering: .relaxed).newValue
+    }
+
+    /// Waits for an answer to what `body` asks for on the event loop; when the task is cancelled, the answer is that.
+    private nonisolated func awaiting<Success>(
+        isCancellable: Bool = true,
+        _ body:
+            @escaping @Sendable (
+                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
+            ) -> Void
+    ) async -> Result<Success, PostgresError> {
+        let id = makeID()
+        guard isCancellable else {
+            return await withCheckedContinuation { continuation in ask(id, continuation, body) }
+        }
+        guard !Task.isCancelled else { return .failure(.cancelled) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                ask(id, continuation, body)
+                // The handler may have run before there was anything to cancel.
+                if Task.isCancelled { cancelLater(id) }
+            }
+        } onCancel: {
+            cancelLater(id)
+        }
+    }
+
+    private nonisolated func ask<Success>(
+        _ id: UInt64,
+        _ continuation: CheckedContinuation<Result<Success, PostgresError>, Never>,
+        _ body:
+            @escaping @Sendable (
+                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
+            ) -> Void
+    ) {
+        // Who is on the loop already needs no hand-over.
+        if eventLoop.inEventLoop {
+            assumeIsolated { body($0, id, continuation) }
+        } else {
+            eventLoop.execute { self.assumeIsolated { body($0, id, continuation) } }
+        }
+    }
+
+    private nonisolated func cancelLater(_ id: UInt64) {
+        eventLoop.execute { self.assumeIsolated { $0.cancel(id) } }
+    }
+}
