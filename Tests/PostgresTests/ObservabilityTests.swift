@@ -73,6 +73,25 @@ struct ObservabilityTests {
         }
     }
 
+    @Test("The connections of all event loops are counted together")
+    func severalPools() async throws {
+        let metrics = TestMetrics()
+        try await withClient(connectionsMax: 8, adjust: { $0.metrics = metrics }) { client, _ async throws in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try await client.withConnection { _ async throws in
+                            let connections = try metrics.expectGauge("postgres_connections")
+                            #expect(try await eventually { connections.values.contains(8) })
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try metrics.expectGauge("postgres_connections").values.max() == 8)
+        }
+    }
+
     @Test("Each statement has a span, below the caller's, that says what went wrong and holds no value")
     func spans() async throws {
         let tracer = InMemoryTracer()
