@@ -1,4 +1,3 @@
-import NIOCore
 import NIOHTTP1
 
 extension S3Client {
@@ -25,13 +24,12 @@ extension S3Client {
 
     func createBucket(during call: Call) async throws(S3Error) {
         var request = S3Request(method: .PUT)
+        let region = configuration.region
         // AWS refuses the name of its first region here, and wants that of every other.
-        if configuration.region != "us-east-1" {
-            let document = """
-                <CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">\
-                <LocationConstraint>\(configuration.region)</LocationConstraint></CreateBucketConfiguration>
-                """
-            request.body = S3Body(ByteBuffer(string: document))
+        if region != "us-east-1" {
+            let document = RequestDocument("CreateBucketConfiguration")
+            document.add("LocationConstraint", region)
+            request.body = document.body
         }
         do {
             try await send(request, during: call)

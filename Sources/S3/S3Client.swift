@@ -4,18 +4,19 @@ import NIOCore
 
 /// A client for one bucket of an S3-compatible store.
 ///
-/// Every call is tried up to three times within its deadline, each try signed anew. No ACL and no checksum header
-/// besides `x-amz-content-sha256` is sent: buckets made since April 2023 refuse the first, other stores the second.
+/// Every call is tried up to three times within its deadline, each try signed anew. A wrong region, a clock that is
+/// off and keys that have ended are put right from what the store says. No ACL and no checksum header besides
+/// `x-amz-content-sha256` is sent: buckets made since April 2023 refuse the first, other stores the second.
 package struct S3Client: Sendable {
     /// The most bytes of UTF-8 in a key (AWS, "Naming Amazon S3 objects").
     package static let keyBytesMax = 1_024
 
-    /// Which bucket, and how it is addressed.
-    package let configuration: S3Configuration
     let httpClient: HTTPClient
+    let learned: LearnedFacts
     let credentials: S3Credentials
     let deadlines: S3Deadlines
     let retries: S3RetryPolicy
+    let uploads: S3UploadPolicy
     let now: @Sendable () -> Date
 
     /// Puts a client together; it owns nothing that would have to be shut down.
@@ -26,6 +27,7 @@ package struct S3Client: Sendable {
     ///   - credentials: the keys.
     ///   - deadlines: how long calls may take.
     ///   - retries: when and after what pause a try is repeated.
+    ///   - uploads: which objects go in parts.
     ///   - now: the signing date of a try.
     package init(
         httpClient: HTTPClient,
@@ -33,15 +35,23 @@ package struct S3Client: Sendable {
         credentials: S3Credentials,
         deadlines: S3Deadlines = S3Deadlines(),
         retries: S3RetryPolicy = S3RetryPolicy(),
+        uploads: S3UploadPolicy = S3UploadPolicy(),
         now: @escaping @Sendable () -> Date
     ) {
         self.httpClient = httpClient
-        self.configuration = configuration
+        learned = LearnedFacts(configuration: configuration)
         self.credentials = credentials
         self.deadlines = deadlines
         self.retries = retries
+        self.uploads = uploads
         self.now = now
     }
+
+    /// Which bucket, and how it is addressed; its region is the one that the store named last.
+    package var configuration: S3Configuration { learned.current.configuration }
+
+    /// How many seconds the store's clock was found to be ahead of ours; 0 while nothing was refused for it.
+    package var clockOffset: TimeInterval { learned.current.clockOffset }
 
     /// The settings that this client needs of its `HTTPClient`.
     ///
@@ -56,7 +66,10 @@ package struct S3Client: Sendable {
             // No read timeout: see `Watchdog`.
             timeout: .init(connect: TimeAmount(deadlines.connect)),
             // S3 closes idle connections after 5 to 20 s; who closes first never sends into a closed one.
-            connectionPool: .init(idleTimeout: .seconds(3), concurrentHTTP1ConnectionsPerHostSoftLimit: 64),
+            connectionPool: .init(
+                idleTimeout: .seconds(3),
+                concurrentHTTP1ConnectionsPerHostSoftLimit: connectionsMax
+            ),
             decompression: .disabled
         )
         configuration.httpVersion = .http1Only
@@ -65,7 +78,14 @@ package struct S3Client: Sendable {
         return configuration
     }
 
-    var signer: Signer {
-        Signer(credentials: credentials, region: configuration.region)
+    /// Each slow client that is served through this process has one to itself, and others must not wait for it.
+    private static let connectionsMax = 2_048
+
+    /// What the next try is signed with.
+    func signing() async throws(S3Error) -> Signing {
+        Signing(facts: learned.current, credentials: credentials, date: now())
     }
+
+    /// Has keys that the store refused replaced, so that the next try has others.
+    func replace(_ rejected: S3Credentials) async throws(S3Error) {}
 }

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// The key pair that signs requests, with the session token of temporary keys.
 ///
 /// Whatever prints, dumps or reflects a value of this type sees none of it.
@@ -5,6 +7,7 @@ package struct S3Credentials: Sendable {
     let accessKeyID: String
     let secretAccessKey: String
     let sessionToken: String?
+    package let expiration: Date? = nil
 
     /// Takes the keys as the store's administration gave them out.
     ///

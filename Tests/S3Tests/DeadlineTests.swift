@@ -63,14 +63,17 @@ struct DeadlineTests {
     @Test("An upload that takes longer than the allowed silence goes through while it moves")
     func slowUpload() async throws {
         // SwiftNIO reads at most 64 KiB at a time: 611 reads, and 2.4 s of pauses at the least.
-        let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(4), then: .answer("200 OK"))
+        let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(4), then: .stored)
         var deadlines = S3Deadlines()
         deadlines.silence = .milliseconds(1_500)
         deadlines.put = .seconds(50)
         let limits = deadlines
+        var whole = S3UploadPolicy()
+        whole.singlePutBytesMax = 40_000_000
+        let uploads = whole
         try await ScriptedServer.with([reply]) { server in
             let start = ContinuousClock.now
-            try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
+            try await withClient(endpoint: server.endpoint, deadlines: limits, uploads: uploads) { client in
                 try await client.put(key: "a", body: .streamed(40_000_000), contentType: "image/jpeg")
             }
             #expect(start.duration(to: .now) > limits.silence)
@@ -83,7 +86,7 @@ struct DeadlineTests {
         var deadlines = S3Deadlines()
         deadlines.put = .milliseconds(500)
         let limits = deadlines
-        let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(20), then: .answer("200 OK"))
+        let reply = ScriptedServer.Reply.readSlowly(pause: .milliseconds(20), then: .stored)
         try await ScriptedServer.with([reply]) { server in
             try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
                 let body = S3Body.streamed(20_000_000)

@@ -66,7 +66,7 @@ struct RcloneTests {
                 for key in keys {
                     try await client.put(key: key, body: S3Body(key), contentType: "text/plain")
                     #expect(String(buffer: try await client.get(key: key).bytes.collect()) == key)
-                    let url = try client.presignedGet(key: key, expires: 60, at: .now)
+                    let url = try await client.presignedGet(key: key, expires: 60, at: .now).url
                     #expect(try await Self.fetch(url) == Fetched(status: 200, text: key))
                     let file = server.directory.appending(path: "photos").path + "/" + key
                     #expect(FileManager.default.fileExists(atPath: file))
@@ -81,7 +81,7 @@ struct RcloneTests {
             try await withClient(of: server) { client in
                 try await client.put(key: "mine", body: S3Body("mine"), contentType: "text/plain")
                 try await client.put(key: "other", body: S3Body("other"), contentType: "text/plain")
-                let url = try client.presignedGet(key: "mine", expires: 60, at: .now)
+                let url = try await client.presignedGet(key: "mine", expires: 60, at: .now).url
                 #expect(try await Self.fetch(url) == Fetched(status: 200, text: "mine"))
 
                 let last = url.last == "0" ? "1" : "0"
@@ -89,7 +89,7 @@ struct RcloneTests {
                     url.replacing("/mine?", with: "/other?"), url.replacing("Expires=60", with: "Expires=61"),
                     String(url.dropLast()) + last, String(url.dropLast()),
                     url.replacing(/&X-Amz-Signature=.*/, with: ""),
-                    try client.presignedGet(key: "mine", expires: 60, at: .now.addingTimeInterval(-120)),
+                    try await client.presignedGet(key: "mine", expires: 60, at: .now.addingTimeInterval(-120)).url,
                 ] {
                     let fetched = try await Self.fetch(tampered)
                     #expect((400..<500).contains(fetched.status), "\(tampered)")
@@ -156,12 +156,24 @@ struct RcloneTests {
     func limits() async throws {
         try await withClient(endpoint: "http://127.0.0.1:1") { client in
             let long = String(repeating: "ü", count: S3Client.keyBytesMax / 2)
-            #expect(throws: Never.self) { try client.presignedGet(key: long, expires: 604_800, at: .now) }
-            #expect(throws: Never.self) { try client.presignedGet(key: "a", expires: 1, at: .now) }
-            #expect(throws: S3Error.self) { try client.presignedGet(key: long + "a", expires: 1, at: .now) }
-            #expect(throws: S3Error.self) { try client.presignedGet(key: "", expires: 1, at: .now) }
-            #expect(throws: S3Error.self) { try client.presignedGet(key: "a", expires: 0, at: .now) }
-            #expect(throws: S3Error.self) { try client.presignedGet(key: "a", expires: 604_801, at: .now) }
+            await #expect(throws: Never.self) { () async throws in
+                _ = try await client.presignedGet(key: long, expires: 604_800, at: .now)
+            }
+            await #expect(throws: Never.self) { () async throws in
+                _ = try await client.presignedGet(key: "a", expires: 1, at: .now)
+            }
+            await #expect(throws: S3Error.self) { () async throws in
+                _ = try await client.presignedGet(key: long + "a", expires: 1, at: .now)
+            }
+            await #expect(throws: S3Error.self) { () async throws in
+                _ = try await client.presignedGet(key: "", expires: 1, at: .now)
+            }
+            await #expect(throws: S3Error.self) { () async throws in
+                _ = try await client.presignedGet(key: "a", expires: 0, at: .now)
+            }
+            await #expect(throws: S3Error.self) { () async throws in
+                _ = try await client.presignedGet(key: "a", expires: 604_801, at: .now)
+            }
             for type in ["", "a\r\nx-amz-acl: public-read", "a\u{7F}"] {
                 let error = await failure { () async throws(S3Error) in
                     try await client.put(key: "a", body: S3Body("x"), contentType: type)

@@ -11,7 +11,7 @@ struct RetryTests {
     @Test("After SlowDown the body is sent again, signed anew, after growing pauses")
     func slowDownTwice() async throws {
         let slowDown = ScriptedServer.Reply.send(.failure("503 Slow Down", code: "SlowDown"))
-        try await ScriptedServer.with([slowDown, slowDown, .send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([slowDown, slowDown, .send(.stored)]) { server in
             let pauses = Mutex<[Duration]>([])
             let clock = Mutex(Date(timeIntervalSince1970: 1_369_353_600))
             let retries = S3RetryPolicy(
@@ -42,7 +42,7 @@ struct RetryTests {
     @Test("The third failure is final")
     func threeTriesAtMost() async throws {
         let broken = ScriptedServer.Reply.send(.failure("500 Internal Server Error", code: "InternalError"))
-        try await ScriptedServer.with([broken, broken, broken, .send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([broken, broken, broken, .send(.stored)]) { server in
             try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
                 let error = await failure(of: { () async throws(S3Error) in try await client.delete(key: "a") })
                 guard case .unavailable(let failure) = error else {
@@ -58,7 +58,7 @@ struct RetryTests {
 
     @Test("A connection closed without an answer is tried again")
     func closedConnection() async throws {
-        try await ScriptedServer.with([.close, .send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([.close, .send(.stored)]) { server in
             try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
                 try await client.put(key: "a", body: S3Body("hello"), contentType: "text/plain")
             }
@@ -68,10 +68,10 @@ struct RetryTests {
 
     @Test(
         "An answer that says no is not asked for again",
-        arguments: ["301 Moved Permanently", "400 Bad Request", "403 Forbidden", "412 Precondition Failed"]
+        arguments: ["304 Not Modified", "400 Bad Request", "403 Forbidden", "412 Precondition Failed"]
     )
     func refusals(status: String) async throws {
-        try await ScriptedServer.with([.send(.failure(status, code: "No")), .send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([.send(.failure(status, code: "No")), .send(.stored)]) { server in
             try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
                 let error = await failure { () async throws(S3Error) in
                     try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
@@ -104,8 +104,8 @@ struct RetryTests {
     func missingBucket() async throws {
         let replies: [ScriptedServer.Reply] = [
             .sendEarly(.failure("404 Not Found", code: "NoSuchBucket")),
-            .send(.answer("200 OK")),
-            .send(.answer("200 OK")),
+            .send(.stored),
+            .send(.stored),
         ]
         try await ScriptedServer.with(replies) { server in
             try await withClient(endpoint: server.endpoint, region: "eu-west-1") { client in
@@ -121,7 +121,7 @@ struct RetryTests {
     @Test("A bucket that stays missing is an error, not a loop")
     func bucketStaysMissing() async throws {
         let missing = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchBucket"))
-        try await ScriptedServer.with([missing, .send(.answer("200 OK")), missing, missing]) { server in
+        try await ScriptedServer.with([missing, .send(.stored), missing, missing]) { server in
             try await withClient(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in
                     try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
@@ -135,8 +135,8 @@ struct RetryTests {
     @Test("A source that fails is that failure, and is not tried again")
     func failingSource() async throws {
         struct DiskFailed: Error {}
-        try await ScriptedServer.with([.send(.answer("200 OK"))]) { server in
-            let body = S3Body(length: 500_000, sha256Hex: UnsignedRequest.emptyPayloadHash) { range in
+        try await ScriptedServer.with([.send(.stored)]) { server in
+            let body = S3Body(length: 500_000, sha256Hex: UnsignedRequest.emptyPayloadHash, md5Hex: "") { range in
                 guard range.lowerBound == 0 else { throw DiskFailed() }
                 return ByteBuffer(repeating: 0, count: range.count)
             }
@@ -154,8 +154,8 @@ struct RetryTests {
 
     @Test("A source that gives fewer or more bytes than asked for is its own failure", arguments: [99, 101])
     func wrongLength(given: Int) async throws {
-        try await ScriptedServer.with([.send(.answer("200 OK"))]) { server in
-            let body = S3Body(length: 100, sha256Hex: UnsignedRequest.emptyPayloadHash) { _ in
+        try await ScriptedServer.with([.send(.stored)]) { server in
+            let body = S3Body(length: 100, sha256Hex: UnsignedRequest.emptyPayloadHash, md5Hex: "") { _ in
                 ByteBuffer(repeating: 0, count: given)
             }
             try await withClient(endpoint: server.endpoint) { client in

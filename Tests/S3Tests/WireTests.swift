@@ -31,10 +31,10 @@ struct WireTests {
 
     @Test("A key goes out percent-encoded once and never normalised", arguments: keys)
     func target(key: String, encoded: String) async throws {
-        try await ScriptedServer.with([.send(.answer("204 No Content")), .send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([.send(.answer("204 No Content")), .send(.stored)]) { server in
             let presigned = try await withClient(endpoint: server.endpoint) { client in
                 try await client.delete(key: key)
-                let url = try client.presignedGet(key: key, expires: 60, at: Date(timeIntervalSince1970: 0))
+                let url = try await client.presignedGet(key: key, expires: 60, at: Date(timeIntervalSince1970: 0)).url
                 let response = try await client.httpClient.execute(.init(url: url), deadline: .distantFuture)
                 _ = try await response.body.collect(upTo: 1_024)
                 return url
@@ -47,7 +47,7 @@ struct WireTests {
 
     @Test("The signature on the wire is one over the request on the wire", arguments: keys)
     func signature(key: String, encoded: String) async throws {
-        try await ScriptedServer.with([.send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([.send(.stored)]) { server in
             let date = Date(timeIntervalSince1970: 1_369_353_600)
             try await withClient(endpoint: server.endpoint, now: { date }) { client in
                 try await client.put(key: key, body: S3Body("hello"), contentType: "text/plain;  charset=utf-8")
@@ -67,7 +67,7 @@ struct WireTests {
 
     @Test("A put sends its length and no header that some stores refuse")
     func putHeaders() async throws {
-        try await ScriptedServer.with([.send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([.send(.stored)]) { server in
             try await withClient(endpoint: server.endpoint) { client in
                 try await client.put(key: "a", body: .streamed(100_000), contentType: "image/jpeg")
             }
@@ -87,7 +87,8 @@ struct WireTests {
     @Test("A redirect is not followed")
     func redirect() async throws {
         let reply = ScriptedServer.Reply.send(.answer("307 Temporary Redirect", ["Location": "/elsewhere"]))
-        try await ScriptedServer.with([reply, .send(.answer("200 OK"))]) { server in
+        try await ScriptedServer.with([reply, .send(.failure("403 Forbidden", code: "AccessDenied")), reply]) {
+            server in
             try await withClient(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in _ = try await client.head(key: "a") }
                 guard case .refused(let failure) = error, failure.status == 307 else {
@@ -95,7 +96,8 @@ struct WireTests {
                     return
                 }
             }
-            #expect(server.received.count == 1)
+            // In the middle it is asked where the bucket is.
+            #expect(server.received.map(\.target).filter { !$0.contains("list-type") } == ["/photos/a", "/photos/a"])
         }
     }
 
@@ -126,7 +128,8 @@ struct WireTests {
     @Test("Several requests in a row use one connection")
     func keepAlive() async throws {
         // Long enough to come in several pieces: an answer that nobody reads to its end costs its connection.
-        let success = ScriptedServer.Reply.send(.answer("200 OK", body: String(repeating: " ", count: 60_000)))
+        let body = String(repeating: " ", count: 60_000)
+        let success = ScriptedServer.Reply.send(.answer("200 OK", ["ETag": "\"\(ScriptedServer.md5)\""], body: body))
         let error = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchKey"))
         try await ScriptedServer.with([success, error, success]) { server in
             try await withClient(endpoint: server.endpoint) { client in

@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 import NIOCore
 import S3
@@ -11,13 +10,9 @@ struct S3ObjectStore: ObjectStore {
     private static let presignedSecondsMax = 3600
 
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
-        let body: S3Body
-        switch object.storage {
-        case .memory(let buffer): body = S3Body(buffer)
-        case .file(let file):
-            body = S3Body(length: object.length, sha256Hex: object.sha256.hexadecimal) { range in
-                try await file.bytes(in: range)
-            }
+        let digests = object.digests
+        let body = S3Body(length: object.length, sha256Hex: digests.sha256Hex, md5Hex: digests.md5Hex) { range in
+            try await object.bytes(in: range)
         }
         try await call { () async throws(S3Error) in
             try await client.put(key: key, body: body, contentType: contentType)
@@ -35,7 +30,7 @@ struct S3ObjectStore: ObjectStore {
     ) async throws(ObjectStoreError) -> ObjectDelivery? {
         let seconds = min(secondsMax, Self.presignedSecondsMax)
         return try await call { () async throws(S3Error) in
-            .redirect(url: try client.presignedGet(key: key, expires: seconds, at: date), seconds: seconds)
+            .redirect(url: try await client.presignedGet(key: key, expires: seconds, at: date).url, seconds: seconds)
         }
     }
 
@@ -51,7 +46,7 @@ struct S3ObjectStore: ObjectStore {
             throw switch error {
             case .notFound, .refused: .refused(error)
             case .invalidArgument: .invalidKey
-            case .unavailable, .source, .cancelled: .unavailable(error)
+            case .unavailable, .source, .noCredentials, .cancelled: .unavailable(error)
             }
         }
     }

@@ -1,6 +1,6 @@
-import Crypto
 import NIOCore
 import NIOPosix
+import S3
 
 /// An upload's bytes, all of them there, to be read as often as a store needs.
 struct SpooledObject: Sendable {
@@ -12,9 +12,23 @@ struct SpooledObject: Sendable {
     let storage: Storage
     /// In bytes.
     let length: Int
-    let sha256: SHA256Digest
+    let digests: ObjectDigests
     /// The first bytes, as many as tell a photo's format.
     let leadingBytes: [UInt8]
+
+    /// Reads the bytes of a range within `0..<length`.
+    ///
+    /// - Throws: What reading the file throws.
+    func bytes(in range: Range<Int>) async throws -> ByteBuffer {
+        switch storage {
+        case .memory(let buffer):
+            guard let bytes = buffer.getSlice(at: buffer.readerIndex + range.lowerBound, length: range.count) else {
+                throw FileEndedEarly()
+            }
+            return bytes
+        case .file(let file): return try await file.bytes(in: range)
+        }
+    }
 }
 
 /// Takes an upload's bytes as they arrive: into memory while they are few, then into a file without a name.
@@ -25,7 +39,7 @@ struct Spool: ~Copyable {
     private var buffer = ByteBuffer()
     private var file: PosixFile?
     private var length = 0
-    private var hash = SHA256()
+    private var digests = ObjectDigests()
     private var leadingBytes: [UInt8] = []
 
     /// Takes the next bytes.
@@ -33,7 +47,7 @@ struct Spool: ~Copyable {
     /// - Parameter chunk: The bytes.
     /// - Throws: `PosixFileError`, for instance when the disk is full.
     mutating func append(_ chunk: ByteBuffer) async throws {
-        chunk.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+        digests.update(chunk)
         if leadingBytes.count < PhotoFormat.prefixBytes {
             leadingBytes += chunk.readableBytesView.prefix(PhotoFormat.prefixBytes - leadingBytes.count)
         }
@@ -51,7 +65,7 @@ struct Spool: ~Copyable {
         return SpooledObject(
             storage: file.map { .file($0) } ?? .memory(buffer),
             length: length,
-            sha256: hash.finalize(),
+            digests: digests,
             leadingBytes: leadingBytes
         )
     }

@@ -4,35 +4,74 @@ import NIOHTTP1
 
 extension S3Client {
     /// Performs a request whose answer has no content that matters.
-    func send(_ request: S3Request, during call: Call) async throws(S3Error) {
+    ///
+    /// - Returns: The answer's headers.
+    @discardableResult
+    func send(_ request: S3Request, during call: Call) async throws(S3Error) -> HTTPHeaders {
         try await perform(request, during: call) { response, transfer in
             // Read to its end, or the connection could not be used again.
-            _ = try await Self.read(response.body, transfer: transfer)
+            _ = try await Self.read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
+            return response.headers
+        }
+    }
+
+    /// Performs a request that is answered with a document.
+    func document(
+        _ request: S3Request,
+        root: String,
+        bytesMax: Int = ErrorDocument.bytesMax,
+        during call: Call
+    ) async throws(S3Error) -> DocumentElement {
+        try await perform(request, during: call) { response, transfer in
+            let bytes = try await Self.read(response.body, bytesMax: bytesMax, transfer: transfer)
+            // A long answer begins with 200 before the store knows how the request ends (AWS,
+            // "CompleteMultipartUpload").
+            let failure = ErrorDocument(bytes)
+            if failure.code != nil {
+                throw S3Error(S3Failure(status: .internalServerError, headers: response.headers, document: failure))
+            }
+            return try DocumentElement.read(bytes, root: root)
         }
     }
 
     /// Performs a request in as many tries as its call allows.
     ///
+    /// What a refusal says is wrong and can be put right (the region, the clock, keys that have ended) is put right
+    /// once each, and the request signed anew; such a try does not count.
+    ///
     /// - Parameters:
     ///   - request: signed anew for every try.
     ///   - call: what the tries must fit into.
+    ///   - mayAsk: whether another request may find out what an answer does not tell.
     ///   - consume: turns a 2xx answer into the result; still under the watchdog.
     /// - Returns: what `consume` made of the answer.
     /// - Throws: the last try's error.
     func perform<Success: Sendable>(
         _ request: S3Request,
         during call: Call,
+        mayAsk: Bool = true,
         consume: @escaping @Sendable (HTTPClientResponse, Transfer) async throws -> Success
     ) async throws(S3Error) -> Success {
+        var call = call
+        var corrections = Corrections(mayAsk: mayAsk)
         var tries = 0
         while true {
             // A later try gets what the earlier ones left of the time for a store that gives no sign of life.
             let patience = tries == 0 ? deadlines.silence : deadlines.giveUp - call.elapsed
             let watchdog = Watchdog(silence: min(patience, deadlines.silence), end: call.end)
-            tries += 1
+            let signing = try await signing()
             do {
-                return try await attempt(request, watchdog: watchdog, consume: consume)
+                return try await attempt(request, signing: signing, watchdog: watchdog, consume: consume)
             } catch {
+                let facts = signing.facts
+                if ContinuousClock.now < call.end,
+                    let correction = corrections.next(after: error, to: request.method, with: facts, at: signing.date)
+                {
+                    try await apply(correction, after: signing, during: call)
+                    (call, tries) = (call.restarted(), 0)
+                    continue
+                }
+                tries += 1
                 let window = deadlines.retryWindow
                 guard
                     let pause = retries.pause(after: error, tries: tries, elapsed: call.elapsed, window: window)
@@ -42,8 +81,32 @@ extension S3Client {
         }
     }
 
+    private func apply(
+        _ correction: Corrections.Correction,
+        after signing: Signing,
+        during call: Call
+    ) async throws(S3Error) {
+        switch correction {
+        case .address(let configuration): learned.correct(configuration: configuration, from: signing.configuration)
+        case .clock(let offset): learned.correct(clockOffset: offset, from: signing.facts.clockOffset)
+        case .credentials: try await replace(signing.credentials)
+        case .ask:
+            let question = S3Request(method: .GET, query: [QueryItem("list-type", "2"), QueryItem("max-keys", "1")])
+            do {
+                try await perform(question, during: call.restarted(), mayAsk: false) { response, transfer in
+                    _ = try await Self.read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
+                }
+            } catch .cancelled {
+                throw .cancelled
+            } catch {
+                // What it taught counts; whether keys may list is another matter.
+            }
+        }
+    }
+
     private func attempt<Success: Sendable>(
         _ request: S3Request,
+        signing: Signing,
         watchdog: Watchdog,
         consume: @escaping @Sendable (HTTPClientResponse, Transfer) async throws -> Success
     ) async throws(S3Error) -> Success {
@@ -51,8 +114,8 @@ extension S3Client {
         defer { transfer.end() }
         let httpRequest = HTTPClientRequest(
             request,
-            signed: sign(request),
-            configuration: configuration,
+            signed: signing.sign(request),
+            configuration: signing.configuration,
             transfer: transfer
         )
         let httpClient = httpClient
@@ -70,23 +133,10 @@ extension S3Client {
         }
     }
 
-    private func sign(_ request: S3Request) -> SignedRequest {
-        var headers = request.headers
-        headers.add(name: "Host", value: configuration.host)
-        let unsigned = UnsignedRequest(
-            method: request.method.rawValue,
-            encodedPath: configuration.encodedPath(key: request.key),
-            query: request.query,
-            headers: headers,
-            payloadHash: request.body?.sha256Hex ?? UnsignedRequest.emptyPayloadHash
-        )
-        return signer.sign(unsigned, at: now())
-    }
-
     private static func error(from response: HTTPClientResponse, transfer: Transfer) async throws -> S3Error {
         var document = ByteBuffer()
         do {
-            document = try await read(response.body, transfer: transfer)
+            document = try await read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
         } catch {
             // The status is the answer; that its explanation broke off changes nothing. But a cancelled task ends.
             try Task.checkCancellation()
@@ -96,13 +146,17 @@ extension S3Client {
         )
     }
 
-    /// Up to ``ErrorDocument/bytesMax`` bytes; whoever sends more loses the connection, not our memory.
-    private static func read(_ body: HTTPClientResponse.Body, transfer: Transfer) async throws -> ByteBuffer {
+    /// Up to a number of bytes; whoever sends more loses the connection, not our memory.
+    private static func read(
+        _ body: HTTPClientResponse.Body,
+        bytesMax: Int,
+        transfer: Transfer
+    ) async throws -> ByteBuffer {
         var bytes = ByteBuffer()
         for try await var chunk in body {
             transfer.noteSignOfLife()
             bytes.writeBuffer(&chunk)
-            if bytes.readableBytes > ErrorDocument.bytesMax { break }
+            if bytes.readableBytes > bytesMax { break }
         }
         return bytes
     }

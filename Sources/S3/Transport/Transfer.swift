@@ -52,6 +52,3 @@ final class Transfer: Sendable {
         state.withLock { $0.body = nil }
     }
 }
-
-/// A body that gave fewer or more bytes than it was asked for.
-struct S3BodyLengthMismatch: Error {}

@@ -4,9 +4,6 @@ import NIOCore
 ///
 /// That the HTTP client asks for the next chunk is the sign that the socket took the one before.
 struct UploadBody: AsyncSequence, Sendable {
-    /// Large enough to keep a disk and a socket busy, small enough to hold one for each of many uploads.
-    static let chunkBytes = 128 * 1024
-
     let length: Int
     let transfer: Transfer
 
@@ -20,7 +17,7 @@ struct UploadBody: AsyncSequence, Sendable {
         var offset = 0
 
         mutating func next() async throws -> ByteBuffer? {
-            let range = offset..<Swift.min(offset + UploadBody.chunkBytes, length)
+            let range = offset..<Swift.min(offset + S3Body.chunkBytes, length)
             guard !range.isEmpty else {
                 transfer.noteSignOfLife()
                 return nil

@@ -98,7 +98,7 @@ struct DiskObjectStoreTests {
             let short = SpooledObject(
                 storage: whole.storage,
                 length: whole.length + 1,
-                sha256: whole.sha256,
+                digests: whole.digests,
                 leadingBytes: whole.leadingBytes
             )
             for key in ["key", "other"] {

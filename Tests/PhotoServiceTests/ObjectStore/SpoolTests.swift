@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import NIOCore
 import NIOFoundationCompat
+import S3
 import TestSupport
 import Testing
 
@@ -38,7 +39,8 @@ struct SpoolTests {
         let isFile = if case .file = object.storage { true } else { false }
         #expect(isFile == (count > Self.limit))
         #expect(object.length == count)
-        #expect(object.sha256 == SHA256.hash(data: bytes))
+        #expect(object.digests.sha256Hex == SHA256.hash(data: bytes).hexadecimal)
+        #expect(object.digests.md5Hex == Insecure.MD5.hash(data: bytes).hexadecimal)
         #expect(object.leadingBytes == Array(bytes.prefix(PhotoFormat.prefixBytes)))
         for _ in 0..<2 { #expect(try await contents(object) == bytes) }
     }

@@ -3,12 +3,16 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
+@testable import S3
+
 /// A server that misbehaves as told: one reply of the script for each request, whatever the request is.
 struct ScriptedServer: Sendable {
     /// What to do with a request.
     enum Reply: Sendable {
         /// Reads the whole request, then sends this.
         case send(String)
+        /// Reads the whole request, then sends what this makes of it.
+        case answer(@Sendable (Request) -> String)
         /// Sends this after the request's head, with the body still on its way, and goes on reading.
         case sendEarly(String)
         /// Reads the whole request, sends this and closes.
@@ -101,7 +105,7 @@ struct ScriptedServer: Sendable {
                 case .hang: try await Task.sleep(for: .seconds(60))
                 case .sendEarly(let text): try await outbound.write(ByteBuffer(string: text))
                 case .readSlowly(let duration, _): pause = duration
-                case .send, .sendAndClose, .sendAndHang: break
+                case .send, .answer, .sendAndClose, .sendAndHang: break
                 }
                 let length = Int(request.headers["content-length"] ?? "0") ?? 0
                 while request.body.readableBytes < length {
@@ -115,7 +119,9 @@ struct ScriptedServer: Sendable {
                 }
                 log.requests.withLock { $0[index] = request }
                 switch reply {
-                case .send(let text), .readSlowly(_, let text): try await outbound.write(ByteBuffer(string: text))
+                case .send(let text), .readSlowly(_, let text):
+                    try await outbound.write(ByteBuffer(string: text.replacing(md5, with: S3Body(request.body).md5Hex)))
+                case .answer(let make): try await outbound.write(ByteBuffer(string: make(request)))
                 case .sendAndClose(let text):
                     try await outbound.write(ByteBuffer(string: text))
                     return
@@ -127,6 +133,9 @@ struct ScriptedServer: Sendable {
             }
         }
     }
+
+    /// Stands in a reply for the MD5 of the request's body.
+    static let md5 = "{md5}"
 
     private static func readHead(
         _ chunks: inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
@@ -159,6 +168,9 @@ extension String {
         let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
         return "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(lines)\r\n\(body)"
     }
+
+    /// What S3 answers to a put that succeeded.
+    static var stored: String { answer("200 OK", ["ETag": "\"\(ScriptedServer.md5)\""]) }
 
     /// An HTTP answer with S3's error document.
     static func failure(_ status: String, code: String) -> String {

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import Crypto
 import Foundation
 import NIOCore
 import Synchronization
@@ -15,6 +14,7 @@ func withClient<Result>(
     keys: (id: String, secret: String) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
     deadlines: S3Deadlines = S3Deadlines(),
     retries: S3RetryPolicy = S3RetryPolicy(),
+    uploads: S3UploadPolicy = S3UploadPolicy(),
     now: @escaping @Sendable () -> Date = { Date() },
     perform body: (S3Client) async throws -> Result
 ) async throws -> Result {
@@ -26,6 +26,7 @@ func withClient<Result>(
             credentials: try S3Credentials(accessKeyID: keys.id, secretAccessKey: keys.secret),
             deadlines: deadlines,
             retries: retries,
+            uploads: uploads,
             now: now
         )
         let result = try await body(client)
@@ -41,10 +42,17 @@ func withClient<Result>(
 func withClient<Result>(
     of server: RcloneServer,
     bucket: String = "photos",
+    uploads: S3UploadPolicy = S3UploadPolicy(),
     perform body: (S3Client) async throws -> Result
 ) async throws -> Result {
     let keys = (server.accessKeyID, server.secretAccessKey)
-    return try await withClient(endpoint: server.endpoint, bucket: bucket, keys: keys, perform: body)
+    return try await withClient(
+        endpoint: server.endpoint,
+        bucket: bucket,
+        keys: keys,
+        uploads: uploads,
+        perform: body
+    )
 }
 
 /// The error that the operation throws; nil when it throws none.
@@ -66,15 +74,11 @@ extension S3Body {
     /// So many bytes, made while they are read.
     static func streamed(_ length: Int) -> Self {
         let piece = 64 * 1024
-        var hash = SHA256()
+        var digests = ObjectDigests()
         for offset in stride(from: 0, to: length, by: piece) {
-            hash.update(data: Data(pattern(offset..<min(offset + piece, length)).readableBytesView))
+            digests.update(pattern(offset..<min(offset + piece, length)))
         }
-        return Self(
-            length: length,
-            sha256Hex: hash.finalize().map { String(format: "%02x", $0) }.joined(),
-            read: { pattern($0) }
-        )
+        return Self(length: length, sha256Hex: digests.sha256Hex, md5Hex: digests.md5Hex, read: { pattern($0) })
     }
 
     /// Bytes that tell where they belong: each stretch of 4,096 is of another one.

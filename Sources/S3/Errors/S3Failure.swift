@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+package import Foundation
 import NIOHTTP1
 
 /// What is known about a failed call: the store's answer, or why there was none.
@@ -13,6 +14,10 @@ package struct S3Failure: Error {
     package let requestID: String?
     /// Why no answer came; nil when one did.
     package let cause: (any Error)?
+    /// Where the bucket is, said when the request went elsewhere.
+    let bucketRegion: String?
+    /// The store's time when it answered.
+    package let date: Date?
 
     /// No answer came.
     init(cause: any Error) {
@@ -20,7 +25,20 @@ package struct S3Failure: Error {
         code = nil
         message = nil
         requestID = nil
+        bucketRegion = nil
+        date = nil
         self.cause = cause
+    }
+
+    /// One of many things that were asked for at once failed.
+    init(code: String, message: String?) {
+        status = nil
+        self.code = ErrorDocument.printable(code)
+        self.message = message.map(ErrorDocument.printable)
+        requestID = nil
+        bucketRegion = nil
+        date = nil
+        cause = nil
     }
 
     /// The store answered with something else than success.
@@ -29,6 +47,8 @@ package struct S3Failure: Error {
         code = document.code
         message = document.message
         requestID = document.requestID ?? headers.first(name: "x-amz-request-id").map(ErrorDocument.printable)
+        bucketRegion = headers.first(name: "x-amz-bucket-region") ?? document.region
+        date = headers.first(name: "date").flatMap(HTTPDate.parse)
         cause = nil
     }
 }
@@ -61,6 +81,8 @@ package enum S3NoAnswer: Error, Hashable {
     case silent
     /// The whole call took longer than ``S3Deadlines`` allows.
     case overdue
-    /// The answer's head lacks what S3 always sends: the body's length.
+    /// The answer lacks what S3 always sends, such as the body's length, or is no document of S3's.
     case malformed
+    /// The store has other bytes under the key than were sent.
+    case otherBytes
 }

@@ -10,6 +10,8 @@ package enum S3Error: Error {
     case unavailable(S3Failure)
     /// The body to put could not be read, or has another length than it said; the store is not at fault.
     case source(any Error)
+    /// There are no keys to sign with; nothing was sent.
+    case noCredentials(any Error)
     /// An argument breaks a limit; nothing was sent.
     case invalidArgument(S3InvalidArgument)
     /// The task was cancelled.
@@ -20,6 +22,8 @@ package enum S3Error: Error {
 package enum S3InvalidArgument: Error, Hashable {
     /// The key is empty or longer than ``S3Client/keyBytesMax``.
     case key
+    /// There are more than ``S3Client/pageCountMax`` keys.
+    case keyCount
     /// The content type is empty or has a control character.
     case contentType
     /// The range is negative or empty.
@@ -36,6 +40,7 @@ extension S3Error: CustomStringConvertible {
         case .refused(let failure): "S3: refused: \(failure)"
         case .unavailable(let failure): "S3: unavailable: \(failure)"
         case .source(let error): "S3: the body to put could not be read: \(error)"
+        case .noCredentials(let error): "S3: no credentials: \(error)"
         case .invalidArgument(let argument): "S3: the \(argument) is outside its limits"
         case .cancelled: "S3: cancelled"
         }
@@ -67,6 +72,14 @@ extension S3Error {
     var isRetryable: Bool {
         guard case .unavailable(let failure) = self else { return false }
         return failure.status != 501 && failure.status != 505
+    }
+
+    /// Whether the store does not know such a call at all.
+    var isUnknownCall: Bool {
+        switch self {
+        case .refused(let failure), .unavailable(let failure): [405, 501].contains(failure.status)
+        default: false
+        }
     }
 
     /// Whether the bucket is what is missing.

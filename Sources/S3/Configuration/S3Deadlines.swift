@@ -20,6 +20,9 @@ package struct S3Deadlines: Sendable, Hashable {
     /// For every other whole call; of a get until its answer begins, from there ``silence`` holds between bytes.
     package var call: Duration = .seconds(5)
 
+    /// For a whole call that lists, or deletes, up to a thousand objects.
+    package var list: Duration = .seconds(15)
+
     /// The deadlines in use; change single ones after.
     package init() {}
 }

@@ -7,11 +7,13 @@ package struct S3Configuration: Sendable, Hashable {
     /// The bucket's name, 3 to 63 characters.
     package let bucket: String
     /// The region that signatures name, such as `eu-west-1`.
-    package let region: String
+    package private(set) var region: String
     /// Whether the bucket is the first part of the path instead of the host's name.
     package let usesPathStyle: Bool
     /// Where the store listens.
-    let endpoint: Endpoint
+    private(set) var endpoint: Endpoint
+    /// Whether the endpoint is AWS's own of the region, so that another region has another.
+    private let followsRegion: Bool
 
     /// Checks and takes the settings.
     ///
@@ -32,8 +34,29 @@ package struct S3Configuration: Sendable, Hashable {
         guard Self.isRegionName(region) else { throw .region(region) }
         self.bucket = bucket
         self.region = region
-        self.endpoint = try Endpoint(url: endpoint ?? "https://s3.\(region).amazonaws.com")
+        let regional = try Endpoint(url: Self.regionalURL(region))
+        self.endpoint = try endpoint.map { url throws(S3ConfigurationError) in try Endpoint(url: url) } ?? regional
+        followsRegion = self.endpoint == regional
         self.usesPathStyle = forcePathStyle || bucket.contains(".") || self.endpoint.hasNoSubdomains
+    }
+
+    /// The same bucket, where it turned out to be.
+    ///
+    /// - Parameter region: What the store said; no region's name gives nil.
+    func moved(to region: String) -> S3Configuration? {
+        guard Self.isRegionName(region) else { return nil }
+        var moved = self
+        moved.region = region
+        if followsRegion {
+            guard let endpoint = try? Endpoint(url: Self.regionalURL(region)) else { return nil }
+            moved.endpoint = endpoint
+        }
+        return moved
+    }
+
+    /// Source: AWS, "Amazon S3 endpoints and quotas"; China's regions are a partition of their own.
+    private static func regionalURL(_ region: String) -> String {
+        "https://s3.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")"
     }
 
     /// The `Host` header: without the port where the scheme implies it, as it must be signed.

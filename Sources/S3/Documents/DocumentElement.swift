@@ -1,0 +1,106 @@
+import Foundation
+import NIOCore
+
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
+/// An element of one of S3's XML documents, with what stands in it.
+struct DocumentElement: Sendable {
+    /// Without a prefix, since only some stores use one.
+    let name: String
+    fileprivate(set) var text = ""
+    fileprivate(set) var children: [DocumentElement] = []
+
+    /// The text of the first child of that name; nil when there is none.
+    subscript(name: String) -> String? {
+        children.first { $0.name == name }?.text
+    }
+
+    /// All children of that name.
+    func all(_ name: String) -> [DocumentElement] {
+        children.filter { $0.name == name }
+    }
+}
+
+extension DocumentElement {
+    /// Deeper than any document of S3's goes.
+    private static let depthMax = 16
+
+    /// Reads a document that must be well-formed to its end.
+    ///
+    /// - Parameters:
+    ///   - bytes: The document.
+    ///   - name: What the root's name begins with; some stores leave the `Result` at its end out.
+    /// - Returns: The root.
+    /// - Throws: ``S3NoAnswer/malformed``.
+    static func read(_ bytes: ByteBuffer, root name: String) throws(S3NoAnswer) -> DocumentElement {
+        let reader = Reader(depthMax: depthMax)
+        guard reader.read(bytes), let root = reader.root, root.name.hasPrefix(name) else { throw .malformed }
+        return root
+    }
+
+    /// Reads as far as a document is well-formed; nil for what is no XML.
+    static func readBeginning(_ bytes: ByteBuffer) -> DocumentElement? {
+        let reader = Reader(depthMax: depthMax)
+        _ = reader.read(bytes)
+        return reader.root
+    }
+}
+
+/// Puts the parser's events together.
+private final class Reader: NSObject, XMLParserDelegate {
+    private let depthMax: Int
+    /// From the root to the element that is being read.
+    private var open: [DocumentElement] = []
+    private var closedRoot: DocumentElement?
+
+    init(depthMax: Int) {
+        self.depthMax = depthMax
+    }
+
+    /// The document's root with what was read of it.
+    var root: DocumentElement? {
+        if let closedRoot { return closedRoot }
+        return open.reversed().reduce(nil) { child, parent in
+            var parent = parent
+            if let child { parent.children.append(child) }
+            return parent
+        }
+    }
+
+    /// - Returns: Whether the document is well-formed.
+    func read(_ bytes: ByteBuffer) -> Bool {
+        let parser = XMLParser(data: Data(bytes.readableBytesView))
+        parser.shouldResolveExternalEntities = false
+        parser.delegate = self
+        return parser.parse() && closedRoot != nil
+    }
+
+    func parser(
+        _ parser: XMLParser,
+        didStartElement elementName: String,
+        namespaceURI: String?,
+        qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        guard open.count < depthMax, closedRoot == nil else { return parser.abortParsing() }
+        let name = elementName.split(separator: ":").last.map(String.init) ?? elementName
+        open.append(DocumentElement(name: name))
+    }
+
+    func parser(
+        _ parser: XMLParser,
+        didEndElement elementName: String,
+        namespaceURI: String?,
+        qualifiedName: String?
+    ) {
+        guard let element = open.popLast() else { return }
+        if open.isEmpty { closedRoot = element } else { open[open.count - 1].children.append(element) }
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters string: String) {
+        guard !open.isEmpty else { return }
+        open[open.count - 1].text += string
+    }
+}

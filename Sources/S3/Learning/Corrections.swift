@@ -1,0 +1,82 @@
+import Foundation
+import NIOHTTP1
+
+/// What can be put right at once after a refusal, each thing once in a call; pure.
+///
+/// A wrong region is 301, 307 or 400 with the right one in a header or in `<Region>`; HEAD's answers have no document,
+/// so that a bare 400 may mean a wrong region or expired keys. Sources: AWS, "Error responses", list of error codes,
+/// and "HeadBucket".
+struct Corrections {
+    enum Correction: Equatable {
+        /// The bucket is somewhere else.
+        case address(S3Configuration)
+        /// The answer does not tell what is wrong; one to a request that is answered with a document will.
+        case ask
+        /// The store's clock is this many seconds ahead of ours.
+        case clock(TimeInterval)
+        /// The store no longer takes the keys.
+        case credentials
+    }
+
+    private enum Kind {
+        case address, ask, clock, credentials
+    }
+
+    private var done: Set<Kind> = []
+    private let mayAsk: Bool
+
+    /// Signatures hold for 15 minutes to either side of the store's clock (AWS, "Signing and authenticating REST
+    /// requests", section "Time stamp requirement").
+    private static let clockToleranceSeconds: TimeInterval = 15 * 60
+
+    /// - Parameter mayAsk: False for the request that asks.
+    init(mayAsk: Bool) {
+        self.mayAsk = mayAsk
+    }
+
+    /// What to put right before the same request is sent again; nil when nothing is.
+    ///
+    /// - Parameters:
+    ///   - error: How the last try ended.
+    ///   - method: The request's.
+    ///   - facts: What the try was made with.
+    ///   - date: Our own time of the try.
+    mutating func next(
+        after error: S3Error,
+        to method: HTTPMethod,
+        with facts: StoreFacts,
+        at date: Date
+    ) -> Correction? {
+        guard case .refused(let failure) = error,
+            let (kind, correction) = Self.correction(of: failure, isBare: method == .HEAD, facts: facts, date: date),
+            kind != .ask || mayAsk, done.insert(kind).inserted
+        else { return nil }
+        return correction
+    }
+
+    private static func correction(
+        of failure: S3Failure,
+        isBare: Bool,
+        facts: StoreFacts,
+        date: Date
+    ) -> (Kind, Correction)? {
+        let status = failure.status ?? 0
+        if failure.code == "RequestTimeTooSkewed" || (isBare && status == 403) {
+            let needed = failure.code == nil ? clockToleranceSeconds : 0
+            guard let offset = failure.date?.timeIntervalSince(date).rounded(),
+                abs(offset - facts.clockOffset) > needed
+            else { return nil }
+            return (.clock, .clock(offset))
+        }
+        if ["ExpiredToken", "TokenRefreshRequired", "InvalidToken"].contains(failure.code) {
+            return (.credentials, .credentials)
+        }
+        let isElsewhere = status == 301 || status == 307 || failure.code == "AuthorizationHeaderMalformed"
+        guard isElsewhere || (isBare && status == 400) else { return nil }
+        guard let region = failure.bucketRegion else { return (.ask, .ask) }
+        guard region != facts.configuration.region, let moved = facts.configuration.moved(to: region) else {
+            return isBare && status == 400 ? (.ask, .ask) : nil
+        }
+        return (.address, .address(moved))
+    }
+}

@@ -1,0 +1,70 @@
+import NIOCore
+import NIOHTTP1
+
+extension S3Client {
+    /// The most objects or uploads of a page, and keys of a deletion (AWS, "ListObjectsV2", "DeleteObjects").
+    package static let pageCountMax = 1_000
+    /// A page's most bytes: its keys, each byte of which may take three, and what stores say of an object.
+    private static let pageBytesMax = pageCountMax * (3 * keyBytesMax + 1_024)
+
+    /// Lists objects, page by page, in no order that all stores keep.
+    ///
+    /// - Parameter next: where the page begins, as the page before says; nil for the first.
+    /// - Returns: the page; empty when there is no bucket.
+    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
+    package func list(from next: String? = nil) async throws(S3Error) -> S3ObjectPage {
+        var query = [
+            QueryItem("list-type", "2"), QueryItem("max-keys", "\(Self.pageCountMax)"),
+            QueryItem("encoding-type", "url"),
+        ]
+        if let next { query.append(QueryItem("continuation-token", next)) }
+        guard let document = try await page(query, root: "ListBucketResult") else {
+            return S3ObjectPage(entries: [], next: nil)
+        }
+        do { return try S3ObjectPage(document) } catch { throw .unavailable(S3Failure(cause: error)) }
+    }
+
+    /// Lists uploads in parts that were neither completed nor aborted, page by page.
+    ///
+    /// - Parameter next: where the page begins, as the page before says; nil for the first.
+    /// - Returns: the page; empty when there is no bucket.
+    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
+    package func listUploads(from next: S3UploadPage.Marker? = nil) async throws(S3Error) -> S3UploadPage {
+        var query = [
+            QueryItem("uploads"), QueryItem("max-uploads", "\(Self.pageCountMax)"), QueryItem("encoding-type", "url"),
+        ]
+        if let next { query += [QueryItem("key-marker", next.key), QueryItem("upload-id-marker", next.uploadID)] }
+        guard let document = try await page(query, root: "ListMultipartUploadsResult") else {
+            return S3UploadPage(entries: [], next: nil)
+        }
+        do { return try S3UploadPage(document) } catch { throw .unavailable(S3Failure(cause: error)) }
+    }
+
+    private func page(_ query: [QueryItem], root: String) async throws(S3Error) -> DocumentElement? {
+        do {
+            return try await document(
+                S3Request(method: .GET, query: query),
+                root: root,
+                bytesMax: Self.pageBytesMax,
+                during: Call(within: deadlines.list)
+            )
+        } catch .notFound {
+            return nil
+        }
+    }
+
+    /// Takes back an upload in parts and what it stored; that there is none is success.
+    ///
+    /// - Parameters:
+    ///   - key: as listed.
+    ///   - uploadID: as listed.
+    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
+    package func abortUpload(key: String, uploadID: String) async throws(S3Error) {
+        let request = S3Request(method: .DELETE, key: key, query: [QueryItem("uploadId", uploadID)])
+        do {
+            try await send(request, during: Call(within: deadlines.call))
+        } catch .notFound {
+            return
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Crypto
+package import NIOCore
+
+/// The two digests that stores know objects by, taken in one go while the bytes pass.
+package struct ObjectDigests: Sendable {
+    private var sha256 = SHA256()
+    private var md5 = Insecure.MD5()
+
+    /// Begins with no bytes.
+    package init() {}
+
+    /// Takes the next bytes.
+    ///
+    /// - Parameter bytes: any number of them.
+    package mutating func update(_ bytes: ByteBuffer) {
+        bytes.withUnsafeReadableBytes { bytes in
+            sha256.update(bufferPointer: bytes)
+            md5.update(bufferPointer: bytes)
+        }
+    }
+
+    /// The SHA-256 of what was taken, 64 lower-case hexadecimal digits: what signatures cover.
+    package var sha256Hex: String { sha256.finalize().hexadecimal }
+
+    /// The MD5 of what was taken, 32 lower-case hexadecimal digits: what most stores answer as the entity tag of an
+    /// object that was put whole. It finds accidents, and is trusted with nothing else.
+    package var md5Hex: String { md5.finalize().hexadecimal }
+}

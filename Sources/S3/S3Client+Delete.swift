@@ -1,0 +1,73 @@
+import Crypto
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+extension S3Client {
+    /// Removes an object; that there is none is success.
+    ///
+    /// - Parameter key: 1 to ``keyBytesMax`` bytes of UTF-8.
+    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
+    package func delete(key: String) async throws(S3Error) {
+        try Self.check(key: key)
+        do {
+            try await send(S3Request(method: .DELETE, key: key), during: Call(within: deadlines.call))
+        } catch .notFound {
+            return
+        }
+    }
+
+    /// Removes many objects at once; that there are none is success.
+    ///
+    /// A store that does not know the call is asked for each object by itself.
+    ///
+    /// - Parameter keys: at most ``pageCountMax``, each 1 to ``keyBytesMax`` bytes of UTF-8.
+    /// - Returns: the keys whose objects are still there, each with the reason.
+    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``, when nothing is known of any.
+    package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
+        guard keys.count <= Self.pageCountMax else { throw .invalidArgument(.keyCount) }
+        for key in keys { try Self.check(key: key) }
+        let together = keys.filter(RequestDocument.canHold)
+        var failures: [String: S3Failure] = [:]
+        var single = keys.filter { !RequestDocument.canHold($0) }
+        if together.count == 1 {
+            single += together
+        } else if !together.isEmpty {
+            do {
+                failures = try await deleteTogether(together)
+            } catch .notFound(let failure) where failure.code == "NoSuchBucket" {
+                return [:]
+            } catch {
+                guard error.isUnknownCall else { throw error }
+                single = keys
+            }
+        }
+        for key in single { try await delete(key: key) }
+        return failures
+    }
+
+    /// Source: AWS, "DeleteObjects".
+    private func deleteTogether(_ keys: [String]) async throws(S3Error) -> [String: S3Failure] {
+        let document = RequestDocument("Delete")
+        document.add("Quiet", "true")
+        for key in keys { document.add("Object", ["Key": key]) }
+        let body = document.body
+        var request = S3Request(method: .POST, query: [QueryItem("delete")], body: body)
+        // The one call of ours that AWS refuses without a digest besides the signed one.
+        request.headers = ["Content-Type": "application/xml", "Content-MD5": body.md5Base64]
+        let result = try await self.document(
+            request,
+            root: "DeleteResult",
+            bytesMax: Self.deletionAnswerBytesMax,
+            during: Call(within: deadlines.list)
+        )
+        let failures = result.all("Error").compactMap { element in
+            element["Key"].map { key in
+                (key, S3Failure(code: element["Code"] ?? "unknown", message: element["Message"]))
+            }
+        }
+        return Dictionary(failures) { first, _ in first }.filter { $0.value.code != "NoSuchKey" }
+    }
+
+    private static let deletionAnswerBytesMax = pageCountMax * (3 * keyBytesMax + 1_024)
+}

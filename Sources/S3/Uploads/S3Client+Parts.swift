@@ -1,0 +1,127 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// One part of an object, as the store took it.
+private struct UploadedPart: Sendable {
+    let number: Int
+    let md5Hex: String
+    let tag: EntityTag
+}
+
+extension S3Client {
+    /// Stores an object in parts; aborts the upload when any of it fails, or the task is cancelled.
+    ///
+    /// Source: AWS, "Uploading and copying objects using multipart upload".
+    ///
+    /// - Returns: the store's entity tag, and the one to expect.
+    func putInParts(
+        key: String,
+        body: S3Body,
+        contentType: String,
+        during call: Call
+    ) async throws(S3Error) -> (tag: EntityTag?, expected: String) {
+        let uploadID = try await makingBucket(during: call) { call throws(S3Error) in
+            try await createUpload(key: key, contentType: contentType, during: call)
+        }
+        do {
+            let parts = try await putParts(of: body, key: key, uploadID: uploadID, during: call)
+            let expected = EntityTag.ofParts(md5Hex: parts.map(\.md5Hex))
+            let tag = try await complete(parts, key: key, uploadID: uploadID, expected: expected, during: call)
+            return (tag, expected)
+        } catch {
+            // In a task of its own, since this one may be cancelled, and the store keeps parts, and their price, until
+            // it is told.
+            await Task { try? await abortUpload(key: key, uploadID: uploadID) }.value
+            throw error
+        }
+    }
+
+    private func createUpload(key: String, contentType: String, during call: Call) async throws(S3Error) -> String {
+        var request = S3Request(method: .POST, key: key, query: [QueryItem("uploads")])
+        request.headers = ["Content-Type": contentType]
+        let document = try await document(request, root: "InitiateMultipartUpload", during: call)
+        guard let uploadID = document["UploadId"], !uploadID.isEmpty else {
+            throw .unavailable(S3Failure(cause: S3NoAnswer.malformed))
+        }
+        return uploadID
+    }
+
+    private func putParts(
+        of body: S3Body,
+        key: String,
+        uploadID: String,
+        during call: Call
+    ) async throws(S3Error) -> [UploadedPart] {
+        let ranges = uploads.parts(length: body.length)
+        do {
+            return try await withThrowingTaskGroup(of: UploadedPart.self) { group in
+                var uploaded: [UploadedPart] = []
+                for (index, range) in ranges.enumerated() {
+                    if index >= uploads.partsInFlight, let part = try await group.next() { uploaded.append(part) }
+                    group.addTask {
+                        try await putPart(
+                            index + 1,
+                            body: body,
+                            range: range,
+                            key: key,
+                            uploadID: uploadID,
+                            during: call
+                        )
+                    }
+                }
+                for try await part in group { uploaded.append(part) }
+                return uploaded.sorted { $0.number < $1.number }
+            }
+        } catch let error as S3Error {
+            throw error
+        } catch {
+            throw .cancelled
+        }
+    }
+
+    private func putPart(
+        _ number: Int,
+        body: S3Body,
+        range: Range<Int>,
+        key: String,
+        uploadID: String,
+        during call: Call
+    ) async throws(S3Error) -> UploadedPart {
+        let part: S3Body
+        do { part = try await body.part(range) } catch { throw .source(error) }
+        let query = [QueryItem("partNumber", "\(number)"), QueryItem("uploadId", uploadID)]
+        let request = S3Request(method: .PUT, key: key, query: query, body: part)
+        guard let tag = EntityTag(try await send(request, during: call.restarted())) else {
+            throw .unavailable(S3Failure(cause: S3NoAnswer.malformed))
+        }
+        return UploadedPart(number: number, md5Hex: part.md5Hex, tag: tag)
+    }
+
+    private func complete(
+        _ parts: [UploadedPart],
+        key: String,
+        uploadID: String,
+        expected: String,
+        during call: Call
+    ) async throws(S3Error) -> EntityTag? {
+        let document = RequestDocument("CompleteMultipartUpload")
+        for part in parts { document.add("Part", ["PartNumber": "\(part.number)", "ETag": "\"\(part.tag.value)\""]) }
+        let request = S3Request(method: .POST, key: key, query: [QueryItem("uploadId", uploadID)], body: document.body)
+        let isOfCiphertext = parts.contains(where: \.tag.isOfCiphertext)
+        do {
+            let result = try await self.document(
+                request,
+                root: "CompleteMultipartUpload",
+                during: call.restarted()
+            )
+            return result["ETag"].map { EntityTag(text: $0, isOfCiphertext: isOfCiphertext) }
+        } catch .notFound(let failure) where failure.code == "NoSuchUpload" {
+            // An earlier try may have completed it, and its answer been lost.
+            guard let info = try await head(key: key, during: call.restarted()), let tag = info.etag else {
+                throw .notFound(failure)
+            }
+            return EntityTag(text: tag, isOfCiphertext: isOfCiphertext)
+        }
+    }
+}

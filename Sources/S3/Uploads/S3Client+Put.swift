@@ -1,0 +1,81 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+extension S3Client {
+    /// Stores an object, in place of any under the same key; makes the bucket when it is missing.
+    ///
+    /// An object larger than ``S3UploadPolicy/singlePutBytesMax`` goes in parts. What the store then says it has is
+    /// compared with what was sent. Never lasts longer than ``S3Deadlines/put``; fails within ``S3Deadlines/giveUp``
+    /// when the store is stopped.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8, any characters.
+    ///   - body: the bytes; read once for every try, one chunk at a time, and once more for each part.
+    ///   - contentType: given back with the object, such as `image/jpeg`.
+    /// - Throws: any case of ``S3Error``. The object is then in the store as a whole or not at all; after
+    ///   ``S3NoAnswer/otherBytes`` it is there, and to be deleted.
+    package func put(key: String, body: S3Body, contentType: String) async throws(S3Error) {
+        try Self.check(key: key)
+        let isPrintable = contentType.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        guard !contentType.isEmpty, isPrintable else { throw .invalidArgument(.contentType) }
+        let call = Call(within: deadlines.put)
+        let (tag, expected): (EntityTag?, String)
+        if body.length <= uploads.singlePutBytesMax {
+            (tag, expected) = try await makingBucket(during: call) { call throws(S3Error) in
+                let headers: HTTPHeaders = ["Content-Type": contentType]
+                let request = S3Request(method: .PUT, key: key, headers: headers, body: body)
+                return (EntityTag(try await send(request, during: call)), body.md5Hex)
+            }
+        } else {
+            (tag, expected) = try await putInParts(key: key, body: body, contentType: contentType, during: call)
+        }
+        try await verify(tag, expected: expected, key: key, body: body, during: call.restarted())
+    }
+
+    /// Runs a request, and once more when it makes the bucket that was missing.
+    func makingBucket<Result>(
+        during call: Call,
+        _ operation: (Call) async throws(S3Error) -> Result
+    ) async throws(S3Error) -> Result {
+        do {
+            return try await operation(call)
+        } catch {
+            guard error.isMissingBucket else { throw error }
+        }
+        do {
+            try await createBucket(during: call.restarted())
+        } catch .refused(let failure) where failure.status == 409 {
+            // Someone else was faster; whether the bucket is ours to write to, the second try finds out.
+        }
+        return try await operation(call.restarted())
+    }
+
+    /// Compares what the store says of an object with what was sent.
+    ///
+    /// An entity tag that is not the expected one is no proof of other bytes: some stores encrypt, and others have tags
+    /// of their own. The signature made the store check the bytes as they came, so that for these their number is
+    /// enough; of a store that was not known to be such, the object is read back.
+    private func verify(
+        _ tag: EntityTag?,
+        expected: String,
+        key: String,
+        body: S3Body,
+        during call: Call
+    ) async throws(S3Error) {
+        if tag?.matches(expected) == true { return }
+        if tag?.isOfCiphertext == true || learned.current.hasOpaqueTags {
+            let info = try await head(key: key, during: call)
+            guard info?.contentLength == body.length else {
+                throw .unavailable(S3Failure(cause: S3NoAnswer.otherBytes))
+            }
+            return
+        }
+        var digests = ObjectDigests()
+        for try await chunk in try await get(key: key, during: call).bytes { digests.update(chunk) }
+        guard digests.sha256Hex == body.sha256Hex else {
+            throw .unavailable(S3Failure(cause: S3NoAnswer.otherBytes))
+        }
+        learned.noteOpaqueTags()
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@testable import S3
+
+/// Lists, and deletions of many at once.
+@Suite(.timeLimit(.minutes(2)))
+struct ListingTests {
+    @Test("More objects than fit a page are listed once each, with what the store says of them, and deleted together")
+    func pages() async throws {
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                let first = try await client.list()
+                #expect(first.entries.isEmpty, "there is no bucket yet")
+                try await client.put(key: "put", body: S3Body("hello"), contentType: "text/plain")
+                let keys = (0..<1_205).map { "k\($0)" }
+                for key in keys {
+                    try Data("x".utf8).write(to: server.directory.appending(path: "photos/\(key)"))
+                }
+                // It remembers for minutes what a folder held.
+                try await server.restart()
+                let entries = try await Self.all(client)
+                #expect(entries.map(\.key).sorted() == (keys + ["put"]).sorted())
+                let put = try #require(entries.first { $0.key == "put" })
+                #expect(put.length == 5)
+                #expect(put.tag == S3Body("hello").md5Hex)
+                #expect(abs(put.lastModified.timeIntervalSinceNow) < 60)
+
+                let failures = try await client.delete(keys: Array(keys.prefix(S3Client.pageCountMax)))
+                #expect(failures.isEmpty)
+                #expect(try await Self.all(client).count == 206)
+                #expect(try await client.delete(keys: ["none", "never"]).isEmpty, "missing ones are success")
+            }
+        }
+    }
+
+    @Test("Of objects deleted together, each that is left is named with the reason")
+    func partialDeletion() async throws {
+        let result = """
+            <DeleteResult><Error><Key>b</Key><Code>AccessDenied</Code><Message>No.</Message></Error>\
+            <Error><Key>c</Key><Code>NoSuchKey</Code></Error></DeleteResult>
+            """
+        try await ScriptedServer.with([.send(.answer("200 OK", body: result))]) { server in
+            try await withClient(endpoint: server.endpoint) { client in
+                let failures = try await client.delete(keys: ["a", "b", "c"])
+                #expect(failures.mapValues(\.code) == ["b": "AccessDenied"])
+            }
+            let request = try #require(server.received.first)
+            #expect(request.target == "/photos?delete=")
+            #expect(request.headers["content-md5"] == S3Body(request.body).md5Base64)
+            let document = try DocumentElement.read(request.body, root: "Delete")
+            #expect(document.all("Object").map { $0["Key"] } == ["a", "b", "c"])
+        }
+    }
+
+    @Test(
+        "A store that can't delete together, and keys that XML can't hold, are dealt with one by one",
+        arguments: ["405 Method Not Allowed", "501 Not Implemented"]
+    )
+    func oneByOne(status: String) async throws {
+        let gone = ScriptedServer.Reply.send(.answer("204 No Content"))
+        try await ScriptedServer.with([.send(.failure(status, code: "NotImplemented")), gone, gone, gone]) { server in
+            try await withClient(endpoint: server.endpoint) { client in
+                let failures = try await client.delete(keys: ["a", "b", "c\n"])
+                #expect(failures.isEmpty)
+            }
+            #expect(server.received.dropFirst().map(\.target) == ["/photos/a", "/photos/b", "/photos/c%0A"])
+        }
+    }
+
+    @Test("The next page is asked for by the token of the one before, encoded once")
+    func continuation() async throws {
+        let cut = """
+            <ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>a+/=</NextContinuationToken>\
+            </ListBucketResult>
+            """
+        let end = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+        try await ScriptedServer.with([.send(.answer("200 OK", body: cut)), .send(.answer("200 OK", body: end))]) {
+            server in
+            try await withClient(endpoint: server.endpoint) { client in
+                _ = try await Self.all(client)
+            }
+            #expect(server.received.last?.target.contains("continuation-token=a%2B%2F%3D&") == true)
+        }
+    }
+
+    @Test("Uploads that were not completed are listed and aborted")
+    func leftovers() async throws {
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+                #expect(try await client.listUploads().entries.isEmpty)
+                let request = S3Request(method: .POST, key: "left", query: [QueryItem("uploads")])
+                let call = Call(within: .seconds(5))
+                _ = try await client.document(request, root: "InitiateMultipartUpload", during: call)
+                let page = try await client.listUploads()
+                let left = try #require(page.entries.first)
+                #expect(page.entries.count == 1 && left.key == "left")
+                try await client.abortUpload(key: left.key, uploadID: left.uploadID)
+                #expect(try await client.listUploads().entries.isEmpty)
+                try await client.abortUpload(key: left.key, uploadID: left.uploadID)
+            }
+        }
+    }
+
+    @Test("More keys than a call takes are refused before anything is sent")
+    func limit() async throws {
+        try await withClient(endpoint: "http://127.0.0.1:1") { client in
+            let keys = (0...S3Client.pageCountMax).map { "\($0)" }
+            let error = await failure { () async throws(S3Error) in _ = try await client.delete(keys: keys) }
+            guard case .invalidArgument(.keyCount) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    private static func all(_ client: S3Client) async throws(S3Error) -> [S3ObjectPage.Entry] {
+        var entries: [S3ObjectPage.Entry] = []
+        var next: String?
+        repeat {
+            let page = try await client.list(from: next)
+            entries += page.entries
+            next = page.next
+        } while next != nil
+        return entries
+    }
+}
