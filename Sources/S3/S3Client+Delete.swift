@@ -27,12 +27,14 @@ extension S3Client {
     package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
         guard keys.count <= Self.pageCountMax else { throw .invalidArgument(.keyCount) }
         for key in keys { try Self.check(key: key) }
+        if keys.count == 1 {
+            try await delete(key: keys[0])
+            return [:]
+        }
         let together = keys.filter(RequestDocument.canHold)
         var failures: [String: S3Failure] = [:]
         var single = keys.filter { !RequestDocument.canHold($0) }
-        if together.count == 1 {
-            single += together
-        } else if !together.isEmpty {
+        if !together.isEmpty {
             do {
                 failures = try await deleteTogether(together)
             } catch .notFound(let failure) where failure.code == "NoSuchBucket" {

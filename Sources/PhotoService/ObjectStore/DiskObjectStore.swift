@@ -40,13 +40,14 @@ struct DiskObjectStore: ObjectStore {
         }
     }
 
-    func delete(key: String) async throws(ObjectStoreError) {
-        let path = try path(of: key)
-        do {
-            try await run { try PosixFile.remove(path) }
-        } catch .unavailable(let error) {
-            // One file that can't be removed says nothing about the others.
-            throw .refused(error)
+    func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
+        let paths = try keys.map { key throws(ObjectStoreError) in (key, try path(of: key)) }
+        return try await run {
+            var failures: [String: any Error] = [:]
+            for (key, path) in paths {
+                do { try PosixFile.remove(path) } catch { failures[key] = error }
+            }
+            return failures
         }
     }
 

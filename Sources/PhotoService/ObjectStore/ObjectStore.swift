@@ -12,11 +12,12 @@ protocol ObjectStore: Sendable {
     /// - Throws: `ObjectStoreError`.
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError)
 
-    /// Deletes an object; that there is none is success.
+    /// Deletes objects; that there are none is success.
     ///
-    /// - Parameter key: Names the object.
-    /// - Throws: `ObjectStoreError`.
-    func delete(key: String) async throws(ObjectStoreError)
+    /// - Parameter keys: Name the objects, at most a thousand.
+    /// - Returns: The keys whose objects are still there, each with the reason.
+    /// - Throws: `ObjectStoreError` when nothing is known of any.
+    func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error]
 
     /// How a client gets an object.
     ///
@@ -33,6 +34,16 @@ protocol ObjectStore: Sendable {
     /// - Parameter date: What was begun before is left over.
     /// - Throws: `ObjectStoreError`.
     func removeLeftovers(from date: Date) async throws(ObjectStoreError)
+}
+
+extension ObjectStore {
+    /// Deletes an object; that there is none is success.
+    ///
+    /// - Parameter key: Names the object.
+    /// - Throws: `ObjectStoreError`.
+    func delete(key: String) async throws(ObjectStoreError) {
+        if let failure = try await delete(keys: [key])[key] { throw .refused(failure) }
+    }
 }
 
 /// How a client gets an object's bytes.

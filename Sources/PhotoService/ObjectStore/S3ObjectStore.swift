@@ -19,8 +19,8 @@ struct S3ObjectStore: ObjectStore {
         }
     }
 
-    func delete(key: String) async throws(ObjectStoreError) {
-        try await call { () async throws(S3Error) in try await client.delete(key: key) }
+    func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
+        try await call { () async throws(S3Error) in try await client.delete(keys: keys) }
     }
 
     func delivery(

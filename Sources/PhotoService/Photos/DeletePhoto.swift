@@ -17,7 +17,7 @@ struct DeletePhoto: Sendable {
         guard try await photos.remove(randomID, ofUser: userID) else { return false }
         do {
             try await objects.delete(key: randomID)
-            try await photos.finishDeletion(randomID)
+            try await photos.finishDeletions([randomID])
         } catch {
             // The photo is gone for its owner; that its object must go too is written down.
             logger.warning("a deletion is left to the sweeper", metadata: ["error": "\(error)"])

@@ -11,10 +11,6 @@ package struct PhotoStore: Sendable {
     static let pendingSecondsMax = 40
     /// How long the object of a failed put may still appear: a store that was halted works off what it was sent.
     static let settlingSeconds = 20
-    /// How many deletions one process takes on at a time.
-    static let deletionBatchSize = 20
-    /// The longest pause between two attempts to delete an object.
-    static let deletionBackOffSecondsMax = 600
 
     /// The photos of whoever a token names, oldest first: one statement checks the token and lists.
     ///
@@ -121,41 +117,5 @@ package struct PhotoStore: Sendable {
             ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
             """
         )
-    }
-
-    /// Takes on deletions that are due; other processes leave them alone until the next attempt is due.
-    ///
-    /// - Returns: The ids of the objects to delete, at most `deletionBatchSize`.
-    /// - Throws: `PostgresError`.
-    func claimDeletions() async throws -> [String] {
-        let query: PostgresQuery = """
-            UPDATE object_deletions SET
-                attempts = attempts + 1,
-                due_at = now() AT TIME ZONE 'UTC'
-                    + make_interval(secs => least(\(Self.deletionBackOffSecondsMax), 10 * 2 ^ least(attempts, 10)))
-            WHERE random_id IN (
-                SELECT random_id FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC'
-                ORDER BY due_at LIMIT \(Self.deletionBatchSize) FOR UPDATE SKIP LOCKED
-            )
-            RETURNING random_id
-            """
-        return try await postgres.withConnection { connection in
-            try await connection.query(query).map { try $0.decode("random_id") }
-        }
-    }
-
-    /// Gives back a deletion that was taken on and not tried.
-    func releaseDeletion(_ randomID: String) async throws {
-        try await postgres.execute(
-            """
-            UPDATE object_deletions SET attempts = attempts - 1, due_at = now() AT TIME ZONE 'UTC'
-            WHERE random_id = \(randomID)
-            """
-        )
-    }
-
-    /// Forgets a deletion whose object is gone.
-    func finishDeletion(_ randomID: String) async throws {
-        try await postgres.execute("DELETE FROM object_deletions WHERE random_id = \(randomID)")
     }
 }

@@ -38,18 +38,24 @@ struct PhotoSweeper: Service {
         while true {
             let randomIDs = try await photos.claimDeletions()
             if randomIDs.isEmpty { return }
-            for (index, randomID) in randomIDs.enumerated() {
-                do {
-                    try await objects.delete(key: randomID)
-                    try await photos.finishDeletion(randomID)
-                } catch let error as ObjectStoreError {
-                    logger.warning("an object could not be deleted and will be tried again")
-                    guard case .unavailable = error else { continue }
-                    // A store that is down would take its time to say so for each object; the next sweep is soon.
-                    for untried in randomIDs[(index + 1)...] { try await photos.releaseDeletion(untried) }
-                    return
-                }
+            do {
+                try await delete(randomIDs)
+            } catch let error as ObjectStoreError {
+                logger.warning("deletions wait for the store", metadata: ["error": "\(error)"])
+                guard case .unavailable = error else { continue }
+                // A store that is down costs no object an attempt; the next sweep is soon.
+                return try await photos.releaseDeletions(randomIDs)
             }
         }
+    }
+
+    private func delete(_ randomIDs: [String]) async throws {
+        let failures = try await objects.delete(keys: randomIDs)
+        try await photos.finishDeletions(randomIDs.filter { failures[$0] == nil })
+        guard !failures.isEmpty else { return }
+        logger.warning(
+            "objects could not be deleted and will be tried again",
+            metadata: ["count": "\(failures.count)"]
+        )
     }
 }

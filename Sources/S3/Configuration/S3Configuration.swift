@@ -42,7 +42,8 @@ package struct S3Configuration: Sendable, Hashable {
 
     /// The same bucket, where it turned out to be.
     ///
-    /// - Parameter region: What the store said; no region's name gives nil.
+    /// - Parameter region: What the store said.
+    /// - Returns: The bucket's configuration; nil for what is no region's name.
     func moved(to region: String) -> S3Configuration? {
         guard Self.isRegionName(region) else { return nil }
         var moved = self

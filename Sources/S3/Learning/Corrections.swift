@@ -34,13 +34,14 @@ struct Corrections {
         self.mayAsk = mayAsk
     }
 
-    /// What to put right before the same request is sent again; nil when nothing is.
+    /// Decides what to put right before the same request is sent again; nil when nothing is.
     ///
     /// - Parameters:
     ///   - error: How the last try ended.
     ///   - method: The request's.
     ///   - facts: What the try was made with.
     ///   - date: Our own time of the try.
+    /// - Returns: What to put right.
     mutating func next(
         after error: S3Error,
         to method: HTTPMethod,

@@ -22,7 +22,9 @@ package struct ObjectDigests: Sendable {
     /// The SHA-256 of what was taken, 64 lower-case hexadecimal digits: what signatures cover.
     package var sha256Hex: String { sha256.finalize().hexadecimal }
 
-    /// The MD5 of what was taken, 32 lower-case hexadecimal digits: what most stores answer as the entity tag of an
-    /// object that was put whole. It finds accidents, and is trusted with nothing else.
+    /// The MD5 of what was taken, 32 lower-case hexadecimal digits.
+    ///
+    /// Most stores answer it as the entity tag of an object that was put whole. It finds accidents, and is trusted with
+    /// nothing else.
     package var md5Hex: String { md5.finalize().hexadecimal }
 }

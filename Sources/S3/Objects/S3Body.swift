@@ -56,6 +56,7 @@ package struct S3Body: Sendable {
     /// A part as a body of its own, which reads the part's bytes once to hash them.
     ///
     /// - Parameter range: within `0..<length`.
+    /// - Returns: the part.
     /// - Throws: what reading throws, or ``S3BodyLengthMismatch``.
     func part(_ range: Range<Int>) async throws -> S3Body {
         var digests = ObjectDigests()

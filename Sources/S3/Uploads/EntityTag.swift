@@ -35,6 +35,7 @@ struct EntityTag: Sendable, Hashable {
     /// What stores answer for an object that came in parts: the MD5 of the parts' MD5s, and how many there were.
     ///
     /// - Parameter parts: each part's MD5 as 32 hexadecimal digits, in order.
+    /// - Returns: the tag, without quotation marks.
     static func ofParts(md5Hex parts: [String]) -> String {
         var digest = Insecure.MD5()
         for part in parts { digest.update(data: bytes(hexadecimal: part)) }

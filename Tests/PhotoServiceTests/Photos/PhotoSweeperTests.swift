@@ -258,7 +258,9 @@ private struct GivingUpStore: ObjectStore {
         try await objects.put(object, key: key, contentType: contentType)
     }
 
-    func delete(key: String) async throws(ObjectStoreError) { try await objects.delete(key: key) }
+    func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
+        try await objects.delete(keys: keys)
+    }
 
     func delivery(key: String, secondsMax: Int, from date: Date) async throws(ObjectStoreError) -> ObjectDelivery? {
         try await objects.delivery(key: key, secondsMax: secondsMax, from: date)

@@ -60,7 +60,7 @@ extension PhotoSweeperTests {
             let due = try await scene.postgres.query(
                 "SELECT FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC' AND attempts = 0"
             )
-            #expect(due.count == 4)
+            #expect(due.count == 5)
         }
     }
 }

@@ -1,0 +1,45 @@
+import Postgres
+
+/// The table `object_deletions`: what is to go from the store, and when it is tried next.
+extension PhotoStore {
+    /// How many deletions one process takes on at a time.
+    static let deletionBatchSize = 100
+    /// The longest pause between two attempts to delete an object.
+    static let deletionBackOffSecondsMax = 600
+
+    /// Takes on deletions that are due; other processes leave them alone until the next attempt is due.
+    ///
+    /// - Returns: The ids of the objects to delete, at most `deletionBatchSize`.
+    /// - Throws: `PostgresError`.
+    func claimDeletions() async throws -> [String] {
+        let query: PostgresQuery = """
+            UPDATE object_deletions SET
+                attempts = attempts + 1,
+                due_at = now() AT TIME ZONE 'UTC'
+                    + make_interval(secs => least(\(Self.deletionBackOffSecondsMax), 10 * 2 ^ least(attempts, 10)))
+            WHERE random_id IN (
+                SELECT random_id FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC'
+                ORDER BY due_at LIMIT \(Self.deletionBatchSize) FOR UPDATE SKIP LOCKED
+            )
+            RETURNING random_id
+            """
+        return try await postgres.withConnection { connection in
+            try await connection.query(query).map { try $0.decode("random_id") }
+        }
+    }
+
+    /// Gives back deletions that were taken on, of which a store that is down said nothing.
+    func releaseDeletions(_ randomIDs: [String]) async throws {
+        try await postgres.execute(
+            """
+            UPDATE object_deletions SET attempts = attempts - 1, due_at = now() AT TIME ZONE 'UTC'
+            WHERE random_id = ANY(\(randomIDs))
+            """
+        )
+    }
+
+    /// Forgets deletions whose objects are gone.
+    func finishDeletions(_ randomIDs: [String]) async throws {
+        try await postgres.execute("DELETE FROM object_deletions WHERE random_id = ANY(\(randomIDs))")
+    }
+}
