@@ -1,3 +1,4 @@
+import CLinux
 import FoundationEssentials
 import Glibc
 
@@ -20,6 +21,28 @@ final class PosixFile: Sendable {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return nil }
         return PosixFile(descriptor: try checked(descriptor, "open"))
+    }
+
+    /// What comes of opening a file without waiting for a disk.
+    enum QuickOpening {
+        case found(PosixFile)
+        case missing
+        /// The system does not know without asking the disk, or is too old to say.
+        case mayBlock
+    }
+
+    /// Opens a file for reading if the system has what that takes in memory, which is a matter of a microsecond or two;
+    /// this belongs on any thread.
+    static func openQuickly(path: String) -> QuickOpening {
+        let descriptor = selfie_open_cached(path)
+        if descriptor >= 0 { return .found(PosixFile(descriptor: descriptor)) }
+        return errno == ENOENT ? .missing : .mayBlock
+    }
+
+    /// Whether the last byte of a range is in memory, and so, as files are read from the disk, most likely all of it;
+    /// false where the file system can't tell. This belongs on any thread.
+    func isInMemory(_ range: Range<Int>) -> Bool {
+        range.isEmpty || selfie_read_cached(descriptor, UInt(range.upperBound - 1)) == 1
     }
 
     /// Makes a file that must not exist yet, readable by this user only.

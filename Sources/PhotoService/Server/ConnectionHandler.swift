@@ -113,12 +113,31 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard event is ContinueEvent else { return context.triggerUserOutboundEvent(event, promise: promise) }
-        if state.takesContinue() {
-            let head = HTTPResponseHead(version: .http1_1, status: .continue)
-            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        switch event {
+        case is ContinueEvent:
+            if state.takesContinue() {
+                let head = HTTPResponseHead(version: .http1_1, status: .continue)
+                context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+            }
+            promise?.succeed()
+        case let event as SendFileEvent: send(event, context: context, promise: promise)
+        default: context.triggerUserOutboundEvent(event, promise: promise)
         }
-        promise?.succeed()
+    }
+
+    private func send(_ event: SendFileEvent, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+        let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: event.file.descriptor)
+        let region = FileRegion(
+            fileHandle: handle,
+            readerIndex: event.range.lowerBound,
+            endIndex: event.range.upperBound
+        )
+        let sent = promise ?? context.eventLoop.makePromise()
+        // The handle has the descriptor on loan: the file, which closes it, stays until all of the range is sent.
+        sent.futureResult.whenComplete { _ in
+            withExtendedLifetime(event.file) { _ = try? handle.takeDescriptorOwnership() }
+        }
+        context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: sent)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -143,12 +162,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        state.writabilityChanged(isWritable: context.channel.isWritable, now: .now())
-        context.fireChannelWritabilityChanged()
-    }
-
     private func tick(context: ChannelHandlerContext) {
+        // A channel that does not know is one that has just been closed.
+        let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        state.socketTook(bytes: meter.bytesWritten - (unsent ?? 0), isAll: unsent ?? 0 == 0, now: .now())
         switch state.tick(now: .now(), isReadPending: meter.isReadPending) {
         case .none: break
         case .close: context.close(promise: nil)

@@ -17,8 +17,10 @@ struct ConnectionLimits: Sendable {
     var bodyWindow: TimeAmount = .seconds(12)
     /// What must arrive within `bodyWindow` while the server is ready to read.
     var bodyBytesPerWindowMin = 3 * 1024
-    /// How long a client may leave the answer unread.
+    /// The stretch of time within which a client must take `writtenBytesPerTimeoutMin` of an answer, or all of it.
     var writeTimeout: TimeAmount = .seconds(25)
+    /// See `writeTimeout`; a phone at the edge of its network takes so much in a few seconds.
+    var writtenBytesPerTimeoutMin = 16 * 1024
     /// How long what a client still sends is read and dropped after its request was refused, so that it gets to see
     /// the answer instead of a reset connection.
     var lingerTimeout: TimeAmount = .seconds(5)

@@ -49,7 +49,10 @@ struct ConnectionStateMachine {
     private var isSafe = false
     private var inputClosedSince: NIODeadline?
     private var bodyHasFailed = false
-    private var unwritableSince: NIODeadline?
+    /// Whether the answer to the last request has begun.
+    private var isAnswering = false
+    /// What the client had taken when it last took enough; nil while there is nothing for it to take.
+    private var lastTaking: (time: NIODeadline, bytes: Int)?
 
     init(limits: ConnectionLimits, now: NIODeadline) {
         self.limits = limits
@@ -72,6 +75,7 @@ struct ConnectionStateMachine {
 
     mutating func requestHead(isKeepAlive: Bool, expectsContinue: Bool, isSafe: Bool, now: NIODeadline) {
         requestsInProgress += 1
+        isAnswering = false
         self.isSafe = isSafe
         isClosing = isClosing || !isKeepAlive
         self.expectsContinue = expectsContinue
@@ -99,6 +103,7 @@ struct ConnectionStateMachine {
     /// of any size, and reading it only to drop it is not worth a connection.
     mutating func responseHead() -> Bool {
         guard requestsInProgress == 1 else { return false }
+        isAnswering = true
         if case .readingBody = phase { isClosing = true }
         return isClosing
     }
@@ -149,8 +154,16 @@ struct ConnectionStateMachine {
         if case .responding = phase { isSafe } else { false }
     }
 
-    mutating func writabilityChanged(isWritable: Bool, now: NIODeadline) {
-        unwritableSince = isWritable ? nil : now
+    /// Notes how far the client has come with what was written to it.
+    ///
+    /// - Parameters:
+    ///   - bytes: How many bytes the socket has taken since the connection began.
+    ///   - isAll: Whether that is all that was written.
+    ///   - now: The time.
+    mutating func socketTook(bytes: Int, isAll: Bool, now: NIODeadline) {
+        guard !isAll else { return lastTaking = nil }
+        if let lastTaking, bytes - lastTaking.bytes < limits.writtenBytesPerTimeoutMin { return }
+        lastTaking = (now, bytes)
     }
 
     /// Looks at the clock.
@@ -160,14 +173,15 @@ struct ConnectionStateMachine {
     ///   - isReadPending: Whether the server has asked the socket for more, and so waits for the client.
     /// - Returns: What is due.
     mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
-        if let unwritableSince, now - unwritableSince >= limits.writeTimeout { return .close }
+        if let lastTaking, now - lastTaking.time >= limits.writeTimeout { return .close }
         switch phase {
         case .idle(let since): return now - since >= limits.idleTimeout ? .close : .none
         case .readingHeader(let since): return now - since >= limits.headerTimeout ? .refuse : .none
         case .lingering(let since, let isSent):
-            return now - since >= (isSent ? limits.lingerTimeout : limits.writeTimeout) ? .close : .none
+            return isSent && now - since >= limits.lingerTimeout ? .close : .none
         case .responding:
-            guard isSafe, let inputClosedSince else { return .none }
+            // A client that takes an answer is there.
+            guard isSafe, !isAnswering, let inputClosedSince else { return .none }
             return now - inputClosedSince >= limits.halfClosedTimeout ? .abandon : .none
         case .readingBody(let since, let bytes):
             guard isReadPending else {

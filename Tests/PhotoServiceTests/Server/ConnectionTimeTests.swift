@@ -126,20 +126,48 @@ struct ConnectionTimeTests {
     mutating func unread() {
         beginBody()
         machine.requestEnd(now: start)
-        machine.writabilityChanged(isWritable: false, now: start)
+        machine.socketTook(bytes: 100, isAll: false, now: start)
         #expect(tick(limits.writeTimeout - justBefore) == .none)
         #expect(tick(limits.writeTimeout) == .close)
     }
 
-    @Test("A client that reads its answer slowly is not dropped")
+    @Test("A client that takes a byte too little of its answer within the limit is dropped, one that takes enough not")
     mutating func slowReader() {
         beginBody()
         machine.requestEnd(now: start)
-        machine.writabilityChanged(isWritable: false, now: start)
-        machine.writabilityChanged(isWritable: true, now: start + limits.writeTimeout - justBefore)
+        var taken = 100
+        machine.socketTook(bytes: taken, isAll: false, now: start)
+        for round in 1...10 {
+            taken += limits.writtenBytesPerTimeoutMin
+            machine.socketTook(bytes: taken, isAll: false, now: start + limits.writeTimeout * round - justBefore)
+            #expect(tick(limits.writeTimeout * round - justBefore) == .none)
+        }
+        let last = limits.writeTimeout * 10 - justBefore
+        machine.socketTook(bytes: taken + limits.writtenBytesPerTimeoutMin - 1, isAll: false, now: start + last)
+        #expect(tick(last + limits.writeTimeout - justBefore) == .none)
+        #expect(tick(last + limits.writeTimeout) == .close)
+    }
+
+    @Test("A client that took all of an answer has the whole time for the next")
+    mutating func nextAnswer() {
+        beginBody()
+        machine.requestEnd(now: start)
+        machine.socketTook(bytes: 100, isAll: false, now: start)
+        machine.socketTook(bytes: 200, isAll: true, now: start + .seconds(10))
         #expect(tick(limits.writeTimeout * 2) == .none)
-        machine.writabilityChanged(isWritable: false, now: start + limits.writeTimeout * 2)
+        machine.socketTook(bytes: 200, isAll: false, now: start + limits.writeTimeout * 2)
         #expect(tick(limits.writeTimeout * 3 - justBefore) == .none)
+        #expect(tick(limits.writeTimeout * 3) == .close)
+    }
+
+    @Test("An answer that has begun is not given up because the client closed its side")
+    mutating func halfClosedReader() {
+        beginBody()
+        machine.requestEnd(now: start)
+        machine.inputClosed(now: start)
+        _ = machine.responseHead()
+        #expect(tick(limits.halfClosedTimeout * 2) == .none)
+        #expect(machine.isAbandonable)
     }
 
     @Test("What follows a refusal is read for a while, then the connection is closed")
@@ -155,6 +183,7 @@ struct ConnectionTimeTests {
     mutating func unsentAnswer() {
         machine.bytesRead(now: start)
         machine.refused(now: start)
+        machine.socketTook(bytes: 0, isAll: false, now: start)
         #expect(tick(limits.writeTimeout - justBefore) == .none)
         #expect(tick(limits.writeTimeout) == .close)
     }
