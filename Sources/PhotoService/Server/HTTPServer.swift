@@ -30,7 +30,7 @@ struct HTTPServer: Service {
                     source: ApplicationRequestContextSource(channel: channel, logger: logger)
                 )
                 var response = try await responder.respond(to: request, context: context)
-                response.headers[.date] = HTTPDateHeader.now()
+                response.headers[.date] = HTTPDate.now()
                 try await writer.write(response: response.head, body: response.body)
             },
             onServerRunning: onRunning

@@ -5,7 +5,7 @@ import Testing
 @testable import PhotoService
 
 @Suite("The header Date")
-struct HTTPDateHeaderTests {
+struct HTTPDateTests {
     @Test(
         "It is written as RFC 9110 says",
         arguments: [
@@ -15,13 +15,13 @@ struct HTTPDateHeaderTests {
         ]
     )
     func knownDates(seconds: Int, expected: String) {
-        #expect(HTTPDateHeader.text(of: seconds) == expected)
+        #expect(HTTPDate.text(of: seconds) == expected)
     }
 
     @Test("It is the present time")
     func present() {
         let before = time(nil)
-        let text = HTTPDateHeader.now()
-        #expect((before...time(nil)).contains { HTTPDateHeader.text(of: $0) == text })
+        let text = HTTPDate.now()
+        #expect((before...time(nil)).contains { HTTPDate.text(of: $0) == text })
     }
 }
