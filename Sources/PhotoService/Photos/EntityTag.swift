@@ -1,30 +1,33 @@
-import HTTPTypes
-import Hummingbird
+/// A strong entity tag: equal for two answers only if their bodies are (RFC 9110, section 8.8.3).
+struct EntityTag: Equatable {
+    /// As headers have it, in quotes.
+    let quoted: String
 
-extension Response {
-    /// Gives an answer an `ETag`, and answers 304 to a client that has it already, without making the body.
-    ///
-    /// - Parameters:
-    ///   - tag: What changes whenever the body does, in quotes.
-    ///   - request: The request, of which `If-None-Match` counts (RFC 9110, section 13.1.2).
-    ///   - json: Makes the body.
-    /// - Returns: 200 with the body, or 304 without.
-    /// - Throws: What `json` throws.
-    static func revalidated(tag: String, by request: Request, json: () throws -> JSONWriter) rethrows -> Response {
-        let headers: HTTPFields = [.eTag: tag, .cacheControl: "private, max-age=0, must-revalidate"]
-        if let known = request.headers[.ifNoneMatch], names(known, tag) {
-            return Response(status: .notModified, headers: headers)
-        }
-        var response = Response(try json())
-        for field in headers { response.headers[field.name] = field.value }
-        return response
+    /// - Parameter opaque: What changes with the body; visible ASCII without quotes.
+    init(_ opaque: String) {
+        quoted = "\"\(opaque)\""
     }
 
-    private static func names(_ known: String, _ tag: String) -> Bool {
-        known.split(separator: ",").contains { candidate in
-            let text = candidate.drop { $0 == " " }
-            let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text
-            return opaque.prefix { $0 != " " } == tag || opaque == "*"
+    /// Whether the list of `If-None-Match` names this tag or any, for which a weak tag is as good (section 13.1.2).
+    func isNamedWeakly(in list: String) -> Bool { isNamed(in: list, takesWeak: true) }
+
+    /// Whether the list of `If-Match` names this tag or any (section 13.1.1).
+    func isNamedStrongly(in list: String) -> Bool { isNamed(in: list, takesWeak: false) }
+
+    private func isNamed(in list: String, takesWeak: Bool) -> Bool {
+        // Most clients send one tag.
+        if list == quoted { return true }
+        var rest = list.utf8[...]
+        while true {
+            rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: ",") }
+            if rest.first == UInt8(ascii: "*") { return true }
+            let isWeak = rest.starts(with: "W/".utf8)
+            if isWeak { rest = rest.dropFirst(2) }
+            // A tag may hold a comma. What is no tag ends the list.
+            guard rest.first == UInt8(ascii: "\"") else { return false }
+            guard let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { return false }
+            if takesWeak || !isWeak, rest[...end].elementsEqual(quoted.utf8) { return true }
+            rest = rest[rest.index(after: end)...]
         }
     }
 }

@@ -1,5 +1,21 @@
+import Foundation
+
 /// What a URL's path segment may hold as it is, and the rest as `%` and two digits (RFC 3986, sections 2.1 and 3.3).
 enum PercentEncoding {
+    /// A text whose every byte of UTF-8 may stand in a URL's path segment, or in a header's extended value (RFC 8187).
+    static func string(of text: String) -> String {
+        var encoded = TextBuffer(capacity: 3 * text.utf8.count)
+        var text = text
+        text.withUTF8 { append(UnsafeRawBufferPointer($0), to: &encoded) }
+        return encoded.string
+    }
+
+    /// The text that a path segment means; nil for one that is not well-formed.
+    static func decoded(_ segment: String) -> String? {
+        // Foundation's is slow, and ids hold nothing that needs it.
+        segment.utf8.contains(UInt8(ascii: "%")) ? segment.removingPercentEncoding : segment
+    }
+
     private static var digits: StaticString { "0123456789ABCDEF" }
 
     /// Appends a path segment.

@@ -14,6 +14,19 @@ enum PhotoFormat: String, CaseIterable, Sendable {
     /// The media type to serve the photo with.
     var contentType: String { rawValue }
 
+    /// The endings of names of such files, the customary one first.
+    var fileExtensions: [String] {
+        switch self {
+        case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
+        case .png: ["png"]
+        case .gif: ["gif"]
+        case .webp: ["webp"]
+        case .heic: ["heic", "heif"]
+        case .heif: ["heif", "heic"]
+        case .avif: ["avif"]
+        }
+    }
+
     /// Tells the format of a photo.
     ///
     /// Sources: WHATWG MIME Sniffing, section 6.1 "Matching an image type pattern"; for HEIC and AVIF the file type

@@ -66,7 +66,13 @@ struct PhotoRoutes: Sendable {
         let date = now()
         guard list.expiry > date else { throw ServiceError.unauthorized(Self.tokenExpired) }
         let urls = urls.day(of: date, origin: origin.origin(of: request.head))
-        return try .revalidated(tag: urls.tag(of: list.contents), by: request) { try list.json(urls: urls) }
+        let tag = urls.tag(of: list.contents)
+        let headers: HTTPFields = [.eTag: tag.quoted, .cacheControl: "private, max-age=0, must-revalidate"]
+        var response =
+            Preconditions(tag: tag).outcome(request.headers) == .notModified
+            ? Response(status: .notModified) : try Response(list.json(urls: urls))
+        for field in headers { response.headers[field.name] = field.value }
+        return response
     }
 
     @Sendable

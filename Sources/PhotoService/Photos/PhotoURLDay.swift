@@ -31,14 +31,14 @@ struct PhotoURLDay {
     /// An entity tag for an answer that is made of this day's URLs and of contents.
     ///
     /// - Parameter contents: What the answer depends on beside the URLs' origin, end and key.
-    /// - Returns: 43 letters of base64url in quotes.
-    func tag(of contents: [UInt8]) -> String {
+    /// - Returns: 43 letters of base64url.
+    func tag(of contents: [UInt8]) -> EntityTag {
         let code = authenticator.code { hash in
             // No photo's id holds a NUL, so that a tag never passes as a signature.
             withUnsafeBytes(of: UInt8(0)) { hash.update(bufferPointer: $0) }
             prefix.withUnsafeBytes { hash.update(bufferPointer: $0) }
             contents.withUnsafeBytes { hash.update(bufferPointer: $0) }
         }
-        return "\"\(code.withUnsafeBytes { Base64URL.string(of: $0) })\""
+        return EntityTag(code.withUnsafeBytes { Base64URL.string(of: $0) })
     }
 }
