@@ -143,7 +143,13 @@ package struct PhotoService: Service {
                 uploadBytesMax: configuration.uploadBytesMax,
                 now: now
             ),
-            servePhotos: ServePhotoRoutes(photos: photos, objects: objects, urls: urls, now: now),
+            servePhotos: ServePhotoRoutes(
+                photos: photos,
+                objects: objects,
+                urls: urls,
+                delivery: configuration.photoDelivery,
+                now: now
+            ),
             apiCredential: configuration.apiCredential,
             sessions: sessions
         )

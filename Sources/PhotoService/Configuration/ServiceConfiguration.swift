@@ -13,6 +13,8 @@ package struct ServiceConfiguration: Sendable {
     let secretKeyBase: String
     /// From `OBJECTS_PATH`, or `S3_BUCKET_NAME` and its like.
     let objectStorage: ObjectStorage
+    /// From `PHOTO_DELIVERY`.
+    let photoDelivery: PhotoDelivery
     /// From `PUBLIC_URL`, without a slash at its end.
     let publicURL: String?
     /// From `PORT`; 0 for any that is free.
@@ -44,6 +46,7 @@ package struct ServiceConfiguration: Sendable {
         let apiCredential = settings.apiCredential()
         let secretKeyBase = settings.required("SECRET_KEY_BASE", "at least 32 characters") { $0.count >= 32 ? $0 : nil }
         let objectStorage = settings.objectStorage()
+        photoDelivery = settings.photoDelivery()
         publicURL = settings.optional("PUBLIC_URL", "an http:// or https:// URL", parse: SettingsReader.origin)
         port = settings.integer("PORT", in: 0...65535, default: 3000)
         uploadBytesMax = settings.integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)

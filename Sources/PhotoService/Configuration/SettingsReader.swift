@@ -95,6 +95,15 @@ struct SettingsReader {
         }
     }
 
+    /// Files of a folder have no address to send clients to.
+    mutating func photoDelivery() -> PhotoDelivery {
+        if source.value(of: "OBJECTS_PATH") == nil {
+            return optional("PHOTO_DELIVERY", "redirect or proxy") { PhotoDelivery(rawValue: $0) } ?? .redirect
+        }
+        return optional("PHOTO_DELIVERY", "proxy, or not set, with OBJECTS_PATH") { $0 == "proxy" ? .proxy : nil }
+            ?? .proxy
+    }
+
     /// An origin, perhaps with a path, without the slash at its end.
     static func origin(_ text: String) -> String? {
         guard

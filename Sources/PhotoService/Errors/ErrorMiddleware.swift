@@ -36,6 +36,7 @@ extension ServiceError {
             case let error as PostgresError where error.isUnavailable: .unavailable
             case let error as PostgresTransactionError where error.postgresError.isUnavailable: .unavailable
             case PostgresError.cancelled, is CancellationError: .clientGone
+            case ObjectStoreError.unavailable(is CancellationError): .clientGone
             case is ObjectStoreError: .unavailable
             case is PasswordHasherError: .unavailable
             case let error as MultipartError: ServiceError(error)

@@ -51,20 +51,37 @@ struct DiskObjectStore: ObjectStore {
         }
     }
 
-    func delivery(
-        key: String,
-        secondsMax: Int,
-        from date: Date
-    ) async throws(ObjectStoreError) -> ObjectDelivery? {
+    func length(key: String) async throws(ObjectStoreError) -> Int? {
+        try await open(key: key, range: nil)?.length
+    }
+
+    func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject? {
         let path = try path(of: key)
-        return try await run {
-            guard let file = try PosixFile.open(path: path) else { return nil }
-            var leadingBytes = [UInt8](repeating: 0, count: PhotoFormat.prefixBytes)
-            let count = try leadingBytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-            let (length, _) = try file.status()
-            return .file(ObjectFile(file: file, length: length, leadingBytes: Array(leadingBytes.prefix(count))))
+        switch PosixFile.openQuickly(path: path) {
+        case .missing: return nil
+        case .found(let file): return try Self.object(in: file, range: range)
+        case .mayBlock:
+            return try await run {
+                guard let file = try PosixFile.open(path: path) else { return nil }
+                return try Self.object(in: file, range: range)
+            }
         }
     }
+
+    private static func object(in file: PosixFile, range: Range<Int>?) throws(ObjectStoreError) -> OpenObject? {
+        let length: Int
+        do {
+            length = try file.status().bytes
+        } catch {
+            throw .unavailable(error)
+        }
+        let range = range ?? 0..<length
+        guard range.upperBound <= length else { throw .refused(FileEndedEarly()) }
+        return OpenObject(length: length, bytes: .file(file, range))
+    }
+
+    /// Clients can't reach a folder of this system.
+    func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL? { nil }
 
     func removeLeftovers(from date: Date) async throws(ObjectStoreError) {
         try await run { [incomingDirectory] in
@@ -110,6 +127,8 @@ struct DiskObjectStore: ObjectStore {
     ) async throws(ObjectStoreError) -> Result {
         do {
             return try await NIOThreadPool.singleton.runIfActive(body)
+        } catch let error as ObjectStoreError {
+            throw error
         } catch {
             throw .unavailable(error)
         }

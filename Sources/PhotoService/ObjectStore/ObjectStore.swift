@@ -19,15 +19,31 @@ protocol ObjectStore: Sendable {
     /// - Throws: `ObjectStoreError` when nothing is known of any.
     func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error]
 
-    /// How a client gets an object.
+    /// How many bytes an object has, without opening a transfer of them.
+    ///
+    /// - Parameter key: Names the object.
+    /// - Returns: nil when there is no such object.
+    /// - Throws: `ObjectStoreError`.
+    func length(key: String) async throws(ObjectStoreError) -> Int?
+
+    /// Opens an object, or a part of it, to be read once.
     ///
     /// - Parameters:
     ///   - key: Names the object.
-    ///   - secondsMax: For how long a client may fetch it at most.
-    ///   - date: From when on.
+    ///   - range: Which bytes, at least one, and none beyond the object's end; nil for all.
     /// - Returns: nil when there is no such object.
     /// - Throws: `ObjectStoreError`.
-    func delivery(key: String, secondsMax: Int, from date: Date) async throws(ObjectStoreError) -> ObjectDelivery?
+    func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject?
+
+    /// A URL under which a client gets an object from the store itself.
+    ///
+    /// - Parameters:
+    ///   - key: Names the object, which need not exist.
+    ///   - date: The present.
+    ///   - end: When the URL must have ended.
+    /// - Returns: nil when clients can't reach the store.
+    /// - Throws: `ObjectStoreError`.
+    func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL?
 
     /// Removes what a crash in the middle of a put left behind.
     ///
@@ -46,12 +62,34 @@ extension ObjectStore {
     }
 }
 
-/// How a client gets an object's bytes.
-enum ObjectDelivery: Sendable {
-    /// From this URL, which works for `seconds`.
-    case redirect(url: String, seconds: Int)
-    /// From this service.
-    case file(ObjectFile)
+/// An object, or a part of it, that is ready to be sent.
+struct OpenObject: Sendable {
+    /// How many bytes the whole object has.
+    let length: Int
+    let bytes: ObjectBytes
+}
+
+/// Bytes of an object, from where they are.
+enum ObjectBytes: Sendable {
+    /// A range of a file of this system.
+    case file(PosixFile, Range<Int>)
+    /// A transfer from elsewhere, which ends when it is dropped.
+    case transfer(any ObjectTransfer)
+}
+
+/// Bytes that come from elsewhere, only as fast as they are asked for.
+protocol ObjectTransfer: Sendable {
+    /// Waits for the next bytes.
+    ///
+    /// - Returns: Some bytes; nil after the last.
+    /// - Throws: `ObjectStoreError` when they can't all be had.
+    func next() async throws(ObjectStoreError) -> ByteBuffer?
+}
+
+/// A URL to an object that ends by itself.
+struct PublicURL: Sendable {
+    let url: String
+    let end: Date
 }
 
 /// Why a store could not do what it was asked to.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import Postgres
 
 /// The tables `photos` and `object_deletions`.
@@ -35,13 +36,27 @@ package struct PhotoStore: Sendable {
         """
     }
 
-    /// Whether there is such a photo, and the media type to serve it with; railsauth recorded none.
-    func contentType(ofPhoto randomID: String) async throws -> (isFound: Bool, contentType: String?) {
+    /// What is known of a photo that is to be served.
+    ///
+    /// - Parameter randomID: The photo's id.
+    /// - Returns: nil when there is no such photo.
+    /// - Throws: `PostgresError`.
+    func servedPhoto(_ randomID: String) async throws -> ServedPhoto? {
         let rows = try await postgres.query(
-            "SELECT content_type FROM photos WHERE random_id = \(randomID) AND state = 'ready'"
+            """
+            SELECT name, content_type, byte_count, created_at FROM photos
+            WHERE random_id = \(randomID) AND state = 'ready'
+            """
         )
-        guard let row = rows.first else { return (false, nil) }
-        return (true, try row.decodeIfPresent("content_type"))
+        guard let row = rows.first else { return nil }
+        let createdAt: Date? = try row.decodeIfPresent("created_at")
+        return ServedPhoto(
+            randomID: randomID,
+            fileName: try row.decode("name"),
+            contentType: try row.decodeIfPresent("content_type"),
+            byteCount: try row.decodeIfPresent("byte_count"),
+            createdAt: createdAt.map { Int($0.timeIntervalSince1970.rounded(.down)) }
+        )
     }
 
     /// Adds a photo as pending.

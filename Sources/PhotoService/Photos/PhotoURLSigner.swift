@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+import FoundationEssentials
 import Synchronization
 
 /// Signs the URLs under which photos are fetched without a header, and checks them.
@@ -9,6 +9,8 @@ struct PhotoURLSigner: Sendable {
     private let authenticator: MessageAuthenticator
     private let lifetimeMin: Int
     private let latest = LatestKey()
+    /// Checks have one of their own: those of yesterday's URLs must not take the key of today's lists away.
+    private let latestChecked = LatestKey()
 
     private static let secondsPerDay = 86_400
     /// Keeps signatures over other things, by the same secret, from passing as signatures over photos.
@@ -47,16 +49,21 @@ struct PhotoURLSigner: Sendable {
     /// - Returns: For how many more seconds it works; nil when it does not.
     func secondsLeft(randomID: String, expires: String, signature: String, at date: Date) -> Int? {
         // Of the spellings that mean the same number or bytes, only the one that was handed out is taken.
-        guard
-            let code = Data(base64URLEncoded: signature), code.base64URLEncoded == signature,
-            let seconds = Int(expires), String(seconds) == expires
-        else { return nil }
-        let key = SymmetricKey(data: dayKey(expires: seconds))
-        guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Array(randomID.utf8), using: key) else {
-            return nil
+        guard let seconds = Int(expires), String(seconds) == expires else { return nil }
+        let authenticator = latestChecked.authenticator(expires: seconds) {
+            MessageAuthenticator(key: dayKey(expires: seconds))
         }
+        let code = Array(randomID.utf8).withUnsafeBytes { authenticator.code(of: $0) }
+        let expected = code.withUnsafeBytes { Base64URL.string(of: $0) }
+        guard Self.isSame(expected.utf8, signature.utf8) else { return nil }
         let left = seconds - Int(date.timeIntervalSince1970.rounded(.up))
         return left > 0 ? left : nil
+    }
+
+    /// Compares in a time that depends on the lengths alone, so that nobody finds a signature letter by letter.
+    private static func isSame(_ expected: String.UTF8View, _ given: String.UTF8View) -> Bool {
+        guard expected.count == given.count else { return false }
+        return zip(expected, given).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     /// A key of its own for each end of validity, so that a photo's signature covers no more than its id.
@@ -66,7 +73,7 @@ struct PhotoURLSigner: Sendable {
     }
 }
 
-/// Keeps what a day's key was made into, since all lists of the day need it.
+/// Keeps what a day's key was made into, since all URLs of the day need it.
 private final class LatestKey: Sendable {
     private let kept = Mutex<(expires: Int, authenticator: MessageAuthenticator)?>(nil)
 
@@ -77,14 +84,5 @@ private final class LatestKey: Sendable {
             kept = (expires, authenticator)
             return authenticator
         }
-    }
-}
-
-extension Data {
-    fileprivate var base64URLEncoded: String { withUnsafeBytes { Base64URL.string(of: $0) } }
-
-    fileprivate init?(base64URLEncoded text: String) {
-        let plain = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
-        self.init(base64Encoded: String(plain) + String(repeating: "=", count: (4 - plain.count % 4) % 4))
     }
 }

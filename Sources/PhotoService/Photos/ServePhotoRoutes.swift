@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -10,6 +10,7 @@ struct ServePhotoRoutes: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
     let urls: PhotoURLSigner
+    let delivery: PhotoDelivery
     let now: @Sendable () -> Date
 
     private static let invalidURL = ServiceError(
@@ -17,6 +18,10 @@ struct ServePhotoRoutes: Sendable {
         message: "The photo's address is invalid or has expired"
     )
     private static let notFound = ServiceError(status: .notFound, message: "There is no such photo")
+    private static let preconditionFailed = ServiceError(
+        status: .preconditionFailed,
+        message: "The photo is not the one that was asked for"
+    )
     /// What is left of a redirect's life when it leaves a cache.
     private static let redirectMarginSeconds = 60
 
@@ -27,33 +32,40 @@ struct ServePhotoRoutes: Sendable {
 
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
-        let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
+        let query = try FormParameters.parse((request.uri.query ?? "").utf8)
+        let date = now()
         guard
-            let randomID = context.parameters.get("random_id")?.removingPercentEncoding,
+            let randomID = context.parameters.get("random_id").flatMap(PercentEncoding.decoded),
             let expires = query["expires"], let signature = query["signature"],
-            let secondsLeft = urls.secondsLeft(randomID: randomID, expires: expires, signature: signature, at: now())
+            let secondsLeft = urls.secondsLeft(randomID: randomID, expires: expires, signature: signature, at: date)
         else { throw Self.invalidURL }
-        let (isFound, contentType) = try await photos.contentType(ofPhoto: randomID)
-        guard isFound else { throw Self.notFound }
-        switch try await objects.delivery(key: randomID, secondsMax: secondsLeft, from: now()) {
-        case .redirect(let url, let seconds):
-            let cacheSeconds = max(0, seconds - Self.redirectMarginSeconds)
-            return Response(status: .found, headers: Self.headers(cacheSeconds: cacheSeconds, and: [.location: url]))
-        case .file(let file):
-            let contentType =
-                contentType ?? PhotoFormat(leadingBytes: file.leadingBytes)?.contentType ?? "application/octet-stream"
-            return Response(
-                status: .ok,
-                headers: Self.headers(cacheSeconds: secondsLeft, and: [.contentType: contentType]),
-                body: ResponseBody(contentLength: file.length) { writer in
-                    for try await chunk in file.chunks { try await writer.write(chunk) }
-                    try await writer.finish(nil)
-                }
-            )
-        case nil:
+        // Asked for each time, whatever the client has kept: a deleted photo is gone at once.
+        guard let photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
+        switch photo.preconditions.outcome(request.headers) {
+        case .failed: throw Self.preconditionFailed
+        case .notModified:
+            let headers: HTTPFields = [.eTag: photo.preconditions.tag.quoted]
+            return Response(status: .notModified, headers: Self.headers(cacheSeconds: secondsLeft, and: headers))
+        case .proceed: break
+        }
+        if delivery == .redirect, let response = try await redirect(to: photo, at: date, secondsLeft: secondsLeft) {
+            return response
+        }
+        let response = try await PhotoAnswer(photo: photo, objects: objects).response(to: request, context: context)
+        guard var response else {
             context.logger.error("a photo's object is missing")
             throw Self.notFound
         }
+        response.headers = Self.headers(cacheSeconds: secondsLeft, and: response.headers)
+        return response
+    }
+
+    private func redirect(to photo: ServedPhoto, at date: Date, secondsLeft: Int) async throws -> Response? {
+        let end = date + TimeInterval(secondsLeft)
+        let url = try await objects.publicURL(key: photo.randomID, at: date, endingBy: end)
+        guard let url else { return nil }
+        let cacheSeconds = max(0, Int(url.end.timeIntervalSince(date)) - Self.redirectMarginSeconds)
+        return Response(status: .found, headers: Self.headers(cacheSeconds: cacheSeconds, and: [.location: url.url]))
     }
 
     /// Keeps a browser from taking a photo for a page, and shared caches from keeping it.

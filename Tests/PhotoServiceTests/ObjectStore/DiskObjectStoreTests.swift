@@ -22,10 +22,10 @@ struct DiskObjectStoreTests {
     }
 
     private func read(_ store: DiskObjectStore, _ key: String) async throws -> Data? {
-        guard case .file(let file)? = try await store.delivery(key: key, secondsMax: 1, from: Date()) else {
-            return nil
-        }
-        return try await file.chunks.reduce(into: Data()) { $0 += Data(buffer: $1) }
+        guard let object = try await store.open(key: key, range: nil) else { return nil }
+        guard case .file(let file, let range) = object.bytes else { return nil }
+        #expect(range == 0..<object.length)
+        return Data(buffer: try await file.bytes(in: range))
     }
 
     /// Every file below a folder, the unfinished ones too.
@@ -74,7 +74,7 @@ struct DiskObjectStoreTests {
                 isInvalidKey($0)
             }
             await #expect { try await store.delete(key: key) } throws: { isInvalidKey($0) }
-            await #expect { _ = try await store.delivery(key: key, secondsMax: 1, from: Date()) } throws: {
+            await #expect { _ = try await store.open(key: key, range: nil) } throws: {
                 isInvalidKey($0)
             }
             #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path) == [".incoming"])

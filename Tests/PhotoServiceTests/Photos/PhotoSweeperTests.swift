@@ -262,9 +262,13 @@ private struct GivingUpStore: ObjectStore {
         try await objects.delete(keys: keys)
     }
 
-    func delivery(key: String, secondsMax: Int, from date: Date) async throws(ObjectStoreError) -> ObjectDelivery? {
-        try await objects.delivery(key: key, secondsMax: secondsMax, from: date)
+    func length(key: String) async throws(ObjectStoreError) -> Int? { try await objects.length(key: key) }
+
+    func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject? {
+        try await objects.open(key: key, range: range)
     }
+
+    func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL? { nil }
 
     func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
 }
