@@ -33,6 +33,12 @@ struct SignerTests {
         #expect(canonical.text.contains("\ncontent-type:a\nhost:h\nx-amz-meta-b:two words,again\n\n"))
     }
 
+    @Test("A run of spaces is collapsed also before a combining mark, which makes one character with the last of them")
+    func combiningMark() {
+        let request = UnsignedRequest(method: "GET", encodedPath: "/", headers: ["a": "x  \u{301}y", "host": "h"])
+        #expect(CanonicalRequest(request).text.contains("\na:x \u{301}y\n"))
+    }
+
     @Test("A session token is signed in the header form")
     func sessionTokenInHeader() throws {
         let request = UnsignedRequest(method: "GET", encodedPath: "/", headers: ["Host": "h"])

@@ -44,7 +44,8 @@ package struct CanonicalRequest: Sendable, Hashable {
             .sorted { $0.name < $1.name }
     }
 
+    /// By scalars: a space before a combining mark is one `Character` with it, and a space of its own to the store.
     private static func collapsingSpaces(_ value: String) -> String {
-        value.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
+        value.unicodeScalars.split { $0 == " " || $0 == "\t" }.map { String($0) }.joined(separator: " ")
     }
 }
