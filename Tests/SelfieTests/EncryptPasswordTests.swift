@@ -8,7 +8,7 @@ struct EncryptPasswordTests {
     private func encrypt(
         _ input: String,
         environment: [String: String] = ["API_AUTH_PASSWORD": TestService.apiPassword]
-    ) async throws -> SelfieProcess.Outcome {
+    ) async throws -> ProgramOutcome {
         try await TemporaryFolder.with { folder in
             try await SelfieProcess.run(["encrypt-password"], environment: environment, directory: folder, input: input)
         }

@@ -12,7 +12,7 @@ struct MigrateCommandTests {
         let url: URL
         let databaseURL: String
 
-        func migrate(_ arguments: [String]) async throws -> SelfieProcess.Outcome {
+        func migrate(_ arguments: [String]) async throws -> ProgramOutcome {
             try await SelfieProcess.run(
                 ["migrate"] + arguments,
                 environment: ["DATABASE_URL": databaseURL],
@@ -134,7 +134,7 @@ struct MigrateCommandTests {
     @Test("Ten processes at once apply each step once, and all of them succeed")
     func tenAtOnce() async throws {
         try await withFolder { folder in
-            let outcomes = try await withThrowingTaskGroup(of: SelfieProcess.Outcome.self) { tasks in
+            let outcomes = try await withThrowingTaskGroup(of: ProgramOutcome.self) { tasks in
                 for _ in 0..<10 { tasks.addTask { try await folder.migrate([]) } }
                 return try await tasks.reduce(into: []) { $0.append($1) }
             }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("selfie serve, when it starts", .timeLimit(.minutes(2)))
 struct ServeStartTests {
-    private func serve(databaseURL: String, port: Int) async throws -> SelfieProcess.Outcome {
+    private func serve(databaseURL: String, port: Int) async throws -> ProgramOutcome {
         try await TemporaryFolder.with { folder in
             let objects = TestObjects.disk(folder.appending(path: "objects"))
             return try await SelfieProcess.run(

@@ -4,12 +4,6 @@ import Synchronization
 
 /// The executable `selfie` as a process of its own.
 package final class SelfieProcess: Sendable {
-    package struct Outcome: Sendable {
-        package let status: Int32
-        package let output: String
-        package let errors: String
-    }
-
     /// The executable beside the tests that run.
     package static var executable: URL {
         get throws {
@@ -117,29 +111,13 @@ package final class SelfieProcess: Sendable {
         environment: [String: String] = [:],
         directory: URL = TestCluster.packageRoot,
         input: String = ""
-    ) async throws -> Outcome {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "selfie-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        for name in ["out", "err"] {
-            try Data().write(to: folder.appending(path: name))
-        }
-        try Data(input.utf8).write(to: folder.appending(path: "in"))
-        let process = Process()
-        process.executableURL = try executable
-        process.arguments = arguments
-        process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
-            .merging(environment) { $1 }
-        process.currentDirectoryURL = directory
-        process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "in"))
-        process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "out"))
-        process.standardError = try FileHandle(forWritingTo: folder.appending(path: "err"))
-        try process.run()
-        while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
-        return Outcome(
-            status: process.terminationStatus,
-            output: try String(contentsOf: folder.appending(path: "out"), encoding: .utf8),
-            errors: try String(contentsOf: folder.appending(path: "err"), encoding: .utf8)
+    ) async throws -> ProgramOutcome {
+        try await ProgramOutcome.run(
+            executable,
+            arguments,
+            environment: environment,
+            directory: directory,
+            input: input
         )
     }
 }

@@ -40,7 +40,7 @@ func withClient<Result>(
 
 /// Makes a client for a server's own keys.
 func withClient<Result>(
-    of server: RcloneServer,
+    of server: any S3Server,
     bucket: String = "photos",
     uploads: S3UploadPolicy = S3UploadPolicy(),
     perform body: (S3Client) async throws -> Result
