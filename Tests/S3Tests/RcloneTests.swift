@@ -1,7 +1,5 @@
-import AsyncHTTPClient
 import Foundation
 import NIOCore
-import NIOHTTP1
 import TestSupport
 import Testing
 
@@ -54,69 +52,6 @@ struct RcloneTests {
                 try await client.put(key: "empty", body: S3Body(""), contentType: "text/plain")
                 #expect(try await client.head(key: "empty")?.contentLength == 0)
                 #expect(try await client.get(key: "empty").bytes.collect().readableBytes == 0)
-            }
-        }
-    }
-
-    @Test("Keys of special characters go in and come out, also by presigned URL")
-    func specialKeys() async throws {
-        let keys = ["a+b @(1)=#~%?&.jpg", "für ü/👍", "%2F%41", "a!$'*,;:[]b", "\"<>^`{|}", "c/d.e/..f/g..", "~"]
-        try await RcloneServer.withServer { server in
-            try await withClient(of: server) { client in
-                for key in keys {
-                    try await client.put(key: key, body: S3Body(key), contentType: "text/plain")
-                    #expect(String(buffer: try await client.get(key: key).bytes.collect()) == key)
-                    let url = try await client.presignedGet(key: key, expires: 60, at: .now).url
-                    #expect(try await Self.fetch(url) == Fetched(status: 200, text: key))
-                    let file = server.directory.appending(path: "photos").path + "/" + key
-                    #expect(FileManager.default.fileExists(atPath: file))
-                }
-            }
-        }
-    }
-
-    @Test("A presigned URL works without headers, and not when anything of it is changed")
-    func presigned() async throws {
-        try await RcloneServer.withServer { server in
-            try await withClient(of: server) { client in
-                try await client.put(key: "mine", body: S3Body("mine"), contentType: "text/plain")
-                try await client.put(key: "other", body: S3Body("other"), contentType: "text/plain")
-                let url = try await client.presignedGet(key: "mine", expires: 60, at: .now).url
-                #expect(try await Self.fetch(url) == Fetched(status: 200, text: "mine"))
-
-                let last = url.last == "0" ? "1" : "0"
-                for tampered in [
-                    url.replacing("/mine?", with: "/other?"), url.replacing("Expires=60", with: "Expires=61"),
-                    String(url.dropLast()) + last, String(url.dropLast()),
-                    url.replacing(/&X-Amz-Signature=.*/, with: ""),
-                    try await client.presignedGet(key: "mine", expires: 60, at: .now.addingTimeInterval(-120)).url,
-                ] {
-                    let fetched = try await Self.fetch(tampered)
-                    #expect((400..<500).contains(fetched.status), "\(tampered)")
-                    #expect(!fetched.text.contains("mine"))
-                }
-            }
-        }
-    }
-
-    @Test("A wrong secret is refused, and the error shows nothing of it")
-    func wrongSecret() async throws {
-        try await RcloneServer.withServer { server in
-            let keys = (server.accessKeyID, "wrong-secret-of-mine")
-            try await withClient(endpoint: server.endpoint, keys: keys) { client in
-                let error = await failure { () async throws(S3Error) in
-                    try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
-                }
-                guard case .refused(let failure) = error else {
-                    Issue.record("\(String(describing: error))")
-                    return
-                }
-                #expect(failure.status == 403)
-                #expect(failure.code == "SignatureDoesNotMatch")
-                var printed = "\(failure)"
-                dump(failure, to: &printed)
-                #expect(!printed.contains("wrong-secret-of-mine"))
-                #expect(!printed.contains("Credential="))
             }
         }
     }
@@ -192,19 +127,5 @@ struct RcloneTests {
                 }
             }
         }
-    }
-
-    struct Fetched: Equatable {
-        let status: UInt
-        let text: String
-    }
-
-    /// As a browser would, without a header of ours.
-    private static func fetch(_ url: String) async throws -> Fetched {
-        let response = try await HTTPClient.shared.execute(.init(url: url), timeout: .seconds(10))
-        return Fetched(
-            status: response.status.code,
-            text: String(buffer: try await response.body.collect(upTo: 65_536))
-        )
     }
 }

@@ -2,7 +2,9 @@ package import Foundation
 import Glibc
 import Synchronization
 
-/// `rclone serve s3` over a temporary folder. Buckets are folders of ``directory``, objects are files.
+/// `rclone serve s3` over a temporary folder.
+///
+/// Buckets are folders of ``directory``, and objects are files.
 package final class RcloneServer: S3Server {
     package let accessKeyID = "AKIATESTONLY\(UInt64.random(in: 10_000_000...99_999_999))"
     package let secretAccessKey = "secret-\(UUID().uuidString)"
@@ -67,6 +69,8 @@ package final class RcloneServer: S3Server {
             [try Self.executable(), "serve", "s3", directory.path]
             + ["--addr", "127.0.0.1:\(port.withLock { $0 })", "--auth-key", "\(accessKeyID),\(secretAccessKey)"]
             + ["--config", "/dev/null", "--cache-dir", process.folder.appending(path: "cache").path]
+            // Or a key that is not there finds one that is written with other code points and looks the same.
+            + ["--no-unicode-normalization"]
         // The server logs the address when it has begun to listen.
         try await process.launch(command) { log in
             if log.contains("address already in use") { throw TestServerError.portTaken }
