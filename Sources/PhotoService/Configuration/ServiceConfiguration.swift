@@ -33,7 +33,7 @@ package struct ServiceConfiguration: Sendable {
     /// Where photos' bytes are kept.
     enum ObjectStorage: Sendable {
         case disk(path: String)
-        case s3(S3Configuration, S3Credentials)
+        case s3(S3Configuration, S3CredentialSource)
     }
 
     /// Reads all keys that the service knows.

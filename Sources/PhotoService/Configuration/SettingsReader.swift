@@ -1,12 +1,11 @@
 import Foundation
 import Logging
 import Postgres
-import S3
 
 /// Reads keys one by one and remembers what is wrong with any of them.
 struct SettingsReader {
-    private let source: ConfigurationSource
-    private(set) var problems: [ConfigurationError.Problem] = []
+    let source: ConfigurationSource
+    var problems: [ConfigurationError.Problem] = []
 
     init(_ source: ConfigurationSource) {
         self.source = source
@@ -69,32 +68,6 @@ struct SettingsReader {
         return APICredential(name: name, password: password)
     }
 
-    mutating func objectStorage() -> ServiceConfiguration.ObjectStorage? {
-        if let path = source.value(of: "OBJECTS_PATH") { return .disk(path: path) }
-        let bucket = required("S3_BUCKET_NAME", hint: "or OBJECTS_PATH, to keep photos on disk")
-        let accessKeyID = required("AWS_ACCESS_KEY_ID")
-        let secretAccessKey = required("AWS_SECRET_ACCESS_KEY")
-        let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
-        guard let bucket, let accessKeyID, let secretAccessKey else { return nil }
-        do {
-            let configuration = try S3Configuration(
-                bucket: bucket,
-                region: source.value(of: "AWS_REGION") ?? "us-east-1",
-                endpoint: source.value(of: "AWS_ENDPOINT_URL_S3"),
-                forcePathStyle: forcesPathStyle
-            )
-            let credentials = try S3Credentials(
-                accessKeyID: accessKeyID,
-                secretAccessKey: secretAccessKey,
-                sessionToken: source.value(of: "AWS_SESSION_TOKEN")
-            )
-            return .s3(configuration, credentials)
-        } catch {
-            problems.append(Self.problem(error))
-            return nil
-        }
-    }
-
     /// Files of a folder have no address to send clients to.
     mutating func photoDelivery() -> PhotoDelivery {
         if source.value(of: "OBJECTS_PATH") == nil {
@@ -117,16 +90,4 @@ struct SettingsReader {
 
     /// What no URL may hold (RFC 3986, appendix A), but Foundation takes; an origin is copied into JSON as it is.
     private static let forbiddenInOrigins = Array("\"\\<>^`{|}".utf8)
-
-    private static func problem(_ error: S3ConfigurationError) -> ConfigurationError.Problem {
-        switch error {
-        case .bucket: .malformed(key: "S3_BUCKET_NAME", expected: "the name of a bucket")
-        case .region: .malformed(key: "AWS_REGION", expected: "the name of a region, such as eu-west-1")
-        case .endpointNotHTTP, .endpointNotBare:
-            .malformed(key: "AWS_ENDPOINT_URL_S3", expected: "an http:// or https:// URL of a host, without a path")
-        case .accessKeyID: .malformed(key: "AWS_ACCESS_KEY_ID", expected: "visible ASCII characters")
-        case .secretAccessKey: .malformed(key: "AWS_SECRET_ACCESS_KEY", expected: "visible ASCII characters")
-        case .sessionToken: .malformed(key: "AWS_SESSION_TOKEN", expected: "visible ASCII characters")
-        }
-    }
 }

@@ -3,6 +3,8 @@ package enum ServiceStartError: Error, CustomStringConvertible {
     case addressInUse(hostname: String, port: Int)
     /// The database lacks steps that this version of the service relies on.
     case pendingMigrations(count: Int)
+    /// No keys for the bucket were set, and what else gives them gave none.
+    case noCredentials(any Error)
 
     package var description: String {
         switch self {
@@ -10,6 +12,11 @@ package enum ServiceStartError: Error, CustomStringConvertible {
             "Port \(port) of \(hostname) is in use. Stop what uses it, or choose another with --port or PORT."
         case .pendingMigrations(let count):
             "The database lacks \(count) migration\(count == 1 ? "" : "s"). Run: selfie migrate"
+        case .noCredentials(let error):
+            """
+            There are no keys for the bucket. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; asked instead, \
+            \(error). Set both keys, or give the container or the EC2 instance a role that may use the bucket.
+            """
         }
     }
 }

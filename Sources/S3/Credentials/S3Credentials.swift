@@ -1,13 +1,14 @@
 package import Foundation
 
-/// The key pair that signs requests, with the session token of temporary keys.
+/// The key pair that signs requests, with the session token and the end of temporary keys.
 ///
 /// Whatever prints, dumps or reflects a value of this type sees none of it.
-package struct S3Credentials: Sendable {
+package struct S3Credentials: Sendable, Hashable {
     let accessKeyID: String
     let secretAccessKey: String
     let sessionToken: String?
-    package let expiration: Date? = nil
+    /// When temporary keys end, and with them all that they signed, presigned URLs too; nil for long-lived ones.
+    package let expiration: Date?
 
     /// Takes the keys as the store's administration gave them out.
     ///
@@ -18,12 +19,14 @@ package struct S3Credentials: Sendable {
     ///   - accessKeyID: the public half: visible ASCII, not empty.
     ///   - secretAccessKey: the secret half: visible ASCII, not empty.
     ///   - sessionToken: visible ASCII; only temporary keys have one.
+    ///   - expiration: when temporary keys end.
     /// - Throws: ``S3ConfigurationError/accessKeyID``, ``S3ConfigurationError/secretAccessKey`` or
     ///   ``S3ConfigurationError/sessionToken``, without the value.
     package init(
         accessKeyID: String,
         secretAccessKey: String,
-        sessionToken: String? = nil
+        sessionToken: String? = nil,
+        expiration: Date? = nil
     ) throws(S3ConfigurationError) {
         guard Self.isVisibleASCII(accessKeyID) else { throw .accessKeyID }
         guard Self.isVisibleASCII(secretAccessKey) else { throw .secretAccessKey }
@@ -31,6 +34,7 @@ package struct S3Credentials: Sendable {
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey
         self.sessionToken = sessionToken
+        self.expiration = expiration
     }
 
     private static func isVisibleASCII(_ text: String) -> Bool {

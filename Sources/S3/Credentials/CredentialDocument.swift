@@ -1,0 +1,71 @@
+import Foundation
+import NIOCore
+
+/// The JSON in which the container's endpoint and the metadata service tell credentials.
+///
+/// Sources: AWS SDKs and Tools Reference Guide, "Container credential provider"; Amazon EC2 User Guide, "Retrieve
+/// security credentials from instance metadata".
+struct CredentialDocument: Sendable, Decodable {
+    /// `Success`, or why there are none; only the metadata service says it.
+    private let code: String?
+    private let accessKeyID: String?
+    private let secretAccessKey: String?
+    private let token: String?
+    /// ISO 8601 in UTC; a container's endpoint that hands out long-lived keys leaves it out.
+    private let expiration: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case code = "Code"
+        case accessKeyID = "AccessKeyId"
+        case secretAccessKey = "SecretAccessKey"
+        case token = "Token"
+        case expiration = "Expiration"
+    }
+
+    /// Reads the document.
+    ///
+    /// - Throws: ``S3CredentialFailure/malformed``; the decoder's own error would repeat a part of the content.
+    static func parse(_ bytes: ByteBuffer) throws(S3CredentialFailure) -> Self {
+        do {
+            return try JSONDecoder().decode(Self.self, from: Data(bytes.readableBytesView))
+        } catch {
+            throw .malformed
+        }
+    }
+
+    /// - Throws: ``S3CredentialFailure/unsuccessful(code:)`` when the document says anything but `Success`.
+    func checkCode() throws(S3CredentialFailure) {
+        guard let code else { throw .malformed }
+        guard code == "Success" else {
+            // A word like AssumeRoleUnauthorizedAccess helps; whatever else stands there is not ours to pass on.
+            let isWord =
+                (1...64).contains(code.utf8.count) && code.utf8.allSatisfy { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }
+            throw .unsuccessful(code: isWord ? code : "without a reason")
+        }
+    }
+
+    /// - Throws: ``S3CredentialFailure/malformed`` when a key is missing or can't be one, or the end is no date.
+    func credentials() throws(S3CredentialFailure) -> S3Credentials {
+        guard let accessKeyID, let secretAccessKey else { throw .malformed }
+        do {
+            return try S3Credentials(
+                accessKeyID: accessKeyID,
+                secretAccessKey: secretAccessKey,
+                sessionToken: token,
+                expiration: try expiration.map(Self.date)
+            )
+        } catch {
+            throw .malformed
+        }
+    }
+
+    private static func date(_ text: String) throws -> Date {
+        if let date = try? Date(text, strategy: Date.ISO8601FormatStyle()) { return date }
+        return try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+extension CredentialDocument: CustomStringConvertible, CustomReflectable {
+    var description: String { "CredentialDocument(redacted)" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,153 @@
+package import AsyncHTTPClient
+package import Foundation
+import Synchronization
+
+/// Hands out credentials that are alive, from one source.
+///
+/// Temporary ones are fetched anew from five minutes before their end on, once, however many callers there are, and in
+/// the background while the old ones are still good. A lock instead of an actor: every request signs, and so gets
+/// credentials that are there without leaving its thread.
+package final class S3CredentialCache: Sendable {
+    /// Where they come from.
+    package let source: S3CredentialSource
+    private let fetcher: CredentialFetcher
+    private let now: @Sendable () -> Date
+    private let onFailure: @Sendable (S3CredentialError) -> Void
+    private let shared: Mutex<Shared>
+
+    private typealias Outcome = Result<S3Credentials, S3CredentialError>
+
+    private struct Shared: Sendable {
+        var state: CredentialCacheState
+        var waiters: [Int: Waiter] = [:]
+        var nextWaiter = 0
+    }
+
+    private struct Waiter: Sendable {
+        let continuation: CheckedContinuation<Outcome, Never>
+        let rejected: S3Credentials?
+    }
+
+    /// Puts a cache together; nothing is fetched yet.
+    ///
+    /// - Parameters:
+    ///   - source: where the credentials come from.
+    ///   - httpClient: follows no redirects and uses no proxy; ``S3Client/httpClientConfiguration(deadlines:)`` does. The
+    ///     caller shuts it down, which ends a fetch under way.
+    ///   - deadlines: how long a fetch may take.
+    ///   - onFailure: told of each fetch that failed, since one in the background has no other to tell.
+    ///   - now: the time, against which credentials end.
+    package init(
+        source: S3CredentialSource,
+        httpClient: HTTPClient,
+        deadlines: S3CredentialDeadlines = S3CredentialDeadlines(),
+        onFailure: @escaping @Sendable (S3CredentialError) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.source = source
+        self.now = now
+        self.onFailure = onFailure
+        fetcher = CredentialFetcher(
+            source: source,
+            exchange: CredentialExchange(httpClient: httpClient),
+            deadlines: deadlines
+        )
+        shared = Mutex(Shared(state: CredentialCacheState(origin: source.origin)))
+    }
+
+    /// The credentials to sign with.
+    ///
+    /// Waits only when there are none, or fewer than 30 seconds are left of them; then for
+    /// ``S3CredentialDeadlines/fetch`` at most. After a fetch that failed, the next one begins no sooner than ten seconds
+    /// later; until then callers get the old credentials, or the error at once when these have ended.
+    ///
+    /// - Returns: fixed ones as they are; temporary ones that, as far as we know, have not ended.
+    /// - Throws: ``S3CredentialError``; when the calling task is cancelled, which no other caller notices,
+    ///   ``S3CredentialError/cancelled``.
+    package func current() async throws(S3CredentialError) -> S3Credentials {
+        if case .fixed(let credentials) = source { return credentials }
+        return try await perform(rejected: nil)
+    }
+
+    /// Other credentials than those that the store refused as ended (`ExpiredToken`).
+    ///
+    /// Fetches once for all callers with the same ones; who comes with older ones than there are gets those that there
+    /// are.
+    ///
+    /// - Parameter rejected: what the refused request was signed with.
+    /// - Returns: credentials that differ from the rejected.
+    /// - Throws: ``S3CredentialError``, ``S3CredentialError/notReplaced(_:)`` when the source gives no others.
+    package func replacement(for rejected: S3Credentials) async throws(S3CredentialError) -> S3Credentials {
+        if case .fixed = source { throw .notReplaced(.fixed) }
+        return try await perform(rejected: rejected)
+    }
+
+    private func perform(rejected: S3Credentials?) async throws(S3CredentialError) -> S3Credentials {
+        let now = now()
+        let decision = shared.withLock { shared in
+            guard let rejected else { return shared.state.current(at: now) }
+            return shared.state.replacement(for: rejected, at: now)
+        }
+        switch decision {
+        case .use(let credentials): return credentials
+        case .fail(let error): throw error
+        case .useAndFetch(let credentials):
+            startFetch()
+            return credentials
+        case .fetchAndWait: startFetch()
+        case .wait: break
+        }
+        return try await outcome(for: rejected).get()
+    }
+
+    /// In a task of its own, so that no caller's cancellation ends it for the others; its deadlines end it.
+    private func startFetch() {
+        Task {
+            let outcome: Outcome
+            do throws(S3CredentialError) {
+                outcome = .success(try await fetcher.fetch())
+            } catch {
+                outcome = .failure(error)
+                onFailure(error)
+            }
+            let now = now()
+            let answers = shared.withLock { shared in
+                shared.state.finishFetch(outcome, at: now)
+                defer { shared.waiters = [:] }
+                return shared.waiters.values.map { ($0.continuation, shared.state.outcome(for: $0.rejected, at: now)) }
+            }
+            for (continuation, answer) in answers { continuation.resume(returning: answer) }
+        }
+    }
+
+    private func outcome(for rejected: S3Credentials?) async -> Outcome {
+        let id = shared.withLock { shared in
+            defer { shared.nextWaiter += 1 }
+            return shared.nextWaiter
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let now = now()
+                let answer: Outcome? = shared.withLock { shared in
+                    // The handler runs before this, or finds the waiter: it needs the lock too.
+                    if Task.isCancelled { return .failure(.cancelled) }
+                    guard shared.state.isFetching else { return shared.state.outcome(for: rejected, at: now) }
+                    shared.waiters[id] = Waiter(continuation: continuation, rejected: rejected)
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            let waiter = shared.withLock { $0.waiters.removeValue(forKey: id) }
+            waiter?.continuation.resume(returning: .failure(.cancelled))
+        }
+    }
+}
+
+extension S3CredentialCache: CustomStringConvertible, CustomReflectable {
+    /// The type's name and nothing of its content.
+    package var description: String { "S3CredentialCache(redacted)" }
+
+    /// A mirror without children, so that `dump` and reflecting loggers find nothing.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
