@@ -147,6 +147,8 @@ package enum TestServiceError: Error {
 package final class TestClock: Sendable {
     private let offset = Mutex<TimeInterval>(0)
 
+    package init() {}
+
     package var now: Date { Date().addingTimeInterval(offset.withLock { $0 }) }
 
     /// Sets the time forward, or back.

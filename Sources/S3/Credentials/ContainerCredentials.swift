@@ -80,9 +80,13 @@ package struct ContainerCredentials: Sendable {
         case .none: return nil
         case .token(let token): return token
         case .file(let path):
-            guard let file = FileHandle(forReadingAtPath: path),
-                let bytes = try? file.read(upToCount: Self.tokenBytesMax + 1)
-            else { throw .tokenFileUnreadable(path: path) }
+            guard let file = FileHandle(forReadingAtPath: path) else { throw .tokenFileUnreadable(path: path) }
+            let bytes: Data
+            do {
+                bytes = try file.read(upToCount: Self.tokenBytesMax + 1) ?? Data()
+            } catch {
+                throw .tokenFileUnreadable(path: path)
+            }
             guard bytes.count <= Self.tokenBytesMax, let token = String(bytes: bytes, encoding: .utf8),
                 Self.isToken(token)
             else { throw .tokenMalformed(path: path) }

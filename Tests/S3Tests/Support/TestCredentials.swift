@@ -1,0 +1,81 @@
+import AsyncHTTPClient
+import Foundation
+
+@testable import S3
+
+extension S3Credentials {
+    /// Keys that can be told apart, of which every part is recognised in a text.
+    static func test(_ name: String, expiration: Date? = nil) throws -> Self {
+        try Self(
+            accessKeyID: "SESAMEID\(name)",
+            secretAccessKey: "SESAMEKEY\(name)",
+            sessionToken: "SESAMETOKEN\(name)",
+            expiration: expiration
+        )
+    }
+}
+
+extension String {
+    /// What a source answers with for ``S3Credentials/test(_:expiration:)``.
+    static func credentials(_ name: String, expiration: Date, code: String? = nil) -> String {
+        let code = code.map { #""Code":"\#($0)","# } ?? ""
+        return .answer(
+            "200 OK",
+            body: """
+                {\(code)"AccessKeyId":"SESAMEID\(name)","SecretAccessKey":"SESAMEKEY\(name)",\
+                "Token":"SESAMETOKEN\(name)","Expiration":"\(expiration.formatted(.iso8601))"}
+                """
+        )
+    }
+}
+
+extension S3CredentialDeadlines {
+    /// So short that tests of failures are quick.
+    static var short: Self {
+        var deadlines = Self()
+        deadlines.pause = .milliseconds(1)
+        return deadlines
+    }
+}
+
+/// A time in whole seconds, as sources tell it.
+let credentialEpoch = Date(timeIntervalSince1970: 1_800_000_000)
+
+/// Makes an HTTP client as the service has it, for the time of the body.
+func withHTTPClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
+    let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
+    do {
+        let result = try await body(httpClient)
+        try await httpClient.shutdown()
+        return result
+    } catch {
+        try await httpClient.shutdown()
+        throw error
+    }
+}
+
+/// Asks a source for credentials.
+func fetch(
+    _ source: S3CredentialSource,
+    deadlines: S3CredentialDeadlines = .short
+) async throws -> Result<S3Credentials, S3CredentialError> {
+    try await withHTTPClient { httpClient in
+        let exchange = CredentialExchange(httpClient: httpClient)
+        let fetcher = CredentialFetcher(source: source, exchange: exchange, deadlines: deadlines)
+        do throws(S3CredentialError) {
+            return .success(try await fetcher.fetch())
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// Polls until something holds.
+func eventually(within timeout: Duration = .seconds(20), _ condition: () async throws -> Bool) async throws -> Bool {
+    let deadline = ContinuousClock.now + timeout
+    while ContinuousClock.now < deadline {
+        if try await condition() { return true }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    return false
+}
