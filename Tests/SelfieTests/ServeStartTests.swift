@@ -82,4 +82,41 @@ struct ServeStartTests {
             #expect(outcome.errors.contains("There is no readable folder of migrations at migrations."))
         }
     }
+
+    @Test(
+        "Without keys for the bucket it ends with a message that names them and says what was asked",
+        arguments: [
+            (
+                [
+                    "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/",
+                    "AWS_CONTAINER_AUTHORIZATION_TOKEN": "sesame",
+                ],
+                "the container's credentials endpoint gave no credentials: it can't be reached"
+            ),
+            (
+                ["AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1"],
+                "the EC2 metadata service gave no credentials: it can't be reached"
+            ),
+            (["AWS_EC2_METADATA_DISABLED": "true"], "AWS_SECRET_ACCESS_KEY is missing"),
+        ]
+    )
+    func noCredentials(settings: [String: String], told: String) async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await TemporaryFolder.with { folder in
+                var environment = TestService.settings(databaseURL: databaseURL, objects: .disk(folder))
+                environment["OBJECTS_PATH"] = nil
+                environment["S3_BUCKET_NAME"] = "selfies"
+                let outcome = try await SelfieProcess.run(
+                    ["serve", "--port", "0", "--migrations", ServedSelfie.migrationsPath],
+                    environment: environment.merging(settings) { $1 },
+                    directory: folder
+                )
+                #expect(outcome.status != 0)
+                #expect(outcome.errors.contains(told), "\(outcome.errors)")
+                for key in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] { #expect(outcome.errors.contains(key)) }
+                #expect(!(outcome.errors + outcome.output).contains("sesame"))
+                #expect(!outcome.output.contains("listening on"))
+            }
+        }
+    }
 }
