@@ -55,6 +55,9 @@ package final class S3CredentialCache: Sendable {
         shared = Mutex(Shared(state: CredentialCacheState(origin: source.origin)))
     }
 
+    /// How many callers wait for a fetch.
+    var waiterCount: Int { shared.withLock { $0.waiters.count } }
+
     /// The credentials to sign with.
     ///
     /// Waits only when there are none, or fewer than 30 seconds are left of them; then for

@@ -177,8 +177,10 @@ struct CredentialCacheTests {
             let first = Task { try await cache.current() }
             #expect(try await eventually { setting.server.received.count == 1 })
             let second = Task { try await cache.current() }
+            #expect(try await eventually { cache.waiterCount == 2 })
             first.cancel()
             await #expect(throws: S3CredentialError.cancelled) { try await first.value }
+            #expect(cache.waiterCount == 1)
             #expect(setting.server.received.count == 1)
             #expect(try await second.value.accessKeyID == "SESAMEID1")
             #expect(setting.server.received.count == 2)
