@@ -78,7 +78,7 @@ package struct PhotoService: Service {
     }
 
     private func serve(postgres: PostgresClient, hasher: PasswordHasher, httpClient: HTTPClient) async throws {
-        let objects = try await makeObjectStore(httpClient: httpClient)
+        let objects = try await configuration.objectStorage.open(httpClient: httpClient, now: now, logger: logger)
         let server = HTTPServer(
             responder: ServiceResponder(
                 router: makeRoutes(postgres: postgres, hasher: hasher, objects: objects).router()
@@ -104,38 +104,6 @@ package struct PhotoService: Service {
             try await group.run()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ServiceStartError.addressInUse(hostname: hostname, port: port)
-        }
-    }
-
-    private func makeObjectStore(httpClient: HTTPClient) async throws -> any ObjectStore {
-        switch configuration.objectStorage {
-        case .disk(let path): return try DiskObjectStore(directory: path)
-        case .s3(let s3, let source):
-            let credentials = try await firstCredentials(from: source, httpClient: httpClient)
-            return S3ObjectStore(
-                client: S3Client(httpClient: httpClient, configuration: s3, credentials: credentials, now: now)
-            )
-        }
-    }
-
-    /// Finds out now whether there are keys at all, since requests would only be answered 503.
-    private func firstCredentials(
-        from source: S3CredentialSource,
-        httpClient: HTTPClient
-    ) async throws -> S3Credentials {
-        let logger = logger
-        let cache = S3CredentialCache(
-            source: source,
-            httpClient: httpClient,
-            onFailure: { logger.warning("credentials could not be fetched", metadata: ["error": "\($0)"]) },
-            now: now
-        )
-        do {
-            return try await cache.current()
-        } catch .cancelled {
-            throw CancellationError()
-        } catch {
-            throw ServiceStartError.noCredentials(error)
         }
     }
 

@@ -22,6 +22,20 @@ extension S3Client {
         }
     }
 
+    /// Finds out where the bucket is and what time it is there, as far as that is not as configured.
+    ///
+    /// A request that is refused would do so as well, but a URL for someone else must be right the first time.
+    ///
+    /// - Throws: any case of ``S3Error``.
+    package func prepare() async throws(S3Error) {
+        try await send(S3Client.question, during: Call(within: deadlines.call))
+    }
+
+    /// A request that is answered with a document and costs little.
+    static var question: S3Request {
+        S3Request(method: .GET, query: [QueryItem("list-type", "2"), QueryItem("max-keys", "1")])
+    }
+
     func createBucket(during call: Call) async throws(S3Error) {
         var request = S3Request(method: .PUT)
         let region = configuration.region

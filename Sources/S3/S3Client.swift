@@ -13,7 +13,7 @@ package struct S3Client: Sendable {
 
     let httpClient: HTTPClient
     let learned: LearnedFacts
-    let credentials: S3Credentials
+    let credentials: S3CredentialCache
     let deadlines: S3Deadlines
     let retries: S3RetryPolicy
     let uploads: S3UploadPolicy
@@ -24,7 +24,7 @@ package struct S3Client: Sendable {
     /// - Parameters:
     ///   - httpClient: made with ``httpClientConfiguration(deadlines:)``; the caller shuts it down.
     ///   - configuration: which bucket, and how it is addressed.
-    ///   - credentials: the keys.
+    ///   - credentials: hands out the keys.
     ///   - deadlines: how long calls may take.
     ///   - retries: when and after what pause a try is repeated.
     ///   - uploads: which objects go in parts.
@@ -32,7 +32,7 @@ package struct S3Client: Sendable {
     package init(
         httpClient: HTTPClient,
         configuration: S3Configuration,
-        credentials: S3Credentials,
+        credentials: S3CredentialCache,
         deadlines: S3Deadlines = S3Deadlines(),
         retries: S3RetryPolicy = S3RetryPolicy(),
         uploads: S3UploadPolicy = S3UploadPolicy(),
@@ -83,9 +83,19 @@ package struct S3Client: Sendable {
 
     /// What the next try is signed with.
     func signing() async throws(S3Error) -> Signing {
-        Signing(facts: learned.current, credentials: credentials, date: now())
+        do {
+            return Signing(facts: learned.current, credentials: try await credentials.current(), date: now())
+        } catch {
+            throw S3Error(error)
+        }
     }
 
-    /// Has keys that the store refused replaced, so that the next try has others.
-    func replace(_ rejected: S3Credentials) async throws(S3Error) {}
+    /// Has keys that the store refused as ended replaced, so that the next try has others.
+    func replace(_ rejected: S3Credentials) async throws(S3Error) {
+        do {
+            _ = try await credentials.replacement(for: rejected)
+        } catch {
+            throw S3Error(error)
+        }
+    }
 }

@@ -52,7 +52,7 @@ struct TwoServersTests {
                     #expect(try await client.head(key: key)?.contentLength == text.utf8.count, "\(key)")
                     let bytes = try await client.get(key: key).bytes.collect()
                     #expect(Array(bytes.readableBytesView) == Array(text.utf8), "\(key)")
-                    let url = try client.presignedGet(key: key, expires: 600, at: .now)
+                    let url = try await client.presignedGet(key: key, expires: 600, at: .now).url
                     #expect(try await Self.fetch(url) == Fetched(status: 200, text: text), "\(key)")
                     if let server = server as? RcloneServer {
                         let file = server.directory.appending(path: "photos").path + "/" + key
@@ -77,7 +77,7 @@ struct TwoServersTests {
             try await withClient(of: server) { client in
                 try await client.put(key: "mine", body: S3Body("mine"), contentType: "text/plain")
                 try await client.put(key: "other", body: S3Body("other"), contentType: "text/plain")
-                let url = try client.presignedGet(key: "mine", expires: 60, at: .now)
+                let url = try await client.presignedGet(key: "mine", expires: 60, at: .now).url
                 #expect(try await Self.fetch(url) == Fetched(status: 200, text: "mine"))
 
                 let last = url.last == "0" ? "1" : "0"
@@ -85,7 +85,7 @@ struct TwoServersTests {
                     url.replacing("/mine?", with: "/other?"), url.replacing("Expires=60", with: "Expires=61"),
                     String(url.dropLast()) + last, String(url.dropLast()),
                     url.replacing(/&X-Amz-Signature=.*/, with: ""), url.replacing(/\?.*/, with: ""),
-                    try client.presignedGet(key: "mine", expires: 60, at: .now.addingTimeInterval(-120)),
+                    try await client.presignedGet(key: "mine", expires: 60, at: .now.addingTimeInterval(-120)).url,
                 ] {
                     let fetched = try await Self.fetch(tampered)
                     #expect((400..<500).contains(fetched.status), "\(tampered)")
@@ -114,7 +114,7 @@ struct TwoServersTests {
                 dump(failure, to: &printed)
                 #expect(!printed.contains("wrong-secret-of-mine"))
                 #expect(!printed.contains("Credential="))
-                let url = try client.presignedGet(key: "a", expires: 60, at: .now)
+                let url = try await client.presignedGet(key: "a", expires: 60, at: .now).url
                 #expect(try await Self.fetch(url).status == 403)
             }
             try await withClient(of: server) { client in

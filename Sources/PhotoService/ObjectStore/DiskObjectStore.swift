@@ -23,6 +23,8 @@ struct DiskObjectStore: ObjectStore {
         )
     }
 
+    func prepare() {}
+
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
         let path = try path(of: key)
         try await run { [incomingDirectory, directory] in

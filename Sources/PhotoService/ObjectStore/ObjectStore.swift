@@ -3,6 +3,11 @@ import NIOCore
 
 /// Where photos' bytes are kept, by their photo's `random_id`.
 protocol ObjectStore: Sendable {
+    /// Finds out what must be known of the store before the first client is sent there.
+    ///
+    /// - Throws: `ObjectStoreError`; what was not found out now is found out from refusals.
+    func prepare() async throws(ObjectStoreError)
+
     /// Stores an object whole or not at all.
     ///
     /// - Parameters:

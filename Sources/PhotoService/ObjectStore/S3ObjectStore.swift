@@ -6,6 +6,10 @@ import S3
 struct S3ObjectStore: ObjectStore {
     let client: S3Client
 
+    func prepare() async throws(ObjectStoreError) {
+        try await Self.call { () async throws(S3Error) in try await client.prepare() }
+    }
+
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
         let digests = object.digests
         let body = S3Body(length: object.length, sha256Hex: digests.sha256Hex, md5Hex: digests.md5Hex) { range in

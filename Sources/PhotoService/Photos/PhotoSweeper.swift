@@ -14,6 +14,11 @@ struct PhotoSweeper: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            do {
+                try await objects.prepare()
+            } catch {
+                logger.warning("the store does not answer as it should", metadata: ["error": "\(error)"])
+            }
             while !Task.isCancelled {
                 do {
                     try await sweep()

@@ -11,7 +11,7 @@ package enum S3Error: Error {
     /// The body to put could not be read, or has another length than it said; the store is not at fault.
     case source(any Error)
     /// There are no keys to sign with; nothing was sent.
-    case noCredentials(any Error)
+    case noCredentials(S3CredentialError)
     /// An argument breaks a limit; nothing was sent.
     case invalidArgument(S3InvalidArgument)
     /// The task was cancelled.
@@ -48,6 +48,11 @@ extension S3Error: CustomStringConvertible {
 }
 
 extension S3Error {
+    /// Takes what keeps a request from being signed.
+    init(_ error: S3CredentialError) {
+        self = error == .cancelled ? .cancelled : .noCredentials(error)
+    }
+
     /// Sorts an answer that is no success into the cases.
     init(_ failure: S3Failure) {
         let status = failure.status ?? 0

@@ -91,9 +91,8 @@ extension S3Client {
         case .clock(let offset): learned.correct(clockOffset: offset, from: signing.facts.clockOffset)
         case .credentials: try await replace(signing.credentials)
         case .ask:
-            let question = S3Request(method: .GET, query: [QueryItem("list-type", "2"), QueryItem("max-keys", "1")])
             do {
-                try await perform(question, during: call.restarted(), mayAsk: false) { response, transfer in
+                try await perform(Self.question, during: call.restarted(), mayAsk: false) { response, transfer in
                     _ = try await Self.read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
                 }
             } catch .cancelled {

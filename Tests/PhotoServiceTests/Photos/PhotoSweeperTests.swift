@@ -248,6 +248,8 @@ private struct GivingUpStore: ObjectStore {
     let photos: PhotoStore
     let postgres: PostgresClient
 
+    func prepare() {}
+
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
         do {
             try await postgres.execute("UPDATE photos SET created_at = created_at - make_interval(secs => 100)")

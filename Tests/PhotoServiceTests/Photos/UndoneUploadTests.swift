@@ -47,7 +47,11 @@ extension PhotoSweeperTests {
                             region: "us-east-1",
                             endpoint: "http://127.0.0.1:1"
                         ),
-                        credentials: try S3Credentials(accessKeyID: "key", secretAccessKey: "secret"),
+                        credentials: S3CredentialCache(
+                            source: .fixed(try S3Credentials(accessKeyID: "key", secretAccessKey: "secret")),
+                            httpClient: httpClient,
+                            now: { Date() }
+                        ),
                         now: { Date() }
                     )
                 ),

@@ -12,6 +12,7 @@ func withClient<Result>(
     bucket: String = "photos",
     region: String = "us-east-1",
     keys: (id: String, secret: String) = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+    source: S3CredentialSource? = nil,
     deadlines: S3Deadlines = S3Deadlines(),
     retries: S3RetryPolicy = S3RetryPolicy(),
     uploads: S3UploadPolicy = S3UploadPolicy(),
@@ -23,7 +24,11 @@ func withClient<Result>(
         let client = S3Client(
             httpClient: httpClient,
             configuration: try S3Configuration(bucket: bucket, region: region, endpoint: endpoint),
-            credentials: try S3Credentials(accessKeyID: keys.id, secretAccessKey: keys.secret),
+            credentials: S3CredentialCache(
+                source: try source ?? .fixed(S3Credentials(accessKeyID: keys.id, secretAccessKey: keys.secret)),
+                httpClient: httpClient,
+                now: now
+            ),
             deadlines: deadlines,
             retries: retries,
             uploads: uploads,

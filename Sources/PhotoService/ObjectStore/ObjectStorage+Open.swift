@@ -1,0 +1,51 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import Logging
+import S3
+
+extension ServiceConfiguration.ObjectStorage {
+    /// Opens the store that is configured.
+    ///
+    /// - Parameters:
+    ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
+    ///   - now: The time.
+    ///   - logger: Told when credentials can't be fetched anew.
+    /// - Returns: The store; a bucket need not be there yet.
+    /// - Throws: `ServiceStartError.noCredentials`, or an error of Foundation's when a folder can't be made.
+    func open(
+        httpClient: HTTPClient,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) async throws -> any ObjectStore {
+        switch self {
+        case .disk(let path): return try DiskObjectStore(directory: path)
+        case .s3(let configuration, let source):
+            let credentials = S3CredentialCache(
+                source: source,
+                httpClient: httpClient,
+                onFailure: { logger.warning("credentials could not be fetched", metadata: ["error": "\($0)"]) },
+                now: now
+            )
+            try await Self.requireKeys(credentials)
+            return S3ObjectStore(
+                client: S3Client(
+                    httpClient: httpClient,
+                    configuration: configuration,
+                    credentials: credentials,
+                    now: now
+                )
+            )
+        }
+    }
+
+    /// Finds out now whether there are keys at all, since requests would only be answered 503.
+    private static func requireKeys(_ credentials: S3CredentialCache) async throws {
+        do {
+            _ = try await credentials.current()
+        } catch .cancelled {
+            throw CancellationError()
+        } catch {
+            throw ServiceStartError.noCredentials(error)
+        }
+    }
+}
