@@ -26,9 +26,8 @@ struct DifferentialTests {
         let seeds = UInt64(0)..<800
         let encoder = JSONEncoder()
         let lines = try seeds.map { String(decoding: try encoder.encode(SignatureCase(seed: $0)), as: UTF8.self) }
-        let outcome = try await PythonScript.run("botocore_signatures.py", input: lines.joined(separator: "\n"))
-        try #require(outcome.status == 0, "\(outcome.errors)")
-        let answers = try outcome.output.split(separator: "\n").map {
+        let output = try await PythonScript.run("botocore_signatures.py", input: lines.joined(separator: "\n"))
+        let answers = try output.split(separator: "\n").map {
             try JSONDecoder().decode(Steps.self, from: Data($0.utf8))
         }
         try #require(answers.count == seeds.count)

@@ -9,12 +9,15 @@ package final class MotoServer: S3Server {
     /// Starts a server.
     ///
     /// - Returns: the server, answering; ``stop()`` it.
-    /// - Throws: `TestServerError`.
+    /// - Throws: `TestProgramError`.
     package static func start() async throws -> MotoServer {
         let process = try ServerProcess("moto")
         do {
             let words = try await process.launch(PythonScript.command("moto_server.py")) { log in
-                if log.contains("Traceback") { throw TestServerError.notStarted("moto", log: log) }
+                // Not before the last line, which says what it is.
+                if log.contains("Traceback"), log.contains(/\n\w*Error\b.*\n/) {
+                    throw TestProgramError.notStarted("moto", log: log)
+                }
                 return log.firstMatch(of: /listening on (\d+) (\S+) (\S+)\n/)?.output
             }
             return MotoServer(

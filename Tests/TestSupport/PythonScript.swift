@@ -6,11 +6,11 @@ package enum PythonScript {
     ///
     /// - Parameter name: the script's file name.
     /// - Returns: the command, without arguments.
-    /// - Throws: `TestServerError` when there is no Python in `.venv`.
+    /// - Throws: `TestProgramError` when there is no Python in `.venv`.
     package static func command(_ name: String) throws -> [String] {
         let python = TestCluster.packageRoot.appending(path: ".venv/bin/python3").path
         guard FileManager.default.isExecutableFile(atPath: python) else {
-            throw TestServerError.missing("the tests' Python")
+            throw TestProgramError.missing("the tests' Python")
         }
         return [python, TestCluster.packageRoot.appending(path: "Tests/Python/\(name)").path]
     }
@@ -20,15 +20,17 @@ package enum PythonScript {
     /// - Parameters:
     ///   - name: the script's file name.
     ///   - input: what it reads from standard input.
-    /// - Returns: How it ended and what it printed.
-    /// - Throws: `TestServerError` when there is no Python, or an error of Foundation's.
-    package static func run(_ name: String, input: String) async throws -> ProgramOutcome {
+    /// - Returns: What it printed.
+    /// - Throws: `TestProgramError` when there is no Python or the script fails, or an error of Foundation's.
+    package static func run(_ name: String, input: String) async throws -> String {
         let command = try command(name)
-        return try await ProgramOutcome.run(
+        let outcome = try await ProgramOutcome.run(
             URL(filePath: command[0]),
             Array(command.dropFirst()),
             directory: TestCluster.packageRoot,
             input: input
         )
+        guard outcome.status == 0 else { throw TestProgramError.failed(name, errors: outcome.errors) }
+        return outcome.output
     }
 }

@@ -17,14 +17,14 @@ package final class RcloneServer: S3Server {
     /// Starts a server.
     ///
     /// - Returns: the server, answering; ``stop()`` it.
-    /// - Throws: `TestServerError`.
+    /// - Throws: `TestProgramError`.
     package static func start() async throws -> RcloneServer {
         let server = try RcloneServer()
         for _ in 0..<5 {
             do {
                 try await server.launch()
                 return server
-            } catch TestServerError.portTaken {
+            } catch TestProgramError.portTaken {
                 server.port.withLock { $0 = ServerProcess.anyPort() }
             } catch {
                 server.stop()
@@ -32,7 +32,7 @@ package final class RcloneServer: S3Server {
             }
         }
         server.stop()
-        throw TestServerError.portTaken
+        throw TestProgramError.portTaken
     }
 
     private init() throws {
@@ -51,7 +51,7 @@ package final class RcloneServer: S3Server {
 
     /// Kills the server if it runs, and starts it on the same port over the same objects.
     ///
-    /// - Throws: `TestServerError`.
+    /// - Throws: `TestProgramError`.
     package func restart() async throws {
         kill()
         try await launch()
@@ -73,7 +73,7 @@ package final class RcloneServer: S3Server {
             + ["--no-unicode-normalization"]
         // The server logs the address when it has begun to listen.
         try await process.launch(command) { log in
-            if log.contains("address already in use") { throw TestServerError.portTaken }
+            if log.contains("address already in use") { throw TestProgramError.portTaken }
             return log.contains("Starting s3 server on [\(endpoint)/]") ? () : nil
         }
     }
@@ -82,7 +82,7 @@ package final class RcloneServer: S3Server {
         let environment = ProcessInfo.processInfo.environment
         if let named = environment["RCLONE"], !named.isEmpty {
             guard FileManager.default.isExecutableFile(atPath: named) else {
-                throw TestServerError.missing("\(named), which the environment variable RCLONE names,")
+                throw TestProgramError.missing("\(named), which the environment variable RCLONE names,")
             }
             return named
         }
@@ -90,7 +90,7 @@ package final class RcloneServer: S3Server {
         let candidates =
             folders.map { "\($0)/rclone" } + [TestCluster.packageRoot.appending(path: ".venv/bin/rclone").path]
         guard let found = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
-            throw TestServerError.missing("rclone")
+            throw TestProgramError.missing("rclone")
         }
         return found
     }

@@ -19,7 +19,7 @@ extension S3Server {
     ///
     /// - Parameter body: uses the server.
     /// - Returns: what the body returned.
-    /// - Throws: `TestServerError` when the server does not start, or the body's error.
+    /// - Throws: `TestProgramError` when the server does not start, or the body's error.
     package static func withServer<Result>(_ body: (Self) async throws -> Result) async throws -> Result {
         let server = try await start()
         defer { server.stop() }

@@ -45,7 +45,7 @@ package final class ServerProcess: Sendable {
     ///   - command: the executable's path and its arguments.
     ///   - ready: gets all that the server wrote to its standard error so far; what it returns ends the waiting.
     /// - Returns: what `ready` found.
-    /// - Throws: `TestServerError`, or the error of `ready`; the server is gone then.
+    /// - Throws: `TestProgramError`, or the error of `ready`; the server is gone then.
     package func launch<Found>(_ command: [String], until ready: (String) throws -> Found?) async throws -> Found {
         let log = folder.appending(path: "server.log")
         try Data().write(to: log)
@@ -62,7 +62,7 @@ package final class ServerProcess: Sendable {
         try shell.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard let serverID = pid_t(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw TestServerError.notStarted(name, log: "the shell printed '\(line)'")
+            throw TestProgramError.notStarted(name, log: "the shell printed '\(line)'")
         }
         running.withLock { $0 = Running(shell: shell, lifeline: lifeline, output: output, serverID: serverID) }
         do {
@@ -71,7 +71,7 @@ package final class ServerProcess: Sendable {
                 if let found = try ready(String(contentsOf: log, encoding: .utf8)) { return found }
                 try await Task.sleep(for: .milliseconds(10))
             }
-            throw TestServerError.notStarted(name, log: try String(contentsOf: log, encoding: .utf8))
+            throw TestProgramError.notStarted(name, log: try String(contentsOf: log, encoding: .utf8))
         } catch {
             kill()
             throw error
@@ -106,14 +106,16 @@ private func send(_ signal: Int32, to process: pid_t) {
     _ = kill(process, signal)
 }
 
-/// Why there is no server to test against.
-package enum TestServerError: Error, CustomStringConvertible {
+/// Why there is nothing to test against.
+package enum TestProgramError: Error, CustomStringConvertible {
     /// A program was not found; the tests fail instead of testing nothing.
     case missing(String)
     /// The process did not begin to listen.
     case notStarted(String, log: String)
     /// Somebody else listens on the port.
     case portTaken
+    /// A script ended with an error.
+    case failed(String, errors: String)
 
     /// One line that says what to do.
     package var description: String {
@@ -124,6 +126,8 @@ package enum TestServerError: Error, CustomStringConvertible {
             "\(name) did not start to listen (if something of it is missing, `bin/test` installs it): \(log)"
         case .portTaken:
             "the port is taken"
+        case .failed(let script, let errors):
+            "\(script) failed (if a module of it is missing, `bin/test` installs it): \(errors)"
         }
     }
 }
