@@ -63,6 +63,9 @@ extension S3CredentialError: CustomStringConvertible {
     /// One line for a log.
     package var description: String {
         switch self {
+        case .failed(.instance, .silent):
+            "\(S3CredentialOrigin.instance) gave no credentials: \(S3CredentialFailure.silent); inside a container its hop "
+                + "limit must be 2 or more"
         case .failed(let origin, let failure): "\(origin) gave no credentials: \(failure)"
         case .notReplaced(let origin): "the store refuses the credentials as ended, and \(origin) gives no others"
         case .cancelled: "nobody waits for the credentials any more"
