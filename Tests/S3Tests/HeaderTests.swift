@@ -14,7 +14,19 @@ struct HeaderTests {
         ("get", { _ = try await $0.get(key: "a") }),
         ("get of a part", { _ = try await $0.get(key: "a", range: .bytes(0...4)) }),
         ("head", { _ = try await $0.head(key: "a") }),
+        (
+            "put in parts",
+            { client in
+                let body = S3Body(ByteBuffer(repeating: 0, count: client.uploads.singlePutBytesMax + 1))
+                try await client.put(key: "a", body: body, contentType: "image/jpeg")
+            }
+        ),
         ("delete", { try await $0.delete(key: "a") }),
+        ("delete of many", { _ = try await $0.delete(keys: ["a", "b"]) }),
+        ("list", { _ = try await $0.list() }),
+        ("list of uploads", { _ = try await $0.listUploads() }),
+        ("abort of an upload", { try await $0.abortUpload(key: "a", uploadID: "b") }),
+        ("prepare", { try await $0.prepare() }),
         ("create bucket", { try await $0.createBucket() }),
         ("head of bucket", { _ = try await $0.headBucket() }),
     ]
