@@ -205,7 +205,7 @@ let package = Package(
         .testTarget(
             name: "SelfieTests",
             dependencies: [
-                "AESCrypt", "Migrations", "Postgres", "TestSupport", "selfie",
+                "AESCrypt", "Migrations", "PhotoService", "Postgres", "TestSupport", "selfie",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

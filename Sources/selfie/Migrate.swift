@@ -95,11 +95,8 @@ struct MigrationOptions: ParsableArguments {
 /// The table that `migrate status` prints.
 enum MigrationTable {
     static func text(_ entries: [MigrationPlan.Entry]) -> String {
-        let rows = [["STATE", "VERSION", "NAME"]] + entries.map { [$0.state.rawValue, $0.version, $0.name ?? ""] }
-        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            zip(row, widths).map { text, width in text.padding(toLength: width, withPad: " ", startingAt: 0) }
-                .joined(separator: "  ")
-        }.joined(separator: "\n")
+        TextTable.text(
+            [["STATE", "VERSION", "NAME"]] + entries.map { [$0.state.rawValue, $0.version, $0.name ?? ""] }
+        )
     }
 }

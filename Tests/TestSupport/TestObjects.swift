@@ -62,6 +62,16 @@ package enum TestObjects: Sendable {
         try? Data(contentsOf: folder.appending(path: key))
     }
 
+    /// Removes an object behind the service's back.
+    package func remove(key: String) throws {
+        try FileManager.default.removeItem(at: folder.appending(path: key))
+    }
+
+    /// Has a server that remembers for minutes what a folder holds look at it again.
+    package func forgetLists() async throws {
+        if case .s3(let server) = self { try await server.restart() }
+    }
+
     /// Puts an object there behind the service's back.
     package func write(_ bytes: Data, key: String) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -33,7 +33,13 @@ package struct ServiceConfiguration: Sendable {
     /// Where photos' bytes are kept.
     enum ObjectStorage: Sendable {
         case disk(path: String)
-        case s3(S3Configuration, S3CredentialSource)
+        case s3(Bucket)
+    }
+
+    /// A bucket, and where its keys come from.
+    struct Bucket: Sendable {
+        let configuration: S3Configuration
+        let credentials: S3CredentialSource
     }
 
     /// Reads all keys that the service knows.
@@ -74,6 +80,21 @@ package struct ServiceConfiguration: Sendable {
             throw ConfigurationError(problems: settings.problems)
         }
         return postgres
+    }
+
+    /// Reads only what copying photos from one store to another needs.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: Where the database is, and both stores.
+    /// - Throws: `ConfigurationError`.
+    package static func copying(from source: ConfigurationSource) throws(ConfigurationError) -> CopyConfiguration {
+        var settings = SettingsReader(source)
+        let postgres = settings.postgres()
+        let storages = settings.bothStorages()
+        guard settings.problems.isEmpty, let postgres, let storages else {
+            throw ConfigurationError(problems: settings.problems)
+        }
+        return CopyConfiguration(postgres: postgres, path: storages.path, bucket: storages.bucket)
     }
 
     /// Reads only what the password transport needs.

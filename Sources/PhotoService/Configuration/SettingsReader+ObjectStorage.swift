@@ -3,7 +3,19 @@ import S3
 extension SettingsReader {
     mutating func objectStorage() -> ServiceConfiguration.ObjectStorage? {
         if let path = source.value(of: "OBJECTS_PATH") { return .disk(path: path) }
-        let bucket = required("S3_BUCKET_NAME", hint: "or OBJECTS_PATH, to keep photos on disk")
+        return bucket(hint: "or OBJECTS_PATH, to keep photos on disk").map { .s3($0) }
+    }
+
+    /// A folder and a bucket, to copy from one to the other.
+    mutating func bothStorages() -> (path: String, bucket: ServiceConfiguration.Bucket)? {
+        let path = required("OBJECTS_PATH", hint: "the folder to copy photos from or to")
+        let bucket = bucket(hint: "the bucket to copy photos from or to")
+        guard let path, let bucket else { return nil }
+        return (path, bucket)
+    }
+
+    private mutating func bucket(hint: String) -> ServiceConfiguration.Bucket? {
+        let bucket = required("S3_BUCKET_NAME", hint: hint)
         let credentials = credentials(hasBucket: bucket != nil)
         let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
         guard let bucket else { return nil }
@@ -14,7 +26,7 @@ extension SettingsReader {
                 endpoint: source.value(of: "AWS_ENDPOINT_URL_S3"),
                 forcePathStyle: forcesPathStyle
             )
-            return credentials.map { .s3(configuration, $0) }
+            return credentials.map { .init(configuration: configuration, credentials: $0) }
         } catch {
             problems.append(Self.problem(error))
             return nil

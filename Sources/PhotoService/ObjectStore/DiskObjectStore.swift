@@ -9,6 +9,7 @@ struct DiskObjectStore: ObjectStore {
     private var incomingDirectory: String { "\(directory)/.incoming" }
 
     private static let copyBytes = 256 * 1024
+    private static let pageCount = 1_000
 
     /// Makes the folder if there is none.
     ///
@@ -86,24 +87,47 @@ struct DiskObjectStore: ObjectStore {
     func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL? { nil }
 
     func removeLeftovers(from date: Date) async throws(ObjectStoreError) {
-        try await run { [incomingDirectory] in
-            for name in try FileManager.default.contentsOfDirectory(atPath: incomingDirectory) {
-                let path = "\(incomingDirectory)/\(name)"
-                guard let file = try PosixFile.open(path: path), try file.status().modified < date else { continue }
-                try PosixFile.remove(path)
+        do {
+            try await forEachPageOfUnfinishedPuts { puts in
+                for put in puts where put.begun < date { try await abandon(put) }
             }
+        } catch {
+            throw error as? ObjectStoreError ?? .unavailable(error)
         }
     }
 
-    private func path(of key: String) throws(ObjectStoreError) -> String {
-        let isPlain = key.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
-            default: false
-            }
+    func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws {
+        try await forEachPage(of: directory) { files in
+            try await body(files.map { ObjectEntry(key: $0.name, length: $0.bytes, modified: $0.modified) })
         }
-        guard isPlain, (1...255).contains(key.utf8.count) else { throw .invalidKey }
+    }
+
+    func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
+        try await forEachPage(of: incomingDirectory) { files in
+            try await body(files.map { UnfinishedPut(key: $0.name, id: $0.name, begun: $0.modified) })
+        }
+    }
+
+    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) {
+        try await run { [incomingDirectory] in try PosixFile.remove("\(incomingDirectory)/\(put.id)") }
+    }
+
+    private func forEachPage(of path: String, _ body: ([PosixDirectory.File]) async throws -> Void) async throws {
+        let directory: PosixDirectory
+        do { directory = try PosixDirectory(path: path) } catch { throw ObjectStoreError.unavailable(error) }
+        while true {
+            let page: [PosixDirectory.File]
+            do { page = try await directory.next(Self.pageCount) } catch { throw ObjectStoreError.unavailable(error) }
+            guard !page.isEmpty else { return }
+            try await body(page)
+        }
+    }
+
+    /// Takes any name that a file of the folder itself can have, but those that begin with a dot.
+    private func path(of key: String) throws(ObjectStoreError) -> String {
+        guard (1...255).contains(key.utf8.count), !key.hasPrefix("."), !key.utf8.contains(UInt8(ascii: "/")),
+            !key.utf8.contains(0)
+        else { throw .invalidKey }
         return "\(directory)/\(key)"
     }
 

@@ -19,23 +19,35 @@ extension ServiceConfiguration.ObjectStorage {
     ) async throws -> any ObjectStore {
         switch self {
         case .disk(let path): return try DiskObjectStore(directory: path)
-        case .s3(let configuration, let source):
-            let credentials = S3CredentialCache(
-                source: source,
-                httpClient: httpClient,
-                onFailure: { logger.warning("credentials could not be fetched", metadata: ["error": "\($0)"]) },
-                now: now
-            )
-            try await Self.requireKeys(credentials)
-            return S3ObjectStore(
-                client: S3Client(
-                    httpClient: httpClient,
-                    configuration: configuration,
-                    credentials: credentials,
-                    now: now
-                )
-            )
+        case .s3(let bucket): return try await bucket.open(httpClient: httpClient, now: now, logger: logger)
         }
+    }
+}
+
+extension ServiceConfiguration.Bucket {
+    /// Opens the bucket, which need not be there yet.
+    ///
+    /// - Parameters:
+    ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
+    ///   - now: The time.
+    ///   - logger: Told when credentials can't be fetched anew.
+    /// - Returns: The store.
+    /// - Throws: `ServiceStartError.noCredentials`.
+    func open(
+        httpClient: HTTPClient,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) async throws -> S3ObjectStore {
+        let credentials = S3CredentialCache(
+            source: credentials,
+            httpClient: httpClient,
+            onFailure: { logger.warning("credentials could not be fetched", metadata: ["error": "\($0)"]) },
+            now: now
+        )
+        try await Self.requireKeys(credentials)
+        return S3ObjectStore(
+            client: S3Client(httpClient: httpClient, configuration: configuration, credentials: credentials, now: now)
+        )
     }
 
     /// Finds out now whether there are keys at all, since requests would only be answered 503.

@@ -50,11 +50,45 @@ protocol ObjectStore: Sendable {
     /// - Throws: `ObjectStoreError`.
     func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL?
 
-    /// Removes what a crash in the middle of a put left behind.
+    /// Removes what a crash in the middle of a put left behind, as far as it is cheap to look for often.
     ///
     /// - Parameter date: What was begun before is left over.
     /// - Throws: `ObjectStoreError`.
     func removeLeftovers(from date: Date) async throws(ObjectStoreError)
+
+    /// Goes through all objects, in no order, with a page of them in memory at a time.
+    ///
+    /// - Parameter body: Takes a page, which is never empty.
+    /// - Throws: `ObjectStoreError`, or what the body throws.
+    func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws
+
+    /// Goes through the puts that were begun and not finished, with a page of them in memory at a time.
+    ///
+    /// - Parameter body: Takes a page, which is never empty.
+    /// - Throws: `ObjectStoreError`, or what the body throws.
+    func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws
+
+    /// Removes what is there of a put that was not finished; that there is nothing is success.
+    ///
+    /// - Parameter put: As it was listed.
+    /// - Throws: `ObjectStoreError`.
+    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError)
+}
+
+/// What a store says of an object when it lists them.
+struct ObjectEntry: Sendable {
+    let key: String
+    let length: Int
+    let modified: Date
+}
+
+/// A put that may still go on, or was left behind by a crash.
+struct UnfinishedPut: Sendable {
+    /// The object that it would become; on disk, where the file says nothing of it, the file's name.
+    let key: String
+    /// Tells it from others of the same key.
+    let id: String
+    let begun: Date
 }
 
 extension ObjectStore {
@@ -72,6 +106,26 @@ struct OpenObject: Sendable {
     /// How many bytes the whole object has.
     let length: Int
     let bytes: ObjectBytes
+}
+
+extension ObjectBytes {
+    /// How much of a file is read at a time.
+    private static let chunkBytes = 128 * 1024
+
+    /// Reads the bytes.
+    ///
+    /// - Parameter body: Takes some of them, in order.
+    /// - Throws: `ObjectStoreError`, what reading a file throws, or what the body throws.
+    func forEachChunk(_ body: (ByteBuffer) async throws -> Void) async throws {
+        switch self {
+        case .file(let file, let range):
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.chunkBytes) {
+                try await body(file.bytes(in: start..<min(start + Self.chunkBytes, range.upperBound)))
+            }
+        case .transfer(let transfer):
+            while let chunk = try await transfer.next() { try await body(chunk) }
+        }
+    }
 }
 
 /// Bytes of an object, from where they are.

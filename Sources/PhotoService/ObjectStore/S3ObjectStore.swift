@@ -28,6 +28,13 @@ struct S3ObjectStore: ObjectStore {
         try await Self.call { () async throws(S3Error) in try await client.head(key: key)?.contentLength }
     }
 
+    /// Whether the bucket has an object of these bytes.
+    func holds(key: String, length: Int, digests: ObjectDigests) async throws(ObjectStoreError) -> Bool {
+        try await Self.call { () async throws(S3Error) in
+            try await client.holds(key: key, length: length, digests: digests)
+        }
+    }
+
     func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject? {
         try await S3Download.begin(client: client, key: key, range: range)
     }
@@ -40,8 +47,34 @@ struct S3ObjectStore: ObjectStore {
         return PublicURL(url: url.url, end: url.end)
     }
 
-    /// A bucket shows no object before its put is complete.
+    /// A bucket shows no object before its put is complete; parts that were left are looked for by `reconcile`.
     func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
+
+    func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws {
+        var next: String?
+        repeat {
+            let page = try await Self.call { () async throws(S3Error) in try await client.list(from: next) }
+            let entries = page.entries.map { ObjectEntry(key: $0.key, length: $0.length, modified: $0.lastModified) }
+            if !entries.isEmpty { try await body(entries) }
+            next = page.next
+        } while next != nil
+    }
+
+    func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
+        var next: S3UploadPage.Marker?
+        repeat {
+            let page = try await Self.call { () async throws(S3Error) in try await client.listUploads(from: next) }
+            let puts = page.entries.map { UnfinishedPut(key: $0.key, id: $0.uploadID, begun: $0.initiated) }
+            if !puts.isEmpty { try await body(puts) }
+            next = page.next
+        } while next != nil
+    }
+
+    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) {
+        try await Self.call { () async throws(S3Error) in
+            try await client.abortUpload(key: put.key, uploadID: put.id)
+        }
+    }
 
     /// Makes a call to the bucket, and sorts its error.
     static func call<Result>(

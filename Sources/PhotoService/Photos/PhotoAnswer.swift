@@ -8,8 +8,6 @@ struct PhotoAnswer {
     let photo: ServedPhoto
     let objects: any ObjectStore
 
-    private static let unknownType = "application/octet-stream"
-
     /// Makes the answer.
     ///
     /// - Parameters:
@@ -52,7 +50,7 @@ struct PhotoAnswer {
         var contentType = photo.contentType
         if contentType == nil { contentType = try await typeByContents(length: length) }
         var headers: HTTPFields = [
-            .contentType: contentType ?? Self.unknownType,
+            .contentType: contentType ?? PhotoFormat.unknownContentType,
             .eTag: photo.preconditions.tag.quoted,
             .acceptRanges: "bytes",
             .contentDisposition: ContentDisposition.inline(
@@ -69,7 +67,8 @@ struct PhotoAnswer {
         guard length > 0 else { return nil }
         let range = 0..<min(length, PhotoFormat.prefixBytes)
         guard let object = try await objects.open(key: photo.randomID, range: range) else { return nil }
-        let bytes = try await object.bytes.collect()
+        var bytes = ByteBuffer()
+        try await object.bytes.forEachChunk { bytes.writeImmutableBuffer($0) }
         return PhotoFormat(leadingBytes: bytes.readableBytesView)?.contentType
     }
 
@@ -86,19 +85,6 @@ struct PhotoAnswer {
 
 /// An object that has another length than its photo's row says.
 struct WrongObjectLength: Error {}
-
-extension ObjectBytes {
-    /// All of the bytes, which must be few.
-    fileprivate func collect() async throws -> ByteBuffer {
-        switch self {
-        case .file(let file, let range): return try await file.bytes(in: range)
-        case .transfer(let transfer):
-            var bytes = ByteBuffer()
-            while let chunk = try await transfer.next() { bytes.writeImmutableBuffer(chunk) }
-            return bytes
-        }
-    }
-}
 
 extension ResponseBody {
     /// A body of an object's bytes, fetched as fast as the client takes them.

@@ -14,6 +14,9 @@ enum PhotoFormat: String, CaseIterable, Sendable {
     /// The media type to serve the photo with.
     var contentType: String { rawValue }
 
+    /// The media type of what is none of these, which railsauth took.
+    static let unknownContentType = "application/octet-stream"
+
     /// The endings of names of such files, the customary one first.
     var fileExtensions: [String] {
         switch self {

@@ -9,6 +9,7 @@ package struct S3ObjectInfo: Sendable, Hashable {
     package let contentType: String?
     /// The entity tag with its quotation marks; not always an MD5.
     package let etag: String?
+    let tag: EntityTag?
     /// In whole seconds.
     package let lastModified: Date?
     /// Which bytes of how many these are, such as `bytes 0-9/443`; nil when it is the whole object.
@@ -22,6 +23,7 @@ package struct S3ObjectInfo: Sendable, Hashable {
         contentLength = length
         contentType = headers.first(name: "content-type")
         etag = headers.first(name: "etag")
+        tag = EntityTag(headers)
         lastModified = headers.first(name: "last-modified").flatMap(HTTPDate.parse)
         contentRange = headers.first(name: "content-range")
     }

@@ -118,10 +118,10 @@ extension S3Client {
             return result["ETag"].map { EntityTag(text: $0, isOfCiphertext: isOfCiphertext) }
         } catch .notFound(let failure) where failure.code == "NoSuchUpload" {
             // An earlier try may have completed it, and its answer been lost.
-            guard let info = try await head(key: key, during: call.restarted()), let tag = info.etag else {
+            guard let tag = try await head(key: key, during: call.restarted())?.tag else {
                 throw .notFound(failure)
             }
-            return EntityTag(text: tag, isOfCiphertext: isOfCiphertext)
+            return tag
         }
     }
 }

@@ -51,6 +51,21 @@ extension S3Client {
         return try await operation(call.restarted())
     }
 
+    /// Finds out whether the store has an object of these bytes, without fetching it where it says so itself.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8.
+    ///   - length: how many bytes there must be.
+    ///   - digests: their digests.
+    /// - Returns: false when there is no object, or one of other bytes.
+    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
+    package func holds(key: String, length: Int, digests: ObjectDigests) async throws(S3Error) -> Bool {
+        let call = Call(within: deadlines.put)
+        guard let info = try await head(key: key, during: call), info.contentLength == length else { return false }
+        if info.tag?.matches(digests.md5Hex) == true { return true }
+        return try await readsBack(key: key, sha256Hex: digests.sha256Hex, during: call.restarted())
+    }
+
     /// Compares what the store says of an object with what was sent.
     ///
     /// An entity tag that is not the expected one is no proof of other bytes: some stores encrypt, and others have tags
@@ -64,18 +79,19 @@ extension S3Client {
         during call: Call
     ) async throws(S3Error) {
         if tag?.matches(expected) == true { return }
+        let isRight: Bool
         if tag?.isOfCiphertext == true || learned.current.hasOpaqueTags {
-            let info = try await head(key: key, during: call)
-            guard info?.contentLength == body.length else {
-                throw .unavailable(S3Failure(cause: S3NoAnswer.otherBytes))
-            }
-            return
+            isRight = try await head(key: key, during: call)?.contentLength == body.length
+        } else {
+            isRight = try await readsBack(key: key, sha256Hex: body.sha256Hex, during: call)
+            if isRight { learned.noteOpaqueTags() }
         }
+        guard isRight else { throw .unavailable(S3Failure(cause: S3NoAnswer.otherBytes)) }
+    }
+
+    private func readsBack(key: String, sha256Hex: String, during call: Call) async throws(S3Error) -> Bool {
         var digests = ObjectDigests()
         for try await chunk in try await get(key: key, during: call).bytes { digests.update(chunk) }
-        guard digests.sha256Hex == body.sha256Hex else {
-            throw .unavailable(S3Failure(cause: S3NoAnswer.otherBytes))
-        }
-        learned.noteOpaqueTags()
+        return digests.sha256Hex == sha256Hex
     }
 }

@@ -50,11 +50,11 @@ struct CredentialConfigurationTests {
         ] as [([String: String], S3CredentialOrigin)]
     )
     func order(settings: [String: String], origin: S3CredentialOrigin) throws {
-        guard case .s3(_, let source) = try Self.read(settings).get().objectStorage else {
+        guard case .s3(let bucket) = try Self.read(settings).get().objectStorage else {
             Issue.record("not S3")
             return
         }
-        #expect(source.origin == origin)
+        #expect(bucket.credentials.origin == origin)
     }
 
     @Test(

@@ -45,11 +45,11 @@ struct ServiceConfigurationTests {
         #expect(configuration.passwordHashCost == 12)
         #expect(configuration.getsTokenWithoutPassword == false)
         #expect(configuration.logLevel == .info)
-        guard case .s3(let s3, _) = configuration.objectStorage else {
+        guard case .s3(let bucket) = configuration.objectStorage else {
             Issue.record("not S3")
             return
         }
-        #expect(s3.bucket == "selfies")
+        #expect(bucket.configuration.bucket == "selfies")
     }
 
     @Test("An empty value is none")

@@ -272,5 +272,13 @@ private struct GivingUpStore: ObjectStore {
 
     func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL? { nil }
 
+    func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws { try await objects.forEachPage(body) }
+
+    func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
+        try await objects.forEachPageOfUnfinishedPuts(body)
+    }
+
+    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) { try await objects.abandon(put) }
+
     func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
 }

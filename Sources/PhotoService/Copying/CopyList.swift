@@ -1,0 +1,54 @@
+import Postgres
+
+/// The photos to copy, and which of them were, in a table of the database that goes away with its connection.
+struct CopyList {
+    /// What must be known of a photo to copy it.
+    struct Photo: Sendable {
+        let id: Int
+        let randomID: String
+        let contentType: String?
+        let byteCount: Int?
+    }
+
+    private let connection: PostgresConnection
+
+    private static let pageCount = 500
+
+    /// Makes the table.
+    init(on connection: PostgresConnection) async throws {
+        self.connection = connection
+        try await connection.execute("CREATE TEMPORARY TABLE copied_photos (id bigint PRIMARY KEY)")
+    }
+
+    func photoCount() async throws -> Int {
+        try await connection.query("SELECT count(*) AS count FROM photos WHERE state = 'ready'").first?
+            .decode("count") ?? 0
+    }
+
+    /// The photos that are still to be copied, in the order of their ids; nil at the end.
+    func page(after id: Int) async throws -> [Photo]? {
+        let rows = try await connection.query(
+            """
+            SELECT id, random_id, content_type, byte_count FROM photos
+            WHERE id > \(id) AND state = 'ready' AND NOT EXISTS (SELECT FROM copied_photos WHERE id = photos.id)
+            ORDER BY id LIMIT \(Self.pageCount)
+            """
+        )
+        if rows.isEmpty { return nil }
+        return try rows.map { row in
+            Photo(
+                id: try row.decode("id"),
+                randomID: try row.decode("random_id"),
+                contentType: try row.decodeIfPresent("content_type"),
+                byteCount: try row.decodeIfPresent("byte_count")
+            )
+        }
+    }
+
+    /// Notes that photos need not be looked at again.
+    func note(_ photos: [Photo]) async throws {
+        try await connection.execute(
+            "INSERT INTO copied_photos (id) SELECT unnest(\(photos.map(\.id))) ON CONFLICT DO NOTHING"
+        )
+    }
+}

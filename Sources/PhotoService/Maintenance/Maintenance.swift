@@ -1,0 +1,112 @@
+import AsyncHTTPClient
+package import FoundationEssentials
+package import Logging
+import Postgres
+import S3
+
+/// What is done to an installation from the command line, while the service runs or not.
+package enum Maintenance {
+    /// One connection holds what is compared, others look at single photos.
+    private static let connectionsMax = 4
+
+    /// Compares rows and objects both ways, and repairs what does not match unless it is only to look.
+    ///
+    /// - Parameters:
+    ///   - options: What to do.
+    ///   - configuration: The service's.
+    ///   - logger: Told what goes wrong on the way.
+    ///   - now: The time.
+    ///   - onProgress: Told how far it is.
+    ///   - onFinding: Told of each thing that is wrong.
+    /// - Returns: What was found and repaired.
+    /// - Throws: `ReconciliationError`, `ServiceStartError.noCredentials`, or what the database or the store throws.
+    package static func reconcile(
+        _ options: ReconciliationOptions,
+        configuration: ServiceConfiguration,
+        logger: Logger,
+        now: @escaping @Sendable () -> Date = { Date() },
+        onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
+        onFinding: @escaping @Sendable (ReconciliationFinding) -> Void = { _ in }
+    ) async throws -> ReconciliationReport {
+        try await withClients(configuration.postgres) { postgres, httpClient in
+            let photos = PhotoStore(postgres: postgres)
+            let objects = try await configuration.objectStorage.open(httpClient: httpClient, now: now, logger: logger)
+            if options.repairs {
+                // What the service would do within seconds, if one runs.
+                let sweeper = PhotoSweeper(
+                    photos: photos,
+                    objects: objects,
+                    interval: .zero,
+                    now: now,
+                    logger: logger
+                )
+                try await sweeper.sweep()
+            }
+            let reconcile = ReconcilePhotos(
+                photos: photos,
+                objects: objects,
+                options: options,
+                now: now,
+                onProgress: onProgress,
+                onFinding: onFinding
+            )
+            return try await reconcile()
+        }
+    }
+
+    /// Copies all photos from one store to the other, while services go on using the first.
+    ///
+    /// - Parameters:
+    ///   - direction: Which way.
+    ///   - configuration: The database and both stores.
+    ///   - logger: Told what goes wrong on the way.
+    ///   - now: The time.
+    ///   - onProgress: Told how far it is.
+    ///   - onOutcome: Told what came of each photo, by its `random_id`.
+    /// - Returns: How often what came of a photo.
+    /// - Throws: `ServiceStartError.noCredentials`, or what the database or a store throws.
+    package static func copy(
+        _ direction: CopyDirection,
+        configuration: CopyConfiguration,
+        logger: Logger,
+        now: @escaping @Sendable () -> Date = { Date() },
+        onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
+        onOutcome: @escaping @Sendable (CopyOutcome, String) -> Void = { _, _ in }
+    ) async throws -> CopyReport {
+        try await withClients(configuration.postgres) { postgres, httpClient in
+            let copy = CopyPhotos(
+                photos: PhotoStore(postgres: postgres),
+                disk: try DiskObjectStore(directory: configuration.path),
+                bucket: try await configuration.bucket.open(httpClient: httpClient, now: now, logger: logger),
+                direction: direction,
+                onProgress: onProgress,
+                onOutcome: onOutcome
+            )
+            return try await copy()
+        }
+    }
+
+    /// Makes what is needed to reach a database and a bucket, and takes it down again.
+    private static func withClients<Result>(
+        _ configuration: PostgresConfiguration,
+        _ body: (PostgresClient, HTTPClient) async throws -> Result
+    ) async throws -> Result {
+        var configuration = configuration
+        configuration.statementTimeout = nil
+        configuration.pool.connectionsMax = connectionsMax
+        return try await PostgresClient.withClient(configuration: configuration) { postgres in
+            let httpClient = HTTPClient(
+                eventLoopGroupProvider: .singleton,
+                configuration: S3Client.httpClientConfiguration()
+            )
+            do {
+                let result = try await body(postgres, httpClient)
+                try await httpClient.shutdown()
+                return result
+            } catch {
+                try? await httpClient.shutdown()
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import Postgres
+
+/// Photos whose objects are gone.
+extension PhotoStore {
+    /// Whether a photo is there for its owner to see.
+    func isReady(_ randomID: String) async throws -> Bool {
+        try await !postgres.query("SELECT FROM photos WHERE random_id = \(randomID) AND state = 'ready'").isEmpty
+    }
+
+    /// Removes the row of a photo that has no object.
+    ///
+    /// - Returns: Whether there was one to remove.
+    /// - Throws: `PostgresError`.
+    func removeLost(_ randomID: String) async throws -> Bool {
+        try await postgres.execute("DELETE FROM photos WHERE random_id = \(randomID) AND state = 'ready'") == 1
+    }
+}

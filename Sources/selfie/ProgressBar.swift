@@ -1,0 +1,50 @@
+import Foundation
+import PhotoService
+import Synchronization
+
+/// A line on the terminal that tells how far a task is; nothing where standard error is no terminal.
+final class ProgressBar: Sendable {
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let state = Mutex(State())
+
+    private struct State {
+        var isShown = false
+        var drawn: ContinuousClock.Instant?
+    }
+
+    private static let pause: Duration = .milliseconds(100)
+    private static let width = 30
+
+    /// Shows how far a task is, if it has been a moment since the last time.
+    func show(_ progress: TaskProgress) {
+        guard isTerminal else { return }
+        state.withLock { state in
+            let now = ContinuousClock.now
+            if let drawn = state.drawn, now - drawn < Self.pause, progress.done < progress.total { return }
+            state.drawn = now
+            state.isShown = true
+            Self.write("\r\(Self.line(progress))\u{1B}[K")
+        }
+    }
+
+    /// Takes the line away, for others to be printed.
+    func clear() {
+        state.withLock { state in
+            guard state.isShown else { return }
+            state.isShown = false
+            Self.write("\r\u{1B}[K")
+        }
+    }
+
+    /// The line, without what moves the cursor.
+    static func line(_ progress: TaskProgress) -> String {
+        let part = progress.total > 0 ? Double(progress.done) / Double(progress.total) : 1
+        let filled = Int((Double(width) * part).rounded(.down))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        return "\(progress.task) [\(bar)] \(Int(100 * part)) % (\(progress.done) of \(progress.total))"
+    }
+
+    private static func write(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+}

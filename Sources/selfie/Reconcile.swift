@@ -1,0 +1,136 @@
+import ArgumentParser
+import Logging
+import PhotoService
+import Synchronization
+
+struct Reconcile: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Compare the photos in the database with the objects in the bucket or folder, and repair.",
+        discussion: """
+            Objects that belong to no photo are deleted, and so are the rows of photos whose object is gone. The service \
+            may run meanwhile; what is being uploaded or deleted is left alone. The exit status is 0 when nothing is \
+            wrong, or nothing any more.
+            """
+    )
+
+    @Flag(help: "Only look, and change nothing.")
+    var dryRun = false
+
+    @Option(help: "Leave alone what is younger: a number with s, m, h or d behind it.")
+    var olderThan = Age(seconds: 3600)
+
+    @Flag(help: "Repair even if most objects or photos do not match.")
+    var force = false
+
+    /// So many findings are printed one by one.
+    private static let findingsMax = 100
+
+    func run() async throws {
+        let configuration = try ServiceConfiguration(from: try await ConfigurationSource())
+        let bar = ProgressBar()
+        let printer = FindingPrinter(max: Self.findingsMax, isDryRun: dryRun, bar: bar)
+        let report: ReconciliationReport
+        do {
+            report = try await Maintenance.reconcile(
+                ReconciliationOptions(repairs: !dryRun, secondsMin: olderThan.seconds, isForced: force),
+                configuration: configuration,
+                logger: makeLogger(level: .warning),
+                onProgress: { bar.show($0) },
+                onFinding: { printer.print($0) }
+            )
+        } catch {
+            bar.clear()
+            throw error
+        }
+        bar.clear()
+        print(ReconciliationTable.text(report))
+        if !report.isClean { throw ExitCode.failure }
+    }
+}
+
+/// How old something is, such as `90s`, `15m`, `2h` or `7d`.
+struct Age: ExpressibleByArgument, CustomStringConvertible {
+    let seconds: Int
+
+    private static let secondsByUnit: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+
+    init(seconds: Int) {
+        self.seconds = seconds
+    }
+
+    init?(argument: String) {
+        guard let unit = argument.last.flatMap({ Self.secondsByUnit[$0] }), let count = Int(argument.dropLast()),
+            (0...1_000_000).contains(count)
+        else { return nil }
+        seconds = count * unit
+    }
+
+    var description: String {
+        let unit = Self.secondsByUnit.filter { seconds % $0.value == 0 }.max { $0.value < $1.value }
+        return unit.map { "\(seconds / $0.value)\($0.key)" } ?? "\(seconds)s"
+    }
+}
+
+/// The table that `photos reconcile` ends with.
+enum ReconciliationTable {
+    static func text(_ report: ReconciliationReport) -> String {
+        let rows = ReconciliationReport.Kind.allCases.map { kind in
+            let count = report[kind]
+            return [kind.title, "\(count.found)", "\(count.repaired)", "\(count.found - count.repaired)"]
+        }
+        let table = TextTable.text([["", "FOUND", "REPAIRED", "LEFT"]] + rows, rightAligned: [1, 2, 3])
+        return "Compared \(report.photoCount) photos with \(report.objectCount) objects.\n\(table)"
+    }
+}
+
+extension ReconciliationReport.Kind {
+    /// As a line of the table.
+    fileprivate var title: String {
+        switch self {
+        case .objectWithoutPhoto: "Objects without a photo"
+        case .photoWithoutObject: "Photos without an object"
+        case .otherLength: "Photos whose object has another length"
+        case .unfinishedPut: "Uploads left unfinished"
+        }
+    }
+}
+
+/// Prints what is found, line by line, up to a limit.
+private final class FindingPrinter: Sendable {
+    private let max: Int
+    private let isDryRun: Bool
+    private let bar: ProgressBar
+    private let count = Mutex(0)
+
+    init(max: Int, isDryRun: Bool, bar: ProgressBar) {
+        self.max = max
+        self.isDryRun = isDryRun
+        self.bar = bar
+    }
+
+    func print(_ finding: ReconciliationFinding) {
+        let count = count.withLock { count in
+            count += 1
+            return count
+        }
+        guard count <= max else { return }
+        bar.clear()
+        let outcome = finding.isRepaired ? "repaired" : isDryRun ? "found" : "not repaired"
+        // A key may be anything that somebody put there by hand.
+        let key = finding.key.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }
+        Swift.print("\(outcome): \(finding.kind.sentence) \(key.joined())")
+        if count == max { Swift.print("… and more, which the table counts.") }
+    }
+}
+
+extension ReconciliationReport.Kind {
+    /// What a key follows.
+    fileprivate var sentence: String {
+        switch self {
+        case .objectWithoutPhoto: "object without a photo:"
+        case .photoWithoutObject: "photo without an object:"
+        case .otherLength: "photo whose object has another length:"
+        case .unfinishedPut: "upload left unfinished:"
+        }
+    }
+}

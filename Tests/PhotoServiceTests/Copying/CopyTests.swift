@@ -1,0 +1,163 @@
+import Foundation
+import Logging
+import Postgres
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+@Suite("Photos copied from one store to the other", .timeLimit(.minutes(3)))
+struct CopyTests {
+    /// A service on one store, and the other store beside it.
+    private static func withBoth(
+        serving store: TestStore,
+        _ body: @Sendable @escaping (TestService, TestObjects, CopyDirection) async throws -> Void
+    ) async throws {
+        let direction: CopyDirection = store == .disk ? .s3 : .disk
+        try await ServedSelfie.withObjects(store == .disk ? .s3 : .disk) { other in
+            try await TestService.run(store: store) { service in
+                try await body(service, other, direction)
+            }
+        }
+    }
+
+    private static func copy(
+        _ service: TestService,
+        to other: TestObjects,
+        _ direction: CopyDirection,
+        onOutcome: @escaping @Sendable (CopyOutcome, String) -> Void = { _, _ in }
+    ) async throws -> CopyReport {
+        let settings = service.objects.settings.merging(other.settings) { $1 }
+            .merging(["DATABASE_URL": service.databaseURL]) { $1 }
+        return try await Maintenance.copy(
+            direction,
+            configuration: try ServiceConfiguration.copying(from: ConfigurationSource(values: settings)),
+            logger: service.log.logger(level: .info),
+            onOutcome: onOutcome
+        )
+    }
+
+    @Test("All photos arrive as they are, of every size, and again nothing is copied", arguments: TestStore.allCases)
+    func all(store: TestStore) async throws {
+        try await Self.withBoth(serving: store) { service, other, direction in
+            let token = try await service.makeToken()
+            var photos: [String: Data] = [:]
+            for bytes in [100, 5_000, 1 << 20, (2 << 20) + 1] {
+                let photo = TestImage.png(bytes: bytes)
+                let answer = try await service.upload(photo, token: token)
+                photos[try #require(answer.json["random_id"] as? String)] = photo
+            }
+            let report = try await Self.copy(service, to: other, direction)
+            #expect(report[.copied] == 4 && report.isComplete)
+            #expect(other.keys() == photos.keys.sorted())
+            for (key, photo) in photos {
+                #expect(other.bytes(key: key) == photo)
+                #expect(service.objects.bytes(key: key) == photo, "the source keeps them")
+            }
+            let again = try await Self.copy(service, to: other, direction)
+            #expect(again[.alreadyThere] == 4 && again[.copied] == 0)
+        }
+    }
+
+    @Test("What is there with other bytes is copied anew", arguments: TestStore.allCases)
+    func otherBytes(store: TestStore) async throws {
+        try await Self.withBoth(serving: store) { service, other, direction in
+            let token = try await service.makeToken()
+            let photo = TestImage.png(bytes: 3_000)
+            let ids = try await Self.upload(photo, count: 2, to: service, token: token)
+            // As long as the photo, as a put that was broken off on a lesser store, and shorter.
+            try other.write(Data(repeating: 0, count: photo.count), key: ids[0])
+            try other.write(photo.prefix(100), key: ids[1])
+            let report = try await Self.copy(service, to: other, direction)
+            #expect(report[.copied] == 2)
+            for id in ids { #expect(other.bytes(key: id) == photo) }
+        }
+    }
+
+    @Test("A run that was broken off goes on where it was", arguments: TestStore.allCases)
+    func resumed(store: TestStore) async throws {
+        try await Self.withBoth(serving: store) { service, other, direction in
+            let token = try await service.makeToken()
+            let ids = try await Self.upload(TestImage.jpeg, count: 30, to: service, token: token)
+            let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+            let first = Task {
+                try await Self.copy(service, to: other, direction) { _, _ in continuation.yield() }
+            }
+            _ = await begun.first { _ in true }
+            first.cancel()
+            _ = try? await first.value
+            let copied = other.keys().count
+            let report = try await Self.copy(service, to: other, direction)
+            #expect(other.keys() == ids.sorted())
+            #expect(report[.copied] + report[.alreadyThere] == 30)
+            #expect(report[.alreadyThere] >= min(copied, 1))
+        }
+    }
+
+    @Test("Photos uploaded and deleted while it goes on are in both stores, or in none", arguments: TestStore.allCases)
+    func meanwhile(store: TestStore) async throws {
+        try await Self.withBoth(serving: store) { service, other, direction in
+            let token = try await service.makeToken()
+            _ = try await Self.upload(TestImage.jpeg, count: 20, to: service, token: token)
+            let work = Task {
+                for _ in 0..<15 {
+                    let ids = try await Self.upload(TestImage.jpeg, count: 2, to: service, token: token)
+                    _ = try await service.delete(ids[0], token: token)
+                }
+            }
+            let during = try await Self.copy(service, to: other, direction)
+            #expect(during.isComplete)
+            try await work.value
+            let after = try await Self.copy(service, to: other, direction)
+            #expect(after.isComplete)
+            let rows = try await service.postgres.query("SELECT random_id FROM photos WHERE state = 'ready'")
+            let ids = try rows.map { try $0.decode("random_id", as: String.self) }
+            #expect(ids.count == 35)
+            #expect(Set(ids).isSubset(of: other.keys()))
+            // A photo may be deleted in the instant between the copy's last look and its end.
+            #expect(other.keys().count <= ids.count + 1)
+        }
+    }
+
+    @Test("A photo that neither has, and one that is not as it was uploaded, are told of", arguments: TestStore.allCases)
+    func broken(store: TestStore) async throws {
+        try await Self.withBoth(serving: store) { service, other, direction in
+            let token = try await service.makeToken()
+            let ids = try await Self.upload(TestImage.png(bytes: 500), count: 3, to: service, token: token)
+            try service.objects.remove(key: ids[0])
+            try service.objects.write(Data("half".utf8), key: ids[1])
+            try await service.objects.forgetLists()
+            let complaints = Mutex<[String]>([])
+            let report = try await Self.copy(service, to: other, direction) { outcome, id in
+                if outcome != .copied { complaints.withLock { $0.append("\(outcome) \(id)") } }
+            }
+            #expect(!report.isComplete)
+            #expect(complaints.withLock { $0.sorted() } == ["damaged \(ids[1])", "missing \(ids[0])"])
+            #expect(other.keys() == [ids[2]])
+        }
+    }
+
+    @Test("Without one of the stores in the configuration it says which key is missing")
+    func configuration() {
+        let values = ["DATABASE_URL": "postgresql://localhost/none", "OBJECTS_PATH": "/somewhere"]
+        let error = #expect(throws: ConfigurationError.self) {
+            try ServiceConfiguration.copying(from: ConfigurationSource(values: values))
+        }
+        #expect(error?.description.contains("S3_BUCKET_NAME is missing (the bucket to copy photos from or to)") == true)
+    }
+
+    private static func upload(
+        _ photo: Data,
+        count: Int,
+        to service: TestService,
+        token: String
+    ) async throws -> [String] {
+        var ids: [String] = []
+        for _ in 0..<count {
+            let answer = try await service.upload(photo, token: token)
+            ids.append(try #require(answer.json["random_id"] as? String, "\(answer.text)"))
+        }
+        return ids
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import PhotoService
+import Postgres
+import TestSupport
+import Testing
+
+@testable import selfie
+
+@Suite("selfie photos reconcile", .timeLimit(.minutes(3)))
+struct ReconcileCommandTests {
+    @Test("It tells what is wrong, repairs it, and says by its exit status whether anything is left")
+    func command() async throws {
+        try await ServedSelfie.run(store: .s3) { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            let answer = try await service.upload(TestImage.jpeg, token: token)
+            let randomID = try #require(answer.json["random_id"] as? String)
+            let run = { (arguments: [String]) in
+                try await SelfieProcess.run(
+                    ["photos", "reconcile"] + arguments,
+                    environment: TestService.settings(databaseURL: service.databaseURL, objects: service.objects),
+                    directory: FileManager.default.temporaryDirectory
+                )
+            }
+            let clean = try await run([])
+            #expect(clean.status == 0)
+            #expect(clean.output.hasPrefix("Compared 1 photos with 1 objects.\n"))
+
+            try service.objects.write(TestImage.jpeg, key: "evil\u{1B}[31m\nkey")
+            try service.objects.remove(key: randomID)
+            try await service.objects.forgetLists()
+            #expect(try await run(["--dry-run"]).status == 0, "both are younger than an hour")
+            // Objects are dated in whole seconds, and by another clock.
+            let dry = try await Self.until(2, { try await run(["--dry-run", "--older-than", "0s"]) }) { outcome in
+                outcome.output.contains("found: photo without an object: \(randomID)")
+                    && outcome.output.contains("found: object without a photo: evil")
+            }
+            #expect(dry.status == 1)
+            #expect(!dry.output.contains("\u{1B}"))
+            #expect(service.objects.keys().count == 1)
+            let wet = try await run(["--older-than", "0s"])
+            #expect(wet.status == 0)
+            #expect(wet.output.contains("repaired: photo without an object: \(randomID)"))
+            #expect(service.objects.keys().isEmpty)
+            #expect(try await service.count("SELECT count(*) FROM photos") == 0)
+            for outcome in [clean, dry, wet] { #expect(outcome.errors.isEmpty, "no bar where there is no terminal") }
+        }
+    }
+
+    @Test("What can't be reached is told in one line, and nothing is changed", arguments: ["database", "bucket"])
+    func outage(missing: String) async throws {
+        try await ServedSelfie.run(store: .s3) { served in
+            let settings = TestService.settings(
+                databaseURL: served.service.databaseURL,
+                objects: served.service.objects
+            )
+            let broken =
+                missing == "database"
+                ? ["DATABASE_URL": "postgresql://nobody:hidden-password@127.0.0.1:1/none"]
+                : ["AWS_ENDPOINT_URL_S3": "http://127.0.0.1:1"]
+            let outcome = try await SelfieProcess.run(
+                ["photos", "reconcile"],
+                environment: settings.merging(broken) { $1 },
+                directory: FileManager.default.temporaryDirectory
+            )
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.hasPrefix("Error: "))
+            #expect(outcome.errors.split(separator: "\n").count <= 2)
+            #expect(!outcome.errors.contains("hidden-password"))
+        }
+    }
+
+    @Test(
+        "Ages are numbers with a unit",
+        arguments: [
+            ("0s", 0), ("90s", 90), ("15m", 900), ("2h", 7_200), ("7d", 604_800), ("", nil), ("5", nil), ("h", nil),
+            ("-1s", nil), ("1.5h", nil), ("1w", nil), ("99999999999999999999s", nil), ("9223372036854775807d", nil),
+        ] as [(String, Int?)]
+    )
+    func ages(text: String, seconds: Int?) {
+        #expect(Age(argument: text)?.seconds == seconds)
+    }
+
+    @Test("A bar is full when all is done, and never longer")
+    func bar() {
+        #expect(
+            ProgressBar.line(.init(task: "Copying", done: 0, total: 4)).contains(
+                "[\(String(repeating: ".", count: 30))] 0 %"
+            )
+        )
+        #expect(
+            ProgressBar.line(.init(task: "Copying", done: 4, total: 4)).contains(
+                "[\(String(repeating: "#", count: 30))] 100 %"
+            )
+        )
+        #expect(ProgressBar.line(.init(task: "Copying", done: 0, total: 0)).hasSuffix("100 % (0 of 0)"))
+    }
+
+    /// Runs until what is printed is as expected, so many seconds more.
+    private static func until(
+        _ seconds: Int,
+        _ run: () async throws -> ProgramOutcome,
+        _ isExpected: (ProgramOutcome) -> Bool
+    ) async throws -> ProgramOutcome {
+        let deadline = ContinuousClock.now + .seconds(seconds + 10)
+        while true {
+            let outcome = try await run()
+            if isExpected(outcome) || ContinuousClock.now > deadline { return outcome }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+    }
+}
