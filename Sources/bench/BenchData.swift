@@ -9,6 +9,8 @@ enum BenchData {
     /// The user after those has a long list.
     static let longListCount = 10_000
     static var longListToken: String { "token-\(userCount + 1)" }
+    /// The user after that uploads.
+    static var uploaderToken: String { "token-\(userCount + 2)" }
 
     /// Migrates an empty database and fills it.
     ///
@@ -37,7 +39,7 @@ enum BenchData {
         """
         INSERT INTO users (first_name, last_name, email, password_hash)
         SELECT 'First', 'Last', 'user-' || n || '@example.com', 'none'
-        FROM generate_series(1, \(userCount + 1)) AS n ORDER BY random()
+        FROM generate_series(1, \(userCount + 2)) AS n ORDER BY random()
         """,
         """
         INSERT INTO sessions (user_id, token_digest, expires_at)

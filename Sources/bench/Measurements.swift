@@ -79,8 +79,32 @@ struct Measurements: Sendable {
             listAt16: listAt16,
             listAt256: listAt256,
             pgbenchAt16: pgbenchAt16,
-            staticAt16: staticAt16
+            staticAt16: staticAt16,
+            photos: try await photos()
         )
+    }
+
+    private func photos() async throws -> Results.Photos {
+        let (small, large) = (stage.photos.small, stage.photos.large)
+        say("  a photo of 300 KB from disk, by the service and by nginx, \(PhotoStage.connections) connections")
+        let fromDisk = try await photo(small.selfieURL)
+        let byNginx = try await photo(small.otherURL)
+        say("  a photo of 20 MB from S3, through the service and from the S3 server")
+        let proxied = try await photo(large.selfieURL)
+        let presigned = try await photo(large.otherURL)
+        say("  uploads of 20 MB, through the service and to the S3 server")
+        return Results.Photos(
+            fromDisk: fromDisk,
+            byNginx: byNginx,
+            proxied: proxied,
+            presigned: presigned,
+            uploads: try await Transfers.throughService(stage.photos, seconds: seconds),
+            puts: try await Transfers.direct(stage.photos, seconds: seconds)
+        )
+    }
+
+    private func photo(_ url: String) async throws -> LoadFigures {
+        try await wrk.run(.photo, at: url, connections: PhotoStage.connections, seconds: seconds)
     }
 
     private func signIns() async throws -> Results.SignIns {

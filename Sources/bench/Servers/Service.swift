@@ -15,6 +15,7 @@ enum Service {
     /// Starts the service, runs `body` and ends it.
     static func with<Result: Sendable>(
         databaseURL: String,
+        store: [String: String],
         in folder: URL,
         _ body: (ServerProcess) async throws -> Result
     ) async throws -> Result {
@@ -28,9 +29,8 @@ enum Service {
                 "API_AUTH_NAME": apiName,
                 "API_AUTH_PASSWORD": apiPassword,
                 "SECRET_KEY_BASE": String(repeating: "0123456789abcdef", count: 4),
-                "OBJECTS_PATH": folder.appending(path: "objects").path,
                 "LOG_LEVEL": "info",
-            ],
+            ].merging(store) { $1 },
             in: folder,
             body
         )
@@ -43,6 +43,19 @@ enum Service {
         request.headers = ["Authorization": basic, "Content-Type": "application/x-www-form-urlencoded"]
         request.body = .bytes(ByteBuffer(string: try signInForm() + "&full_name=Ada%20Lovelace"))
         _ = try await body(of: request)
+    }
+
+    /// Uploads a photo.
+    ///
+    /// - Returns: Its id, and the URL under which it is served.
+    static func upload(_ photo: ByteBuffer, to origin: String) async throws -> (randomID: String, url: String) {
+        struct Answer: Decodable {
+            let random_id: String
+            let image_url: String
+        }
+        let body = try await body(of: Upload(photo).request(to: origin))
+        let answer = try JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
+        return (answer.random_id, answer.image_url)
     }
 
     /// How long the body of a list of 20 photos is.

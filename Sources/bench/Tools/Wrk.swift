@@ -10,6 +10,8 @@ struct Wrk: Sendable {
         case longList
         /// Sign-ins of one user.
         case signIns
+        /// A photo, whose URL is all of the address.
+        case photo
     }
 
     let folder: URL
@@ -41,6 +43,7 @@ struct Wrk: Sendable {
         case .lists: ["-s", folder.appending(path: "lists.lua").path, origin]
         case .longList: ["-H", "Authorization: Token token=\(BenchData.longListToken)", origin + "/api/get_photos"]
         case .signIns: ["-s", folder.appending(path: "signin.lua").path, origin + "/api/signin"]
+        case .photo: [origin]
         }
     }
 

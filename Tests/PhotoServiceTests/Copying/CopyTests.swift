@@ -120,7 +120,10 @@ struct CopyTests {
         }
     }
 
-    @Test("A photo that neither has, and one that is not as it was uploaded, are told of", arguments: TestStore.allCases)
+    @Test(
+        "A photo that neither has, and one that is not as it was uploaded, are told of",
+        arguments: TestStore.allCases
+    )
     func broken(store: TestStore) async throws {
         try await Self.withBoth(serving: store) { service, other, direction in
             let token = try await service.makeToken()
