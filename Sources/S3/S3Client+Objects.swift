@@ -24,11 +24,10 @@ extension S3Client {
                 throw .invalidArgument(error)
             }
         }
-        let silence = deadlines.silence
         return try await perform(request, during: call) { response, _ in
             S3Object(
                 info: try S3ObjectInfo(response.headers),
-                bytes: S3ByteStream(body: response.body, silence: silence)
+                bytes: S3ByteStream(body: response.body)
             )
         }
     }

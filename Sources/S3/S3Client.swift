@@ -75,8 +75,22 @@ package struct S3Client: Sendable {
         configuration.httpVersion = .http1Only
         // Otherwise the pool itself retries a refused connection until the connect deadline, unseen by our policy.
         configuration.connectionPool.retryConnectionEstablishment = false
+        let silence = TimeAmount(deadlines.silence)
+        // The hook that sees each connection before it is used.
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(SilenceHandler(silence: silence), position: .first)
+                try channel.syncOptions?.setOption(
+                    .recvAllocator,
+                    value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 16_384, maximum: readBytesMax)
+                )
+            }
+        }
         return configuration
     }
+
+    /// The most bytes of an object that are read at a time; each piece costs a way through several tasks.
+    private static let readBytesMax = 256 * 1_024
 
     /// Each slow client that is served through this process has one to itself, and others must not wait for it.
     private static let connectionsMax = 2_048

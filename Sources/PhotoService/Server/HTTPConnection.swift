@@ -19,8 +19,16 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let limits: ConnectionLimits
 
+    /// The most bytes of an upload that are read at a time; each piece costs a way through several tasks. A connection
+    /// comes to it only while each of its reads finds as much.
+    private static let readBytesMax = 256 * 1024
+
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
+            try channel.syncOptions?.setOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: Self.readBytesMax)
+            )
             var decoderLimits = NIOHTTPDecoderLimitConfiguration()
             decoderLimits.maxHeaderFieldSize = limits.headerBytesMax
             decoderLimits.maxHeaderListSize = limits.headerBytesMax

@@ -1,0 +1,64 @@
+import NIOCore
+
+/// Closes a connection of which bytes are wanted and none come.
+///
+/// Only the time counts during which a read is under way: a reader of ours that is slow has none. What is written and
+/// taken is a sign of life, too. `Watchdog` does the same for a call as a whole; this watches what comes after the
+/// answer's head without a task for each piece.
+final class SilenceHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    private let silence: TimeAmount
+    private var waitingSince: NIODeadline?
+    private var ticker: RepeatedTask?
+
+    /// How often it is looked, as a part of the silence.
+    private static let ticksPerSilence: Int64 = 8
+
+    init(silence: TimeAmount) {
+        self.silence = silence
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let tick = TimeAmount.nanoseconds(silence.nanoseconds / Self.ticksPerSilence)
+        ticker = context.eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in
+            let (handler, context) = bound.value
+            handler.tick(context: context)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        ticker?.cancel()
+        ticker = nil
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if waitingSince == nil { waitingSince = .now() }
+        context.read()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        waitingSince = nil
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        // A read is under way from the end of the last answer on; the wait for the next one begins here.
+        if waitingSince != nil { waitingSince = .now() }
+        context.write(data, promise: promise)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if waitingSince != nil { waitingSince = .now() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func tick(context: ChannelHandlerContext) {
+        guard let waitingSince, .now() - waitingSince > silence else { return }
+        self.waitingSince = nil
+        context.fireErrorCaught(S3NoAnswer.silent)
+        context.close(promise: nil)
+    }
+}
