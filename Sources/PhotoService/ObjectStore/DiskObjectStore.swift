@@ -84,7 +84,12 @@ struct DiskObjectStore: ObjectStore {
     }
 
     /// Clients can't reach a folder of this system.
-    func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL? { nil }
+    func publicURL(
+        key: String,
+        at date: Date,
+        endingBy end: Date,
+        label: PublicLabel?
+    ) async throws(ObjectStoreError) -> PublicURL? { nil }
 
     func removeLeftovers(from date: Date) async throws(ObjectStoreError) {
         do {

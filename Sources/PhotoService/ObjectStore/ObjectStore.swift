@@ -46,9 +46,15 @@ protocol ObjectStore: Sendable {
     ///   - key: Names the object, which need not exist.
     ///   - date: The present.
     ///   - end: When the URL must have ended.
+    ///   - label: What the store is to call the object; nil for what it knows itself.
     /// - Returns: nil when clients can't reach the store.
     /// - Throws: `ObjectStoreError`.
-    func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL?
+    func publicURL(
+        key: String,
+        at date: Date,
+        endingBy end: Date,
+        label: PublicLabel?
+    ) async throws(ObjectStoreError) -> PublicURL?
 
     /// Removes what a crash in the middle of a put left behind, as far as it is cheap to look for often.
     ///
@@ -143,6 +149,13 @@ protocol ObjectTransfer: Sendable {
     /// - Returns: Some bytes; nil after the last.
     /// - Throws: `ObjectStoreError` when they can't all be had.
     func next() async throws(ObjectStoreError) -> ByteBuffer?
+}
+
+/// What is said of an object that a client fetches from the store itself.
+struct PublicLabel: Sendable, Hashable {
+    let contentType: String
+    /// As in RFC 6266.
+    let contentDisposition: String
 }
 
 /// A URL to an object that ends by itself.

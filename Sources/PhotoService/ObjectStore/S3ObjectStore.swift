@@ -39,10 +39,23 @@ struct S3ObjectStore: ObjectStore {
         try await S3Download.begin(client: client, key: key, range: range)
     }
 
-    func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL? {
+    func publicURL(
+        key: String,
+        at date: Date,
+        endingBy end: Date,
+        label: PublicLabel?
+    ) async throws(ObjectStoreError) -> PublicURL? {
         let window = PresignedWindow(at: date, endingBy: end)
         let url = try await Self.call { () async throws(S3Error) in
-            try await client.presignedGet(key: key, expires: window.seconds, at: window.start)
+            try await client.presignedGet(
+                key: key,
+                expires: window.seconds,
+                at: window.start,
+                answering: S3AnswerHeaders(
+                    contentType: label?.contentType,
+                    contentDisposition: label?.contentDisposition
+                )
+            )
         }
         return PublicURL(url: url.url, end: url.end)
     }

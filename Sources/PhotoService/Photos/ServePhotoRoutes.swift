@@ -62,7 +62,7 @@ struct ServePhotoRoutes: Sendable {
 
     private func redirect(to photo: ServedPhoto, at date: Date, secondsLeft: Int) async throws -> Response? {
         let end = date + TimeInterval(secondsLeft)
-        let url = try await objects.publicURL(key: photo.randomID, at: date, endingBy: end)
+        let url = try await objects.publicURL(key: photo.randomID, at: date, endingBy: end, label: photo.label)
         guard let url else { return nil }
         let cacheSeconds = max(0, Int(url.end.timeIntervalSince(date)) - Self.redirectMarginSeconds)
         return Response(status: .found, headers: Self.headers(cacheSeconds: cacheSeconds, and: [.location: url.url]))

@@ -12,6 +12,19 @@ struct ServedPhoto: Sendable {
     /// Its tag is its id, since its bytes never change.
     let preconditions: Preconditions
 
+    /// What the store is to call it; nil for a photo that railsauth stored, of whose type the store knows more.
+    var label: PublicLabel? {
+        contentType.map { contentType in
+            PublicLabel(
+                contentType: contentType,
+                contentDisposition: ContentDisposition.inline(
+                    fileName: fileName,
+                    format: PhotoFormat(rawValue: contentType)
+                )
+            )
+        }
+    }
+
     init(randomID: String, fileName: String, contentType: String?, byteCount: Int?, createdAt: time_t?) {
         self.randomID = randomID
         self.fileName = fileName

@@ -14,7 +14,7 @@ package struct S3Body: Sendable {
 
     /// How many bytes are read at a time: enough to keep a disk and a socket busy, few enough to hold them for each of
     /// many uploads.
-    static let chunkBytes = 128 * 1024
+    static let chunkBytes = 256 * 1024
 
     /// Takes a body whose length and digests are known, as after spooling it.
     ///

@@ -270,7 +270,12 @@ private struct GivingUpStore: ObjectStore {
         try await objects.open(key: key, range: range)
     }
 
-    func publicURL(key: String, at date: Date, endingBy end: Date) async throws(ObjectStoreError) -> PublicURL? { nil }
+    func publicURL(
+        key: String,
+        at date: Date,
+        endingBy end: Date,
+        label: PublicLabel?
+    ) async throws(ObjectStoreError) -> PublicURL? { nil }
 
     func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws { try await objects.forEachPage(body) }
 
