@@ -31,16 +31,19 @@ final class PosixFile: Sendable {
         case mayBlock
     }
 
-    /// Opens a file for reading if the system has what that takes in memory, which is a matter of a microsecond or two;
-    /// this belongs on any thread.
+    /// Opens a file for reading if the system has in memory what that takes.
+    ///
+    /// That is a matter of a microsecond or two, less than a hand-over to a thread that may block.
     static func openQuickly(path: String) -> QuickOpening {
         let descriptor = selfie_open_cached(path)
         if descriptor >= 0 { return .found(PosixFile(descriptor: descriptor)) }
         return errno == ENOENT ? .missing : .mayBlock
     }
 
-    /// Whether the last byte of a range is in memory, and so, as files are read from the disk, most likely all of it;
-    /// false where the file system can't tell. This belongs on any thread.
+    /// Whether the last byte of a range is in memory, and so most likely all of it.
+    ///
+    /// Files are read from the disk from front to back. It is false where the file system can't tell. This belongs on
+    /// any thread.
     func isInMemory(_ range: Range<Int>) -> Bool {
         range.isEmpty || selfie_read_cached(descriptor, UInt(range.upperBound - 1)) == 1
     }

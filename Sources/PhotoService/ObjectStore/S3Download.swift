@@ -14,8 +14,9 @@ actor S3Download: ObjectTransfer {
     /// What came before anybody asked.
     private var first: ByteBuffer?
 
-    /// How often a transfer that brings nothing is begun anew, each time by a call that itself tries more than once.
-    private static let triesWithoutProgressMax = 2
+    /// The pauses before the transfer is begun anew, until it brings something: a bucket that refuses connections for
+    /// the moment of its restart refuses all tries of a call at once.
+    private static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2)]
 
     private init(client: S3Client, key: String, range: Range<Int>, object: S3Object) {
         self.client = client
@@ -49,7 +50,7 @@ actor S3Download: ObjectTransfer {
         guard let object else { return nil }
         let length = try object.info.wholeLength(range: range)
         let download = S3Download(client: client, key: key, range: range ?? 0..<length, object: object)
-        try await download.waitForFirst()
+        try await download.readFirst()
         return OpenObject(length: length, bytes: .transfer(download))
     }
 
@@ -63,20 +64,33 @@ actor S3Download: ObjectTransfer {
             } catch {
                 failure = error
             }
-            chunks = nil
-            guard
-                case .unavailable(let cause) = failure, !(cause is CancellationError),
-                triesWithoutProgress < Self.triesWithoutProgressMax
-            else { throw failure }
-            triesWithoutProgress += 1
+            try await pause(after: failure)
         }
         // Read to its end, or the connection could not be used again.
         if var rest = chunks.take() { _ = try? await rest.next(isolation: self) }
         return nil
     }
 
-    private func waitForFirst() async throws(ObjectStoreError) {
-        first = try await next()
+    private func readFirst() async throws(ObjectStoreError) {
+        guard position < end else { return }
+        first = try await read()
+        // With nothing sent yet, the client is better off with a refusal at once.
+        guard first != nil else { throw .unavailable(BrokenTransfer.endedEarly) }
+    }
+
+    /// Waits before the next try, if there is to be one.
+    private func pause(after failure: ObjectStoreError) async throws(ObjectStoreError) {
+        guard
+            case .unavailable(let cause) = failure, !(cause is CancellationError),
+            triesWithoutProgress < Self.pauses.count
+        else { throw failure }
+        let pause = Self.pauses[triesWithoutProgress]
+        triesWithoutProgress += 1
+        do {
+            try await Task.sleep(for: pause)
+        } catch {
+            throw .unavailable(error)
+        }
     }
 
     private func read() async throws(ObjectStoreError) -> ByteBuffer? {

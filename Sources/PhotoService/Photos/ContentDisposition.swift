@@ -23,16 +23,26 @@ enum ContentDisposition {
     }
 
     private static func name(of fileName: String, extensions: [String]) -> String {
+        let name = isOrdinary(fileName) ? fileName : cleaned(fileName)
+        let ending = name.utf8.lastIndex(of: UInt8(ascii: ".")).map { name[$0...].dropFirst().lowercased() }
+        // Another format's extension stays where it is, and no longer counts.
+        return ending.map(extensions.contains) == true ? name : "\(name).\(extensions[0])"
+    }
+
+    /// Whether a name is what nearly all are, and needs no cleaning, which is slow.
+    private static func isOrdinary(_ name: String) -> Bool {
+        let ends = [name.utf8.first, name.utf8.last]
+        return name.utf8.count <= charactersMax && name.utf8.allSatisfy(isPlain)
+            && ends.allSatisfy { $0 != nil && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: " ") }
+    }
+
+    private static func cleaned(_ fileName: String) -> String {
         let base = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last
         let visible = String(String.UnicodeScalarView(base?.filter(isVisible) ?? []))
         // A leading dot hides a file, a trailing one or a space is lost on some systems.
         let trimmed = visible.trimmingCharacters(in: CharacterSet(charactersIn: ". "))
         let cut = String(trimmed.prefix(charactersMax)).trimmingCharacters(in: CharacterSet(charactersIn: ". "))
-        let name = cut.isEmpty ? fallback : cut
-        let dot = name.lastIndex(of: ".")
-        let known = dot.map { name[name.index(after: $0)...].lowercased() }
-        // Another format's extension stays where it is, and no longer counts.
-        return known.map(extensions.contains) == true ? name : "\(name).\(extensions[0])"
+        return cut.isEmpty ? fallback : cut
     }
 
     /// Neither a control character nor one that changes how its neighbours are shown, as those for direction do.

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTypes
 import Logging
 import NIOCore
@@ -29,6 +30,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var state: ConnectionStateMachine
     private var ticker: RepeatedTask?
     private var isInputClosed = false
+    /// Whether a head waits for the first bytes of its body, to be sent with them.
+    private var holdsHead = false
 
     init(limits: ConnectionLimits, meter: SocketMeter, abandonment: EventLoopPromise<Void>, logger: Logger) {
         self.limits = limits
@@ -104,12 +107,20 @@ final class ConnectionHandler: ChannelDuplexHandler {
             if head.status.code >= 200, state.responseHead() {
                 head.headers.replaceOrAdd(name: "connection", value: "close")
             }
+            holdsHead = head.status.code >= 200
             context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .body(let buffer): context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: promise)
+        case .body(let buffer):
+            holdsHead = false
+            context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: promise)
         case .end(let trailers):
+            holdsHead = false
             context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
             if state.responseEnd(now: .now()) == .linger { linger(context: context) }
         }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        if !holdsHead { context.flush() }
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
@@ -133,11 +144,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
             endIndex: event.range.upperBound
         )
         let sent = promise ?? context.eventLoop.makePromise()
+        let channel = context.channel
+        // A head in a packet of its own would wake the client for nothing.
+        if holdsHead { Self.cork(channel, true) }
+        let isCorked = holdsHead
+        holdsHead = false
         // The handle has the descriptor on loan: the file, which closes it, stays until all of the range is sent.
         sent.futureResult.whenComplete { _ in
+            if isCorked { Self.cork(channel, false) }
             withExtendedLifetime(event.file) { _ = try? handle.takeDescriptorOwnership() }
         }
         context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: sent)
+    }
+
+    /// Has the kernel wait with the last packet that is not full, or send it (tcp(7), `TCP_CORK`).
+    private static func cork(_ channel: any Channel, _ isCorked: Bool) {
+        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: TCP_CORK))
+        // Without it all is sent as well, and the channel may be closed by now.
+        try? channel.syncOptions?.setOption(option, value: isCorked ? 1 : 0)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

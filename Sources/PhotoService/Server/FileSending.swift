@@ -28,8 +28,11 @@ extension Channel {
             // Sockets have few threads, which must not wait for a disk.
             if !file.isInMemory(piece) { try await file.bringIntoMemory(piece) }
             try Task.checkCancellation()
-            try await triggerUserOutboundEvent(SendFileEvent(file: file, range: piece)).get()
+            let event = SendFileEvent(file: file, range: piece)
             rest = piece.upperBound..<rest.upperBound
+            // The end of the body waits for the last one, as for any other bytes.
+            if rest.isEmpty { return triggerUserOutboundEvent(event, promise: nil) }
+            try await triggerUserOutboundEvent(event).get()
         }
     }
 }

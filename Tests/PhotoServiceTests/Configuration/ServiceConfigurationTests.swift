@@ -79,6 +79,19 @@ struct ServiceConfigurationTests {
         }
     }
 
+    @Test("Photos are delivered by the bucket, unless it is said otherwise or there is none")
+    func delivery() throws {
+        #expect(try read().photoDelivery == .redirect)
+        #expect(try read(["PHOTO_DELIVERY": "redirect"]).photoDelivery == .redirect)
+        #expect(try read(["PHOTO_DELIVERY": "proxy"]).photoDelivery == .proxy)
+        #expect(try read(["OBJECTS_PATH": "/somewhere"]).photoDelivery == .proxy)
+        #expect(try read(["OBJECTS_PATH": "/somewhere", "PHOTO_DELIVERY": "proxy"]).photoDelivery == .proxy)
+        for value in ["redirect", "x"] {
+            let error = try problems(["OBJECTS_PATH": "/somewhere", "PHOTO_DELIVERY": value])
+            #expect("\(error)".contains("PHOTO_DELIVERY is malformed: it must be proxy, or not set, with OBJECTS_PATH"))
+        }
+    }
+
     @Test("All keys that are missing are named at once")
     func missing() throws {
         let error = try problems(Self.required.mapValues { _ in nil })
@@ -94,6 +107,7 @@ struct ServiceConfigurationTests {
         "DATABASE_URL": ["mysql://secret@host/db", "secret"],
         "API_AUTH_NAME": ["name:secret"],
         "SECRET_KEY_BASE": ["short-secret"],
+        "PHOTO_DELIVERY": ["secret", "Proxy", "redirect,proxy"],
         "PORT": ["-1", "65536", "http-secret", "3000.5", " 3000"],
         "PUBLIC_URL": [
             "secret", "ftp://secret", "https://", "https://user:secret@host", "https://host/?a=secret", "//host",

@@ -172,4 +172,32 @@ struct SlowClientTests {
             }
         }
     }
+
+    @Test(
+        "A client that reads its photo slowly but steadily gets all of it, also when it has closed its sending side",
+        arguments: [false, true]
+    )
+    func steadyReader(closesItsSide: Bool) async throws {
+        try await TestService.run(adjust: {
+            $0.limits.halfClosedTimeout = .milliseconds(100)
+            $0.limits.writeTimeout = .seconds(3)
+            $0.limits.tick = .milliseconds(50)
+        }) { service in
+            let photo = try await service.uploadedPhoto(TestImage.png(bytes: 30 << 20))
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send("GET \(photo.target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                var received = try await connection.readSome().count
+                if closesItsSide { connection.finish() }
+                let start = ContinuousClock.now
+                while received < 30 << 20 {
+                    let bytes = try await connection.readSome()
+                    if bytes.isEmpty { break }
+                    received += bytes.count
+                    // More than twice the time-out while the server has more to send than the sockets hold.
+                    if ContinuousClock.now - start < .seconds(7) { try await Task.sleep(for: .milliseconds(20)) }
+                }
+                #expect(received > 30 << 20)
+            }
+        }
+    }
 }

@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Redirects to the bucket", .timeLimit(.minutes(2)))
+struct PhotoRedirectTests {
+    private static let hour: TimeInterval = 3600
+
+    private func location(_ service: TestService, _ photo: UploadedPhoto) async throws -> (url: String, maxAge: Int) {
+        let answer = try await service.send("GET", photo.target)
+        #expect(answer.status == 302)
+        #expect(answer.body.isEmpty)
+        let control = try #require(answer.headers["cache-control"])
+        let maxAge = try #require(control.wholeMatch(of: /private, max-age=(\d+)/).flatMap { Int($0.1) })
+        return (try #require(answer.headers["location"]), maxAge)
+    }
+
+    /// When a presigned URL begins and ends.
+    private func life(of url: String) throws -> (start: Date, end: Date) {
+        let signed = try #require(url.firstMatch(of: /X-Amz-Date=(\d{8}T\d{6}Z)/)?.1)
+        let seconds = try #require(url.firstMatch(of: /X-Amz-Expires=(\d+)/).flatMap { TimeInterval($0.1) })
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = .gmt
+        formatter.dateFormat = "yyyyMMdd'T'HHmmss'Z'"
+        let start = try #require(formatter.date(from: String(signed)))
+        return (start, start + seconds)
+    }
+
+    @Test("The bucket gives the photo under the URL that the redirect names, and no other")
+    func works() async throws {
+        try await TestService.run(store: .s3) { service in
+            let photo = try await service.uploadedPhoto()
+            let url = try await location(service, photo).url
+            #expect(try await service.send("GET", url).body == TestImage.jpeg)
+            // It is for this photo only.
+            let other = try await service.uploadedPhoto(email: "bob@example.com")
+            let forged = url.replacing(photo.randomID, with: other.randomID)
+            #expect(try await service.send("GET", forged).status == 403)
+        }
+    }
+
+    @Test("The URL is the same within an hour, and outlives the redirect in a client's cache")
+    func stable() async throws {
+        try await TestService.run(store: .s3) { service in
+            let photo = try await service.uploadedPhoto()
+            let present = service.clock.now.timeIntervalSince1970
+            let start = ((present / Self.hour).rounded(.down) + 1) * Self.hour
+            var urls: [String] = []
+            for offset in [1.0, 1800, 3590, 3605] {
+                service.clock.advance(by: start + offset - service.clock.now.timeIntervalSince1970)
+                let (url, maxAge) = try await location(service, photo)
+                let life = try life(of: url)
+                #expect(life.start <= service.clock.now)
+                #expect(life.end > service.clock.now + TimeInterval(maxAge))
+                #expect(maxAge > 3500)
+                urls.append(url)
+            }
+            #expect(Set(urls.prefix(3)).count == 1)
+            #expect(urls[3] != urls[0])
+        }
+    }
+
+    @Test("The URL ends no later than the signature that it was given for")
+    func lastHour() async throws {
+        try await TestService.run(store: .s3) { service in
+            let photo = try await service.uploadedPhoto()
+            let expires = try #require(photo.target.firstMatch(of: /expires=(\d+)/).flatMap { TimeInterval($0.1) })
+            for left in [7000, 3700, 1800, 90, 30, 5] {
+                service.clock.advance(by: expires - TimeInterval(left) - service.clock.now.timeIntervalSince1970)
+                let (url, maxAge) = try await location(service, photo)
+                let life = try life(of: url)
+                #expect(life.end.timeIntervalSince1970 <= expires)
+                #expect(life.end > service.clock.now)
+                #expect(maxAge <= max(0, left - 60))
+                #expect(service.clock.now + TimeInterval(maxAge) < life.end)
+            }
+        }
+    }
+
+    @Test("HEAD is redirected as GET is, and a range is the bucket's affair")
+    func headAndRange() async throws {
+        try await TestService.run(store: .s3) { service in
+            let photo = try await service.uploadedPhoto()
+            let url = try await location(service, photo).url
+            for (method, headers) in [("HEAD", []), ("GET", [("Range", "bytes=99999999-")])] {
+                let answer = try await service.send(method, photo.target, headers: headers)
+                #expect(answer.status == 302)
+                #expect(answer.headers["location"] == url)
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import NIOCore
+import Postgres
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+/// Photos that come through the service from a bucket that fails, to clients that are slow or leave.
+@Suite("Photos through the service", .serialized, .timeLimit(.minutes(3)))
+struct ProxiedPhotoTests {
+    /// More than all sockets between a bucket and a client hold.
+    private static let image = TestImage.png(bytes: 48 << 20)
+
+    private func withPhoto(
+        _ image: Data,
+        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
+        _ body: @Sendable (TestService, RcloneServer, UploadedPhoto) async throws -> Void
+    ) async throws {
+        try await TestService.run(store: .s3, settings: ["PHOTO_DELIVERY": "proxy"], adjust: adjust) { service in
+            guard case .s3(let server) = service.objects else { return }
+            let photo = try await service.uploadedPhoto()
+            // An upload of so many bytes takes a debug build its time.
+            try await service.changeObjects { try $0.write(image, key: photo.randomID) }
+            try await service.postgres.execute("UPDATE photos SET byte_count = \(image.count)")
+            try await body(service, server, photo)
+        }
+    }
+
+    /// How many connections of this process to the bucket are open.
+    private static func connections(to server: RcloneServer) throws -> Int {
+        let port = try #require(server.endpoint.split(separator: ":").last.flatMap { Int($0) })
+        let suffix = ":" + String(format: "%04X", port)
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/self/net/tcp"))
+        // The system gives a page of it at a time, and no length.
+        var table = Data()
+        while let page = try file.read(upToCount: 1 << 16), !page.isEmpty { table += page }
+        let lines = String(decoding: table, as: UTF8.self).split(separator: "\n")
+        return lines.count { line in
+            let columns = line.split(separator: " ")
+            return columns.count > 3 && columns[2].hasSuffix(suffix) && columns[3] == "01"
+        }
+    }
+
+    private static func get(_ photo: UploadedPhoto) -> String {
+        "GET \(photo.target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    }
+
+    @Test("A bucket that is down, or halted, before the first byte is a 503 within 5 s", arguments: [true, false])
+    func noFirstByte(isKilled: Bool) async throws {
+        try await withPhoto(TestImage.jpeg) { service, server, photo in
+            if isKilled { server.kill() } else { server.suspend() }
+            for (method, headers) in [("GET", []), ("GET", [("Range", "bytes=1-2")]), ("HEAD", [])] {
+                let start = ContinuousClock.now
+                let answer = try await service.check(
+                    Scenario("down", "\(method) \(photo.target)", headers: headers, status: 503)
+                )
+                #expect(answer.headers["retry-after"] == "5")
+                #expect(ContinuousClock.now - start < outageAnswerMax)
+            }
+            server.resume()
+            if isKilled { try await server.restart() }
+            #expect(try await service.send("GET", photo.target).body == TestImage.jpeg)
+        }
+    }
+
+    @Test("A bucket that dies in the middle ends the connection: what came is no whole photo, and only what was taken")
+    func diesInTheMiddle() async throws {
+        try await withPhoto(Self.image) { service, server, photo in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send(Self.get(photo))
+                var received = try await connection.readSome()
+                #expect(received.starts(with: Data("HTTP/1.1 200".utf8)))
+                // While this client waits, another gets all of it; the bucket would have sent this one all, too.
+                #expect(try await service.send("GET", photo.target).body.count == Self.image.count)
+                server.kill()
+                received += (try? await connection.readToEnd()) ?? Data()
+                #expect(received.count < Self.image.count * 3 / 4)
+            }
+            try await poll("the log tells") { service.log.text.contains("error a photo broke off") }
+            let answer = try await service.send("GET", photo.target)
+            #expect(answer.status == 503)
+        }
+    }
+
+    @Test("A transfer that broke off goes on where it was")
+    func goesOn() async throws {
+        try await withPhoto(Self.image) { service, server, photo in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send(Self.get(photo))
+                let start = try await connection.readSome()
+                try await server.restart()
+                let rest = try await connection.readPhoto(start, of: Self.image.count)
+                let isSame = rest == Self.image
+                #expect(isSame)
+            }
+            #expect(service.log.entries.filter { $0.contains("a photo broke off") } == [])
+        }
+    }
+
+    @Test("What was changed meanwhile is not put behind what came before")
+    func changedMeanwhile() async throws {
+        try await withPhoto(Self.image) { service, server, photo in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send(Self.get(photo))
+                let start = try await connection.readSome()
+                server.kill()
+                try service.objects.write(TestImage.png(bytes: Self.image.count, seed: 1), key: photo.randomID)
+                try await server.restart()
+                let received = start + ((try? await connection.readToEnd()) ?? Data())
+                #expect(received.count < Self.image.count)
+            }
+            try await poll("the log tells") { service.log.text.contains("error a photo broke off") }
+        }
+    }
+
+    @Test("A client that leaves ends the transfer from the bucket", arguments: [true, false])
+    func leaves(readsFirst: Bool) async throws {
+        try await withPhoto(Self.image) { service, server, photo in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send(Self.get(photo))
+                if readsFirst { _ = try await connection.readSome() }
+                try await poll("the transfer has begun") { try Self.connections(to: server) > 0 }
+            }
+            try await poll("the transfer has ended") { try Self.connections(to: server) == 0 }
+            #expect(service.log.entries.filter { $0.contains("a photo broke off") } == [])
+        }
+    }
+
+    @Test(
+        "A client that reads steadily but slowly gets all of its photo, one that stops is dropped",
+        arguments: [true, false]
+    )
+    func slow(reads: Bool) async throws {
+        try await withPhoto(
+            Self.image,
+            adjust: {
+                $0.limits.writeTimeout = .seconds(3)
+                $0.limits.tick = .milliseconds(50)
+            }
+        ) { service, server, photo in
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send(Self.get(photo))
+                guard reads else {
+                    try await poll("the transfer has begun") { try Self.connections(to: server) > 0 }
+                    try await poll("the client was dropped") { try Self.connections(to: server) == 0 }
+                    return
+                }
+                var received = Data()
+                let start = ContinuousClock.now
+                while ContinuousClock.now - start < .seconds(8) {
+                    received += try await connection.readSome()
+                    // Not slower: a system with large buffers takes no more before a sixteenth of them is free.
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                let isSame = try await connection.readPhoto(received, of: Self.image.count) == Self.image
+                #expect(isSame, "\(service.log.text.suffix(1000))")
+            }
+        }
+    }
+}
+
+extension RawConnection {
+    /// Reads the rest of an answer with a photo.
+    ///
+    /// - Parameters:
+    ///   - start: What was read of the answer.
+    ///   - count: The photo's length.
+    /// - Returns: The body, as far as the server sent it.
+    /// - Throws: What the connection throws.
+    fileprivate mutating func readPhoto(_ start: Data, of count: Int) async throws -> Data {
+        var received = start
+        let end = try #require(received.range(of: Data("\r\n\r\n".utf8))?.upperBound)
+        while received.count < end + count {
+            let next = try await readSome()
+            if next.isEmpty { break }
+            received += next
+        }
+        return Data(received[end...])
+    }
+}
