@@ -26,6 +26,8 @@ package struct PhotoService: Service {
     var sweepInterval: Duration = .seconds(5)
     /// How often memory that is free is looked for.
     var trimInterval: Duration = .seconds(10)
+    /// Which objects go to a bucket whole.
+    var uploads = S3UploadPolicy()
     /// The time.
     package var now: @Sendable () -> Date = { Date() }
 
@@ -78,7 +80,12 @@ package struct PhotoService: Service {
     }
 
     private func serve(postgres: PostgresClient, hasher: PasswordHasher, httpClient: HTTPClient) async throws {
-        let objects = try await configuration.objectStorage.open(httpClient: httpClient, now: now, logger: logger)
+        let objects = try await configuration.objectStorage.open(
+            httpClient: httpClient,
+            uploads: uploads,
+            now: now,
+            logger: logger
+        )
         let server = HTTPServer(
             responder: ServiceResponder(
                 router: makeRoutes(postgres: postgres, hasher: hasher, objects: objects).router()

@@ -8,18 +8,21 @@ extension ServiceConfiguration.ObjectStorage {
     ///
     /// - Parameters:
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
+    ///   - uploads: Which objects go to a bucket whole.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
     /// - Returns: The store; a bucket need not be there yet.
     /// - Throws: `ServiceStartError.noCredentials`, or an error of Foundation's when a folder can't be made.
     func open(
         httpClient: HTTPClient,
+        uploads: S3UploadPolicy = S3UploadPolicy(),
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) async throws -> any ObjectStore {
         switch self {
         case .disk(let path): return try DiskObjectStore(directory: path)
-        case .s3(let bucket): return try await bucket.open(httpClient: httpClient, now: now, logger: logger)
+        case .s3(let bucket):
+            return try await bucket.open(httpClient: httpClient, uploads: uploads, now: now, logger: logger)
         }
     }
 }
@@ -29,12 +32,14 @@ extension ServiceConfiguration.Bucket {
     ///
     /// - Parameters:
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
+    ///   - uploads: Which objects go whole.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
     /// - Returns: The store.
     /// - Throws: `ServiceStartError.noCredentials`.
     func open(
         httpClient: HTTPClient,
+        uploads: S3UploadPolicy = S3UploadPolicy(),
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) async throws -> S3ObjectStore {
@@ -46,7 +51,13 @@ extension ServiceConfiguration.Bucket {
         )
         try await Self.requireKeys(credentials)
         return S3ObjectStore(
-            client: S3Client(httpClient: httpClient, configuration: configuration, credentials: credentials, now: now)
+            client: S3Client(
+                httpClient: httpClient,
+                configuration: configuration,
+                credentials: credentials,
+                uploads: uploads,
+                now: now
+            )
         )
     }
 

@@ -1,0 +1,142 @@
+import NIOCore
+import NIOPosix
+
+/// An HTTP/1.1 proxy before a store that breaks, delays and refuses requests as a seed and the test say.
+///
+/// Requests go on as they came, the signed `Host` included; only who has a presigned URL is never disturbed.
+package struct FaultyProxy: Sendable {
+    /// A request that came by.
+    package struct Record: Sendable {
+        package let method: String
+        package let target: String
+        /// The fault's name, or the refusal's code; nil when nothing went wrong.
+        package let outcome: String?
+
+        /// What went wrong on the way; nil when nothing did, or the request was refused.
+        package var fault: StoreFault? { outcome.flatMap(StoreFault.init(rawValue:)) }
+    }
+
+    /// Where to send requests instead of to the store.
+    package let endpoint: String
+    private let state: FaultyProxyState
+
+    /// Longer than the four seconds for which clients wait.
+    private static let stall: Duration = .seconds(5)
+
+    /// Runs a body with a proxy, which lets everything pass at first.
+    ///
+    /// - Parameters:
+    ///   - server: The store.
+    ///   - seed: Decides what goes wrong.
+    ///   - body: Uses the proxy.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or what keeps the proxy from listening.
+    package static func with<Result: Sendable>(
+        _ server: any S3Server,
+        seed: UInt64,
+        _ body: (FaultyProxy) async throws -> Result
+    ) async throws -> Result {
+        let state = FaultyProxyState(seed: seed)
+        let storePort = server.endpoint.split(separator: ":").last.flatMap { Int($0) } ?? 0
+        let store = StoreConnection(port: storePort)
+        return try await HTTPListener.run { connection in
+            while let request = try await connection.readHead() {
+                let (refusal, fault) = state.decide(request)
+                defer { if fault != nil { state.finishFault() } }
+                if let refusal {
+                    try await connection.skip(request.length)
+                    try await connection.write(refusal.bytes(to: request))
+                } else if let fault {
+                    guard try await suffer(fault, request, over: &connection, store: store) else { return }
+                } else {
+                    let answer = try await store.exchange(request, body: request.length, of: &connection)
+                    try await connection.write(answer.bytes)
+                }
+            }
+        } _: { port in
+            try await body(FaultyProxy(endpoint: "http://127.0.0.1:\(port)", state: state))
+        }
+    }
+
+    /// All requests so far.
+    package var records: [Record] { state.records }
+    /// How many requests are suffering a fault at the moment.
+    package var faultsUnderWay: Int { state.faultsUnderWay }
+
+    /// From now on things go wrong.
+    package func beginFaults() { state.set(hasFaults: true) }
+
+    /// From now on nothing goes wrong; what demands were made stay.
+    package func endFaults() { state.set(hasFaults: false) }
+
+    /// From now on refuses what is not signed for a region.
+    package func demand(region: String) { state.set(region: region) }
+
+    /// From now on refuses temporary keys with another session token.
+    package func demand(sessionToken: String) { state.set(sessionToken: sessionToken) }
+
+    /// From now on refuses what was signed more than 15 minutes ago, or ahead.
+    package func demandTime() { state.demandTime() }
+
+    /// Has a request go wrong.
+    ///
+    /// - Returns: Whether the connection can be used again.
+    private static func suffer(
+        _ fault: StoreFault,
+        _ request: ServedRequest,
+        over connection: inout ServedConnection,
+        store: StoreConnection
+    ) async throws -> Bool {
+        switch fault {
+        case .resetAtOnce:
+            try await connection.reset()
+            return false
+        case .resetInBody:
+            try await store.abandon(request, after: request.length / 2, of: &connection)
+            try await connection.reset()
+            return false
+        case .stallAtOnce:
+            try await Task.sleep(for: stall)
+            return false
+        case .stallInBody:
+            try await store.abandon(request, after: request.length / 2, of: &connection, hold: stall)
+            return false
+        case .late:
+            try await store.exchangeLate(request, of: &connection, delay: stall)
+            return false
+        case .errorBefore, .errorInSuccess:
+            try await connection.skip(request.length)
+            let answer = fault == .errorBefore ? StoreAnswer.internalError : .errorInSuccess
+            try await connection.write(answer.bytes(to: request))
+            return true
+        case .slowDownBefore:
+            try await connection.write(StoreAnswer.slowDown.bytes(to: request))
+            try await connection.skip(request.length)
+            return true
+        case .resetAfter, .stallAfter, .stallInAnswer, .errorAfter, .slowDownAfter, .cutInHead, .cutInBody:
+            let answer = try await store.exchange(request, body: request.length, of: &connection)
+            return try await spoil(answer, by: fault, request, over: connection)
+        }
+    }
+
+    /// Has an answer go wrong to a request that the store was told.
+    private static func spoil(
+        _ answer: RelayedAnswer,
+        by fault: StoreFault,
+        _ request: ServedRequest,
+        over connection: ServedConnection
+    ) async throws -> Bool {
+        switch fault {
+        case .errorAfter: try await connection.write(StoreAnswer.internalError.bytes(to: request))
+        case .slowDownAfter: try await connection.write(StoreAnswer.slowDown.bytes(to: request))
+        case .cutInHead: try await connection.write(answer.beginning(inBody: false))
+        case .cutInBody: try await connection.write(answer.beginning(inBody: true))
+        case .stallAfter: try await Task.sleep(for: stall)
+        case .stallInAnswer:
+            try await connection.write(answer.beginning(inBody: true))
+            try await Task.sleep(for: stall)
+        default: try await connection.reset()
+        }
+        return fault == .errorAfter || fault == .slowDownAfter
+    }
+}
