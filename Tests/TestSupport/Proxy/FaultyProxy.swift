@@ -21,7 +21,14 @@ package struct FaultyProxy: Sendable {
     private let state: FaultyProxyState
 
     /// Longer than the four seconds for which clients wait.
-    private static let stall: Duration = .seconds(5)
+    private static let delay: Duration = .seconds(5)
+    /// Longer than anybody waits: who does is caught.
+    private static let stall: Duration = .seconds(120)
+
+    /// What becomes of a connection after a fault.
+    private enum Ending {
+        case goesOn, closed, reset, stalled
+    }
 
     /// Runs a body with a proxy, which lets everything pass at first.
     ///
@@ -42,12 +49,21 @@ package struct FaultyProxy: Sendable {
         return try await HTTPListener.run { connection in
             while let request = try await connection.readHead() {
                 let (refusal, fault) = state.decide(request)
-                defer { if fault != nil { state.finishFault() } }
                 if let refusal {
                     try await connection.skip(request.length)
                     try await connection.write(refusal.bytes(to: request))
                 } else if let fault {
-                    guard try await suffer(fault, request, over: &connection, store: store) else { return }
+                    let ending: Ending
+                    do {
+                        defer { state.finishFault() }
+                        ending = try await suffer(fault, request, over: &connection, store: store)
+                    }
+                    switch ending {
+                    case .goesOn: continue
+                    case .closed: return
+                    case .reset: return try await connection.reset()
+                    case .stalled: return try await Task.sleep(for: stall)
+                    }
                 } else {
                     let answer = try await store.exchange(request, body: request.length, of: &connection)
                     try await connection.write(answer.bytes)
@@ -79,40 +95,33 @@ package struct FaultyProxy: Sendable {
     package func demandTime() { state.demandTime() }
 
     /// Has a request go wrong.
-    ///
-    /// - Returns: Whether the connection can be used again.
     private static func suffer(
         _ fault: StoreFault,
         _ request: ServedRequest,
         over connection: inout ServedConnection,
         store: StoreConnection
-    ) async throws -> Bool {
+    ) async throws -> Ending {
         switch fault {
-        case .resetAtOnce:
-            try await connection.reset()
-            return false
+        case .resetAtOnce: return .reset
         case .resetInBody:
             try await store.abandon(request, after: request.length / 2, of: &connection)
-            try await connection.reset()
-            return false
-        case .stallAtOnce:
-            try await Task.sleep(for: stall)
-            return false
+            return .reset
+        case .stallAtOnce: return .stalled
         case .stallInBody:
-            try await store.abandon(request, after: request.length / 2, of: &connection, hold: stall)
-            return false
+            try await store.abandon(request, after: request.length / 2, of: &connection, hold: delay)
+            return .stalled
         case .late:
-            try await store.exchangeLate(request, of: &connection, delay: stall)
-            return false
+            try await store.exchangeLate(request, of: &connection, delay: delay)
+            return .stalled
         case .errorBefore, .errorInSuccess:
             try await connection.skip(request.length)
             let answer = fault == .errorBefore ? StoreAnswer.internalError : .errorInSuccess
             try await connection.write(answer.bytes(to: request))
-            return true
+            return .goesOn
         case .slowDownBefore:
             try await connection.write(StoreAnswer.slowDown.bytes(to: request))
             try await connection.skip(request.length)
-            return true
+            return .goesOn
         case .resetAfter, .stallAfter, .stallInAnswer, .errorAfter, .slowDownAfter, .cutInHead, .cutInBody:
             let answer = try await store.exchange(request, body: request.length, of: &connection)
             return try await spoil(answer, by: fault, request, over: connection)
@@ -125,18 +134,25 @@ package struct FaultyProxy: Sendable {
         by fault: StoreFault,
         _ request: ServedRequest,
         over connection: ServedConnection
-    ) async throws -> Bool {
+    ) async throws -> Ending {
         switch fault {
-        case .errorAfter: try await connection.write(StoreAnswer.internalError.bytes(to: request))
-        case .slowDownAfter: try await connection.write(StoreAnswer.slowDown.bytes(to: request))
-        case .cutInHead: try await connection.write(answer.beginning(inBody: false))
-        case .cutInBody: try await connection.write(answer.beginning(inBody: true))
-        case .stallAfter: try await Task.sleep(for: stall)
+        case .errorAfter:
+            try await connection.write(StoreAnswer.internalError.bytes(to: request))
+            return .goesOn
+        case .slowDownAfter:
+            try await connection.write(StoreAnswer.slowDown.bytes(to: request))
+            return .goesOn
+        case .cutInHead:
+            try await connection.write(answer.beginning(inBody: false))
+            return .closed
+        case .cutInBody:
+            try await connection.write(answer.beginning(inBody: true))
+            return .closed
+        case .stallAfter: return .stalled
         case .stallInAnswer:
             try await connection.write(answer.beginning(inBody: true))
-            try await Task.sleep(for: stall)
-        default: try await connection.reset()
+            return .stalled
+        default: return .reset
         }
-        return fault == .errorAfter || fault == .slowDownAfter
     }
 }

@@ -125,7 +125,9 @@ struct StoreClients: Sendable {
         if answer.status == 302, !wasDeleted, kind == "redirect", let url = answer.headers["location"] {
             answer = try await service.send("GET", url)
             // The object may be gone before the client comes for it.
-            if answer.status == 404, ledger.photo(photo.id)?.isDeletionSent == true { return }
+            if answer.status == 404, ledger.photo(photo.id)?.isDeletionSent == true {
+                return ledger.note("redirect 404")
+            }
         }
         let expected = range.map { photo.bytes[$0] } ?? photo.bytes
         switch answer.status {
