@@ -77,9 +77,4 @@ package enum TestObjects: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try bytes.write(to: folder.appending(path: key))
     }
-
-    /// Removes an object behind the service's back.
-    package func remove(key: String) throws {
-        try FileManager.default.removeItem(at: folder.appending(path: key))
-    }
 }
