@@ -17,7 +17,9 @@ struct CopyList {
     /// Makes the table.
     init(on connection: PostgresConnection) async throws {
         self.connection = connection
-        try await connection.execute("CREATE TEMPORARY TABLE copied_photos (id bigint PRIMARY KEY)")
+        try await connection.execute(
+            "CREATE TEMPORARY TABLE copied_photos (id bigint PRIMARY KEY, random_id text NOT NULL)"
+        )
     }
 
     func photoCount() async throws -> Int {
@@ -48,7 +50,22 @@ struct CopyList {
     /// Notes that photos need not be looked at again.
     func note(_ photos: [Photo]) async throws {
         try await connection.execute(
-            "INSERT INTO copied_photos (id) SELECT unnest(\(photos.map(\.id))) ON CONFLICT DO NOTHING"
+            """
+            INSERT INTO copied_photos (id, random_id)
+            SELECT * FROM unnest(\(photos.map(\.id)), \(photos.map(\.randomID))) ON CONFLICT DO NOTHING
+            """
         )
+    }
+
+    /// A page of the photos that were noted and are no longer there, by their `random_id`, in order.
+    func deleted(after randomID: String) async throws -> [String] {
+        try await connection.query(
+            """
+            SELECT random_id FROM copied_photos
+            WHERE random_id > \(randomID)
+                AND NOT EXISTS (SELECT FROM photos WHERE photos.random_id = copied_photos.random_id)
+            ORDER BY random_id LIMIT \(Self.pageCount)
+            """
+        ).map { try $0.decode("random_id") }
     }
 }

@@ -46,7 +46,19 @@ struct CopyPhotos: Sendable {
                 }
                 if done == before { break }
             }
+            try await removeDeleted(list)
             return report
+        }
+    }
+
+    /// Takes away again what was deleted after it was copied, by a service that knew nothing of the copy.
+    private func removeDeleted(_ list: CopyList) async throws {
+        var last = ""
+        while true {
+            let page = try await list.deleted(after: last)
+            guard let end = page.last else { return }
+            last = end
+            for (_, failure) in try await destination.delete(keys: page) { throw ObjectStoreError.refused(failure) }
         }
     }
 

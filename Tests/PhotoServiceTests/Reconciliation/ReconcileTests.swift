@@ -1,11 +1,14 @@
+import AsyncHTTPClient
 import Foundation
 import Logging
+import NIOHTTP1
 import Postgres
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import PhotoService
+@testable import S3
 
 @Suite("Rows and objects that do not match", .timeLimit(.minutes(3)))
 struct ReconcileTests {
@@ -16,7 +19,9 @@ struct ReconcileTests {
         _ service: TestService,
         repairs: Bool,
         secondsMin: Int = 0,
-        isForced: Bool = false
+        isForced: Bool = false,
+        // Files are dated in fractions of a second, and objects may be dated by another clock.
+        secondsLater: TimeInterval = 2
     ) async throws -> (report: ReconciliationReport, findings: [String]) {
         let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
         let findings = Findings()
@@ -24,8 +29,7 @@ struct ReconcileTests {
             ReconciliationOptions(repairs: repairs, secondsMin: secondsMin, isForced: isForced),
             configuration: try ServiceConfiguration(from: ConfigurationSource(values: settings)),
             logger: service.log.logger(level: .info),
-            // Files are dated in fractions of a second, and objects may be dated by another clock.
-            now: { service.clock.now + 2 },
+            now: { service.clock.now + secondsLater },
             onFinding: { findings.add("\($0.kind) \($0.key) \($0.isRepaired)") }
         )
         return (report, findings.all.sorted())
@@ -205,6 +209,22 @@ struct ReconcileTests {
         }
     }
 
+    @Test("Parts that a crashed upload left in the bucket are removed once they are old, and not before")
+    func unfinishedUploads() async throws {
+        try await TestService.run(store: .s3) { service in
+            // Makes the bucket.
+            try await Self.upload(1, to: service, token: try await service.makeToken())
+            try await service.beginUpload(key: "left")
+            #expect(try await Self.reconcile(service, repairs: true).findings.isEmpty, "it may go on")
+            let later = TimeInterval(PhotoStore.pendingSecondsMax + 2)
+            let dry = try await Self.reconcile(service, repairs: false, secondsLater: later)
+            #expect(dry.findings == ["unfinishedPut left false"])
+            let wet = try await Self.reconcile(service, repairs: true, secondsLater: later)
+            #expect(wet.findings == ["unfinishedPut left true"])
+            #expect(try await Self.reconcile(service, repairs: false, secondsLater: later).findings.isEmpty)
+        }
+    }
+
     @Test("More than fits a page is compared page by page")
     func pages() async throws {
         try await TestService.run { service in
@@ -234,6 +254,23 @@ struct ReconcileTests {
             ids.append(try #require(answer.json["random_id"] as? String, "\(answer.text)"))
         }
         return ids
+    }
+}
+
+extension TestService {
+    /// Begins an upload in parts to the bucket, and leaves it.
+    fileprivate func beginUpload(key: String) async throws {
+        let values = Self.settings(databaseURL: databaseURL, objects: objects)
+        guard case .s3(let bucket) = try ServiceConfiguration(from: ConfigurationSource(values: values)).objectStorage
+        else { return }
+        let logger = log.logger(level: .error)
+        let store = try await bucket.open(httpClient: .shared, now: { Date() }, logger: logger)
+        let request = S3Request(method: .POST, key: key, query: [QueryItem("uploads")])
+        _ = try await store.client.document(
+            request,
+            root: "InitiateMultipartUpload",
+            during: Call(within: .seconds(10))
+        )
     }
 }
 
