@@ -148,7 +148,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CSanitizer", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres",
+                "CSanitizer", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,14 +1,13 @@
 import Foundation
-import NIOCore
+package import NIOCore
 import NIOPosix
+import S3
 import Synchronization
 
-@testable import S3
-
 /// A server that misbehaves as told: one reply of the script for each request, whatever the request is.
-struct ScriptedServer: Sendable {
+package struct ScriptedServer: Sendable {
     /// What to do with a request.
-    enum Reply: Sendable {
+    package enum Reply: Sendable {
         /// Reads the whole request, then sends this.
         case send(String)
         /// Reads the whole request, then sends what this makes of it.
@@ -27,17 +26,21 @@ struct ScriptedServer: Sendable {
         case readSlowly(pause: Duration, then: String)
     }
 
-    struct Request: Sendable {
-        var line: String
-        var headers: [String: String]
-        var body = ByteBuffer()
+    /// A request as it came.
+    package struct Request: Sendable {
+        package var line: String
+        /// Names in lower case.
+        package var headers: [String: String]
+        package var body = ByteBuffer()
         /// Which of the server's connections it came over.
-        var connection = ObjectIdentifier(Log.self)
+        package var connection = ObjectIdentifier(Log.self)
 
-        var target: String { line.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
+        /// Path and query.
+        package var target: String { line.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
     }
 
-    let endpoint: String
+    /// Where it listens.
+    package let endpoint: String
     private let requests: Log
 
     private final class Log: Sendable {
@@ -47,9 +50,16 @@ struct ScriptedServer: Sendable {
     }
 
     /// The requests so far, in the order of their heads.
-    var received: [Request] { requests.requests.withLock { $0 } }
+    package var received: [Request] { requests.requests.withLock { $0 } }
 
-    static func with<Result: Sendable>(
+    /// Runs a body with a server.
+    ///
+    /// - Parameters:
+    ///   - replies: One for each request; when there are no more, connections are closed.
+    ///   - body: Uses the server.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or what keeps the server from starting.
+    package static func with<Result: Sendable>(
         _ replies: [Reply],
         perform body: @escaping @Sendable (ScriptedServer) async throws -> Result
     ) async throws -> Result {
@@ -121,7 +131,9 @@ struct ScriptedServer: Sendable {
                 switch reply {
                 case .send(let text), .readSlowly(_, let text):
                     try await outbound.write(ByteBuffer(string: text.replacing(md5, with: S3Body(request.body).md5Hex)))
-                case .answer(let make): try await outbound.write(ByteBuffer(string: make(request)))
+                case .answer(let make):
+                    let text = make(request).replacing(md5, with: S3Body(request.body).md5Hex)
+                    try await outbound.write(ByteBuffer(string: text))
                 case .sendAndClose(let text):
                     try await outbound.write(ByteBuffer(string: text))
                     return
@@ -135,7 +147,7 @@ struct ScriptedServer: Sendable {
     }
 
     /// Stands in a reply for the MD5 of the request's body.
-    static let md5 = "{md5}"
+    package static let md5 = "{md5}"
 
     private static func readHead(
         _ chunks: inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
@@ -164,16 +176,16 @@ struct ScriptedServer: Sendable {
 
 extension String {
     /// An HTTP answer with its length.
-    static func answer(_ status: String, _ headers: [String: String] = [:], body: String = "") -> String {
+    package static func answer(_ status: String, _ headers: [String: String] = [:], body: String = "") -> String {
         let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
         return "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(lines)\r\n\(body)"
     }
 
     /// What S3 answers to a put that succeeded.
-    static var stored: String { answer("200 OK", ["ETag": "\"\(ScriptedServer.md5)\""]) }
+    package static var stored: String { answer("200 OK", ["ETag": "\"\(ScriptedServer.md5)\""]) }
 
     /// An HTTP answer with S3's error document.
-    static func failure(_ status: String, code: String) -> String {
+    package static func failure(_ status: String, code: String) -> String {
         answer(status, body: "<Error><Code>\(code)</Code><Message>Sorry.</Message></Error>")
     }
 }
