@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* System calls for which the C library has no function, or none that Swift can call. */

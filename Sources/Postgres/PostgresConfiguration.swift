@@ -38,6 +38,9 @@ package struct PostgresConfiguration: Sendable {
         pool.connectionsMax = connectionsMax
     }
 
+    /// What the URL sets, by libpq's keywords (`host`, `sslmode` and the like), a password among them.
+    package var options: [String: String] { LibPQ.options(ofURL: url) }
+
     /// Sets what the decoding of results relies on, and the server's share of the time limits.
     var setUp: PostgresQuery {
         let milliseconds = statementTimeout.map { Int($0 / .milliseconds(1)) } ?? 0

@@ -12,14 +12,23 @@ package final class RcloneServer: S3Server {
     package let directory: URL
 
     private let process: ServerProcess
+    private let isPublic: Bool
     private let port = Mutex(ServerProcess.anyPort())
 
     /// Starts a server.
     ///
     /// - Returns: the server, answering; ``stop()`` it.
     /// - Throws: `TestProgramError`.
-    package static func start() async throws -> RcloneServer {
-        let server = try RcloneServer()
+    package static func start() async throws -> RcloneServer { try await start(isPublic: false) }
+
+    /// Starts a server.
+    ///
+    /// - Parameter isPublic: Whether it takes requests without keys, as of buckets that are open to everybody; it takes
+    ///   any keys then.
+    /// - Returns: the server, answering; ``stop()`` it.
+    /// - Throws: `TestProgramError`.
+    package static func start(isPublic: Bool) async throws -> RcloneServer {
+        let server = try RcloneServer(isPublic: isPublic)
         for _ in 0..<5 {
             do {
                 try await server.launch()
@@ -35,7 +44,8 @@ package final class RcloneServer: S3Server {
         throw TestProgramError.portTaken
     }
 
-    private init() throws {
+    private init(isPublic: Bool) throws {
+        self.isPublic = isPublic
         process = try ServerProcess("rclone")
         directory = process.folder.appending(path: "data")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -67,7 +77,8 @@ package final class RcloneServer: S3Server {
         let endpoint = endpoint
         let command =
             [try Self.executable(), "serve", "s3", directory.path]
-            + ["--addr", "127.0.0.1:\(port.withLock { $0 })", "--auth-key", "\(accessKeyID),\(secretAccessKey)"]
+            + ["--addr", "127.0.0.1:\(port.withLock { $0 })"]
+            + (isPublic ? [] : ["--auth-key", "\(accessKeyID),\(secretAccessKey)"])
             + ["--config", "/dev/null", "--cache-dir", process.folder.appending(path: "cache").path]
             // Or a key that is not there finds one that is written with other code points and looks the same.
             + ["--no-unicode-normalization"]

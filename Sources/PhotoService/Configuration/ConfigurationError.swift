@@ -8,14 +8,18 @@ package struct ConfigurationError: Error, CustomStringConvertible {
     let problems: [Problem]
 
     package var description: String {
-        let lines = problems.map { problem in
-            switch problem {
-            case .missing(let key, nil): "  \(key) is missing"
-            case .missing(let key, let hint?): "  \(key) is missing (\(hint))"
-            case .malformed(let key, let expected): "  \(key) is malformed: it must be \(expected)"
-            }
-        }
+        let lines = problems.map { "  \($0)" }
         return (["The configuration is not complete. Set in the environment or in the file .env:"] + lines)
             .joined(separator: "\n")
+    }
+}
+
+extension ConfigurationError.Problem: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .missing(let key, nil): "\(key) is missing"
+        case .missing(let key, let hint?): "\(key) is missing (\(hint))"
+        case .malformed(let key, let expected): "\(key) is malformed: it must be \(expected)"
+        }
     }
 }

@@ -55,7 +55,7 @@ package struct ServiceConfiguration: Sendable {
         photoDelivery = settings.photoDelivery()
         publicURL = settings.optional("PUBLIC_URL", "an http:// or https:// URL", parse: SettingsReader.origin)
         port = settings.integer("PORT", in: 0...65535, default: 3000)
-        uploadBytesMax = settings.integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)
+        uploadBytesMax = settings.uploadBytesMax()
         tokenLifetimeHours = settings.integer("TOKEN_LIFETIME_HOURS", in: 1...(365 * 24), default: 24)
         passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)

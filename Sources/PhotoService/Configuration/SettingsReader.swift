@@ -61,6 +61,10 @@ struct SettingsReader {
         }
     }
 
+    mutating func uploadBytesMax() -> Int {
+        integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)
+    }
+
     mutating func apiCredential() -> APICredential? {
         let name = required("API_AUTH_NAME", "a text without a colon") { $0.contains(":") ? nil : $0 }
         let password = required("API_AUTH_PASSWORD")

@@ -73,6 +73,19 @@ extension LibPQ {
         return misreading(of: options)
     }
 
+    /// What a connection string sets, by libpq's keywords.
+    static func options(ofURL url: String) -> [String: String] {
+        guard let options = PQconninfoParse(url, nil) else { return [:] }
+        defer { PQconninfoFree(options) }
+        var values: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return values
+    }
+
     /// Why options can't be what was meant, although libpq takes them.
     ///
     /// A password with a bare `@` or `/` cuts a URL in the wrong place; libpq would then quote parts of the password

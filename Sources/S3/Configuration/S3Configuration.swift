@@ -78,6 +78,14 @@ package struct S3Configuration: Sendable, Hashable {
         return "\(endpoint.scheme)://\(host)\(encodedPath)\(query)"
     }
 
+    /// The URL of an object, or of the bucket itself, without a signature.
+    ///
+    /// - Parameter key: The object; nil for the bucket.
+    /// - Returns: The URL, which shows no more than the store lets anybody see.
+    package func url(key: String? = nil) -> String {
+        url(encodedPath: encodedPath(key: key), encodedQuery: "")
+    }
+
     private static func isRegionName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
     }

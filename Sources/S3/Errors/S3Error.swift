@@ -1,3 +1,6 @@
+package import NIOCore
+package import NIOHTTP1
+
 /// How a call to the store can fail.
 ///
 /// No description of it holds a key, a signature, an `Authorization` header or a presigned URL.
@@ -65,6 +68,22 @@ extension S3Error {
             self = .refused(failure)
         }
     }
+
+    /// Reads what the store answered to a request that was not this client's.
+    ///
+    /// - Parameters:
+    ///   - status: Of no success.
+    ///   - headers: The answer's.
+    ///   - body: What came of the answer's body.
+    package init(status: HTTPResponseStatus, headers: HTTPHeaders, body: ByteBuffer) {
+        self.init(S3Failure(status: status, headers: headers, document: ErrorDocument(body)))
+    }
+
+    /// Takes why no answer came to a request that was not this client's.
+    ///
+    /// - Parameter cause: What the HTTP client threw.
+    /// - Returns: ``unavailable(_:)``.
+    package static func unanswered(_ cause: any Error) -> S3Error { .unavailable(S3Failure(cause: cause)) }
 
     /// Codes that some stores send with a 4xx although trying again is right.
     ///

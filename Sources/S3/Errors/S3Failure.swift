@@ -15,7 +15,7 @@ package struct S3Failure: Error {
     /// Why no answer came; nil when one did.
     package let cause: (any Error)?
     /// Where the bucket is, said when the request went elsewhere.
-    let bucketRegion: String?
+    package let bucketRegion: String?
     /// The store's time when it answered.
     package let date: Date?
 

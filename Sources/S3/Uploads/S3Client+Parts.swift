@@ -37,6 +37,18 @@ extension S3Client {
         }
     }
 
+    /// Begins an upload in parts, for nothing but to see whether the keys may.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8.
+    ///   - contentType: as of an object.
+    /// - Returns: the upload's id, for ``abortUpload(key:uploadID:)``.
+    /// - Throws: any case of ``S3Error``.
+    package func beginUpload(key: String, contentType: String) async throws(S3Error) -> String {
+        try Self.check(key: key)
+        return try await createUpload(key: key, contentType: contentType, during: Call(within: deadlines.call))
+    }
+
     private func createUpload(key: String, contentType: String, during call: Call) async throws(S3Error) -> String {
         var request = S3Request(method: .POST, key: key, query: [QueryItem("uploads")])
         request.headers = ["Content-Type": contentType]

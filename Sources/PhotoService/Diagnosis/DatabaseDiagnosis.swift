@@ -1,0 +1,170 @@
+import FoundationEssentials
+import Migrations
+import Postgres
+
+/// Checks the database: reached, new enough, writable, migrated, on time.
+struct DatabaseDiagnosis: Sendable {
+    private var configuration: PostgresConfiguration
+    private let migrations: Result<[Migration], MigrationError>
+    private let now: @Sendable () -> Date
+    private let secrets: Secrets
+    private let findings: Findings
+
+    /// The first with everything that the migrations use; what the service sends works on older ones, too.
+    private static let versionMin = 12
+    private static let tables = ["users", "photos", "sessions", "object_deletions"]
+    private static let statusLimit: Duration = .seconds(8)
+
+    init(
+        configuration: PostgresConfiguration,
+        migrations: Result<[Migration], MigrationError>,
+        now: @escaping @Sendable () -> Date,
+        secrets: Secrets,
+        findings: Findings
+    ) {
+        self.configuration = configuration
+        self.configuration.pool.connectionsMax = 1
+        self.configuration.connectTimeout = .seconds(4)
+        // Longer than connecting takes, so that its reason comes out.
+        self.configuration.pool.leaseTimeout = .seconds(6)
+        self.migrations = migrations
+        self.now = now
+        self.secrets = secrets
+        self.findings = findings
+    }
+
+    func run() async {
+        do {
+            try await PostgresClient.withClient(configuration: configuration) { client in
+                try await client.withConnection { connection in
+                    try await checkServer(connection)
+                    try await checkClock(connection)
+                    try await checkTemporaryTables(connection)
+                    if await checkMigrations() { try await checkPrivileges(connection) }
+                }
+            }
+        } catch {
+            let error = error as? PostgresError ?? .connectionLost("\(error)")
+            findings.failed(DatabaseTrouble(error).explanation(options: configuration.options, secrets: secrets))
+            findings.skipped("what else would be checked of it")
+        }
+    }
+
+    private func checkServer(_ connection: PostgresConnection) async throws(PostgresError) {
+        let rows = try await connection.query(
+            """
+            SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+                pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS is_read_only
+            """
+        )
+        guard let row = rows.first else { return }
+        let version = try row.decode("version", as: String.self).prefix { $0 != " " }
+        let number = try row.decode("number", as: Int.self)
+        if number < Self.versionMin * 10_000 {
+            findings.failed(
+                "reachable, PostgreSQL \(version), which is too old",
+                "Selfie needs PostgreSQL \(Self.versionMin) or later. Move the database to a newer server."
+            )
+        } else {
+            findings.ok("reachable, PostgreSQL \(version)")
+        }
+        guard try row.decode("is_read_only", as: Bool.self) else { return }
+        findings.failed(
+            "it takes no changes",
+            """
+            The server is a standby (a copy that follows another server), or set to read only. Write the primary's address \
+            into DATABASE_URL, or all servers' addresses with target_session_attrs=read-write.
+            """
+        )
+    }
+
+    /// Each kind of time is compared with the clock that wrote it, so some seconds only look odd. Beyond a quarter of an
+    /// hour, what `photos reconcile` takes for old may be new.
+    private func checkClock(_ connection: PostgresConnection) async throws(PostgresError) {
+        let before = now()
+        let rows = try await connection.query("SELECT clock_timestamp() AS time")
+        let after = now()
+        guard let time = try rows.first?.decode("time", as: Date.self) else { return }
+        let skew = ClockSkew(remote: time, before: before, after: after, precision: 0)
+        skew.report("its clock", to: findings, secondsMax: 5, failingSeconds: 15 * 60) {
+            """
+            The machines of service and database disagree about the time: rows are dated by one, tokens and photos' URLs \
+            end by the other. \(ClockSkew.remedy) If the database is run for you, this machine's clock is the one to set.
+            """
+        }
+    }
+
+    private func checkTemporaryTables(_ connection: PostgresConnection) async throws(PostgresError) {
+        let rows = try await connection.query(
+            "SELECT has_database_privilege(current_database(), 'TEMPORARY') AS may, current_user::text AS role"
+        )
+        guard let row = rows.first else { return }
+        if try row.decode("may", as: Bool.self) { return findings.ok("temporary tables are allowed") }
+        let role = try row.decode("role", as: String.self)
+        findings.warning(
+            "its user may not make temporary tables, which selfie photos reconcile and copy need",
+            "As the database's owner, run: GRANT TEMPORARY ON DATABASE … TO \(role)"
+        )
+    }
+
+    /// - Returns: Whether all tables must be there.
+    private func checkMigrations() async -> Bool {
+        do {
+            let steps = try migrations.get()
+            let migrator = Migrator(configuration: configuration, migrations: steps)
+            let plan = try await withLimit(Self.statusLimit) { try await migrator.status() }
+            return report(plan)
+        } catch {
+            let advice = (error as? MigrationError).map { "\($0)" } ?? "Run selfie migrate status, which says more."
+            findings.failed("it can't be told whether it is migrated", secrets.hidden(in: advice))
+            return false
+        }
+    }
+
+    private func report(_ plan: MigrationPlan) -> Bool {
+        let count = { (state: MigrationPlan.State) in plan.entries.filter { $0.state == state }.count }
+        let (pending, edited, missing) = (count(.pending), count(.edited), count(.missing))
+        if pending > 0 {
+            findings.failed(
+                "\(pending) of \(plan.entries.count) migrations \(pending == 1 ? "is" : "are") not applied",
+                "Run: selfie migrate"
+            )
+        }
+        if edited > 0 {
+            findings.failed(
+                "\(edited) migration\(edited == 1 ? " was" : "s were") edited after the database had applied it",
+                """
+                The tables may differ from what the files say, and selfie migrate refuses to go on. selfie migrate status \
+                shows which; restore the files as they were, and put the change into a new migration.
+                """
+            )
+        }
+        if missing > 0 {
+            findings.warning(
+                "it has \(missing) migration\(missing == 1 ? "" : "s") that this version of Selfie does not know",
+                "A newer version may have been here. Deploy the newest, or go on if you know where they come from."
+            )
+        }
+        if pending + edited == 0 { findings.ok("migrated, with \(count(.applied)) migrations") }
+        return pending == 0
+    }
+
+    private func checkPrivileges(_ connection: PostgresConnection) async throws(PostgresError) {
+        let rows = try await connection.query(
+            """
+            SELECT name, current_user::text AS role FROM unnest(\(Self.tables)) AS name
+            WHERE NOT (has_table_privilege(name, 'SELECT') AND has_table_privilege(name, 'INSERT')
+                AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE'))
+            """
+        )
+        guard let role = try rows.first?.decode("role", as: String.self) else {
+            return findings.ok("its tables can be read and changed")
+        }
+        let names = try rows.map { row throws(PostgresError) in try row.decode("name", as: String.self) }
+        let list = names.joined(separator: ", ")
+        findings.failed(
+            "its user may not read and change the tables \(list)",
+            "As the tables' owner, run: GRANT SELECT, INSERT, UPDATE, DELETE ON \(list) TO \(role)"
+        )
+    }
+}

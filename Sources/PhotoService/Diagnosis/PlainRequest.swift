@@ -1,0 +1,42 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import S3
+
+/// A GET as anybody can send it: without keys, and without anything of S3's.
+struct PlainRequest: Sendable {
+    struct Answer: Sendable {
+        let status: HTTPResponseStatus
+        let headers: HTTPHeaders
+        let body: ByteBuffer
+        /// Our time before and after.
+        let sent: Date
+        let received: Date
+
+        var isSuccess: Bool { (200..<300).contains(status.code) }
+        var error: S3Error { S3Error(status: status, headers: headers, body: body) }
+    }
+
+    let httpClient: HTTPClient
+    let now: @Sendable () -> Date
+
+    private static let limit: Duration = .seconds(5)
+    private static let bodyBytesMax = 1024 * 1024
+
+    func get(_ url: String) async throws -> Answer {
+        let (httpClient, now) = (httpClient, now)
+        return try await withLimit(Self.limit) {
+            let sent = now()
+            let response = try await httpClient.execute(HTTPClientRequest(url: url), deadline: .distantFuture)
+            let received = now()
+            return Answer(
+                status: response.status,
+                headers: response.headers,
+                body: try await response.body.collect(upTo: Self.bodyBytesMax),
+                sent: sent,
+                received: received
+            )
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("selfie doctor, bucket", .timeLimit(.minutes(5)))
+struct DoctorBucketTests {
+    @Test(
+        "Keys that the store refuses are told by what is wrong with them",
+        arguments: [
+            ("AWS_SECRET_ACCESS_KEY", "wrong-secret-of-somebody", "Copy both again"),
+            ("AWS_ACCESS_KEY_ID", "AKIAUNKNOWNUNKNOWN", "Copy it again, or make a new pair."),
+        ]
+    )
+    func wrongKeys(key: String, value: String, advice: String) async throws {
+        try await withBucket { settings, objects in
+            let run = try await DoctorRun(settings.merging([key: value]) { $1 })
+            #expect(run.status == 1)
+            #expect(run.lines("FAILED").count == 1)
+            #expect(run.text.contains("What to do: \(key) "))
+            #expect(run.text.contains(advice))
+            #expect(run.lines("skipped").contains { $0.contains("Bucket: put, get, ranges") })
+            #expect(objects.keys().isEmpty)
+        }
+    }
+
+    @Test("A bucket that anybody can read is warned about in strong words")
+    func publicBucket() async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            let server = try await RcloneServer.start(isPublic: true)
+            defer { server.stop() }
+            try DoctorRun.makeBucket(on: server)
+            let objects = TestObjects.s3(server)
+            let run = try await DoctorRun(DoctorRun.settings(databaseURL: databaseURL, objects: objects))
+            #expect(run.status == 0)
+            #expect(
+                run.lines("WARNING").contains { $0.contains("PUBLIC: anybody on the internet can list all photos") }
+            )
+            #expect(run.lines("WARNING").contains { $0.contains("PUBLIC: anybody who knows a photo's URL") })
+            #expect(run.text.contains("Block Public Access"))
+            #expect(!run.text.contains("private:"))
+            #expect(objects.keys().isEmpty)
+        }
+    }
+
+    @Test("A missing bucket is made only when asked to")
+    func missingBucket() async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await RcloneServer.withServer { server in
+                let objects = TestObjects.s3(server)
+                let settings = DoctorRun.settings(databaseURL: databaseURL, objects: objects)
+                let run = try await DoctorRun(settings)
+                #expect(run.status == 0)
+                #expect(run.lines("WARNING").contains { $0.contains("there is no bucket selfies yet") })
+                #expect(run.text.contains("selfie doctor --make-bucket"))
+                #expect(try server.directory.names().isEmpty)
+
+                let making = try await DoctorRun(settings, ["--make-bucket"])
+                #expect(making.status == 0)
+                #expect(making.text.contains("ok Bucket: made the bucket selfies"))
+                #expect(making.lines("WARNING").isEmpty && making.lines("skipped").isEmpty)
+                #expect(try server.directory.names() == ["selfies"])
+                #expect(objects.keys().isEmpty)
+            }
+        }
+    }
+
+    @Test("A store that is not there fails once, in time, and the rest is skipped")
+    func deadPort() async throws {
+        try await withBucket { settings, _ in
+            let run = try await DoctorRun(settings.merging(["AWS_ENDPOINT_URL_S3": "http://127.0.0.1:1"]) { $1 })
+            #expect(run.status == 1)
+            #expect(run.lines("FAILED") == ["FAILED   Bucket: nothing listens at 127.0.0.1:1"])
+            #expect(run.text.contains("correct the host and port in AWS_ENDPOINT_URL_S3"))
+            #expect(run.lines("skipped").count == 1)
+        }
+    }
+
+    @Test("Stopped stores and databases do not hold it up for more than half a minute")
+    func silence() async throws {
+        try await withBucket { settings, _ in
+            let (store, database) = (try SilentServer(), try SilentServer())
+            let start = ContinuousClock.now
+            let run = try await DoctorRun(
+                settings.merging([
+                    "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:\(store.port)",
+                    "DATABASE_URL": "postgresql://me:tell-nobody@127.0.0.1:\(database.port)/photos",
+                ]) { $1 }
+            )
+            #expect(ContinuousClock.now - start < .seconds(30))
+            #expect(run.status == 1)
+            #expect(run.lines("FAILED").contains { $0.hasSuffix("127.0.0.1:\(store.port) does not answer in time") })
+            #expect(
+                run.lines("FAILED").contains { $0.hasSuffix("Database: 127.0.0.1:\(database.port) does not answer") }
+            )
+        }
+    }
+
+    @Test("TLS where the store speaks none is told")
+    func noTLS() async throws {
+        try await withBucket { settings, _ in
+            let endpoint = settings["AWS_ENDPOINT_URL_S3", default: ""].replacing("http://", with: "https://")
+            let run = try await DoctorRun(settings.merging(["AWS_ENDPOINT_URL_S3": endpoint]) { $1 })
+            #expect(run.status == 1)
+            #expect(run.text.contains("FAILED Bucket: no encrypted connection to 127.0.0.1"))
+            #expect(run.text.contains("AWS_ENDPOINT_URL_S3 must begin with http://"))
+        }
+    }
+
+    @Test("A host that nobody knows is told, with the path style where the bucket is part of it")
+    func unknownHost() async throws {
+        try await withBucket { settings, _ in
+            let run = try await DoctorRun(settings.merging(["AWS_ENDPOINT_URL_S3": "http://store.invalid"]) { $1 })
+            #expect(run.status == 1)
+            #expect(run.text.contains("FAILED Bucket: there is no host selfies.store.invalid"))
+            #expect(run.text.contains("S3_FORCE_PATH_STYLE=true"))
+        }
+    }
+
+    /// Runs a body with the settings of a migrated database and of a bucket that is there.
+    private func withBucket(_ body: ([String: String], TestObjects) async throws -> Void) async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await RcloneServer.withServer { server in
+                try DoctorRun.makeBucket(on: server)
+                let objects = TestObjects.s3(server)
+                try await body(DoctorRun.settings(databaseURL: databaseURL, objects: objects), objects)
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("selfie doctor, database", .timeLimit(.minutes(5)))
+struct DoctorDatabaseTests {
+    @Test(
+        "Why the database can't be reached is told, without its password",
+        arguments: [
+            ("postgresql://nobody:hidden-pass@127.0.0.1:1/none", "nothing listens at 127.0.0.1:1"),
+            ("postgresql://nobody:hidden-pass@host.invalid/none", "there is no host named host.invalid"),
+            ("postgresql://nobody:hidden-pass@/none?host=/nowhere", "there is no PostgreSQL on this machine's socket"),
+        ]
+    )
+    func unreachable(url: String, expected: String) async throws {
+        try await TemporaryFolder.with { folder in
+            let run = try await DoctorRun(DoctorRun.settings(databaseURL: url, objects: .disk(folder)))
+            #expect(run.status == 1)
+            #expect(run.lines("FAILED") == ["FAILED   Database: \(expected)"])
+            #expect(run.text.contains("What to do: "))
+            #expect(run.lines("skipped").count == 1)
+        }
+    }
+
+    @Test("A database and a user that are not there are told by name")
+    func unknownNames() async throws {
+        try await TestCluster.withDatabase { url in
+            try await TemporaryFolder.with { folder in
+                let database = try await DoctorRun(
+                    DoctorRun.settings(
+                        databaseURL: url.replacing(/\/test_\w+$/, with: "/absent"),
+                        objects: .disk(folder)
+                    )
+                )
+                #expect(database.status == 1)
+                #expect(database.text.contains("FAILED Database: there is no database absent"))
+                #expect(database.text.contains("Then run selfie migrate."))
+
+                let user = try await DoctorRun(
+                    DoctorRun.settings(databaseURL: "\(url)?user=stranger", objects: .disk(folder))
+                )
+                #expect(user.status == 1)
+                #expect(user.text.contains("FAILED Database: there is no user stranger"))
+            }
+        }
+    }
+
+    @Test("A database without tables is sent to selfie migrate, and stays as it is")
+    func notMigrated() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            try await TemporaryFolder.with { folder in
+                let run = try await DoctorRun(DoctorRun.settings(databaseURL: url, objects: .disk(folder)))
+                #expect(run.status == 1)
+                #expect(run.lines("FAILED") == ["FAILED   Database: 7 of 7 migrations are not applied"])
+                #expect(run.text.contains("What to do: Run: selfie migrate"))
+                #expect(try await DatabaseDump.lines(url: url).isEmpty)
+            }
+        }
+    }
+
+    @Test("Files that were edited, that are gone and that can't be found are told apart")
+    func migrationFiles() async throws {
+        try await TestCluster.withDatabase { url in
+            try await TemporaryFolder.with { folder in
+                try folder.copyMigrations()
+                let settings = DoctorRun.settings(databaseURL: url, objects: .disk(folder.appending(path: "objects")))
+                let file = folder.appending(path: "migrations/20261121000200_create_sessions.sql")
+                let contents = try Data(contentsOf: file)
+                try (contents + Data("-- more\n".utf8)).write(to: file)
+                let edited = try await DoctorRun(settings, directory: folder)
+                #expect(edited.status == 1)
+                #expect(edited.text.contains("FAILED Database: 1 migration was edited after"))
+
+                try FileManager.default.removeItem(at: file)
+                let gone = try await DoctorRun(settings, directory: folder)
+                #expect(gone.status == 0)
+                #expect(gone.text.contains("WARNING Database: it has 1 migration that this version of Selfie does not"))
+
+                let lost = try await DoctorRun(settings, ["--migrations", "elsewhere"], directory: folder)
+                #expect(lost.status == 1)
+                #expect(lost.text.contains("There is no readable folder of migrations at elsewhere."))
+            }
+        }
+    }
+
+    @Test("What the database's user may not do is told, with the statement that allows it")
+    func privileges() async throws {
+        try await TestCluster.withDatabase { url in
+            try await TemporaryFolder.with { folder in
+                let role = "doctor_\(UInt32.random(in: 0...UInt32.max))"
+                try await RailsDatabase.run(
+                    """
+                    CREATE ROLE \(role) LOGIN;
+                    REVOKE TEMPORARY ON DATABASE \(url.split(separator: "/").last ?? "") FROM PUBLIC;
+                    GRANT SELECT ON ALL TABLES IN SCHEMA public TO \(role);
+                    GRANT INSERT, UPDATE, DELETE ON users TO \(role);
+                    """,
+                    url: url
+                )
+                let run = try await DoctorRun(
+                    DoctorRun.settings(databaseURL: "\(url)?user=\(role)", objects: .disk(folder))
+                )
+                try await RailsDatabase.run("DROP OWNED BY \(role); DROP ROLE \(role);", url: url)
+                #expect(run.status == 1)
+                #expect(run.text.contains("WARNING Database: its user may not make temporary tables"))
+                #expect(run.text.contains("may not read and change the tables photos, sessions, object_deletions"))
+                #expect(run.text.contains("ON photos, sessions, object_deletions TO \(role)"))
+            }
+        }
+    }
+
+    @Test("A database that takes no changes is a failure")
+    func readOnly() async throws {
+        try await TestCluster.withDatabase { url in
+            try await TemporaryFolder.with { folder in
+                let readOnly = "\(url)?options=-c%20default_transaction_read_only%3Don"
+                let run = try await DoctorRun(DoctorRun.settings(databaseURL: readOnly, objects: .disk(folder)))
+                #expect(run.status == 1)
+                #expect(run.text.contains("FAILED Database: it takes no changes"))
+            }
+        }
+    }
+}
