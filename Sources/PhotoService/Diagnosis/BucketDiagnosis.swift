@@ -62,6 +62,8 @@ struct BucketDiagnosis: Sendable {
         let url = bucket.configuration.url()
         do {
             let answer = try await plain.get("\(url)?list-type=2&max-keys=1")
+            // A web page, for instance.
+            if answer.isSuccess, !answer.isList { throw S3NoAnswer.malformed }
             findings.ok("reachable at \(url)")
             return answer
         } catch {
@@ -77,6 +79,8 @@ struct BucketDiagnosis: Sendable {
         }
     }
 
+    /// Compares the clocks.
+    ///
     /// S3 refuses what is 15 minutes off. The client would then sign by the store's clock, but all else stays wrong.
     private func checkClock(_ answer: PlainRequest.Answer) {
         guard let seconds = answer.headers.first(name: "date").flatMap({ HTTPDate.seconds(of: $0) }) else { return }
@@ -91,7 +95,7 @@ struct BucketDiagnosis: Sendable {
     }
 
     private func checkPublicList(_ answer: PlainRequest.Answer) -> Bool {
-        guard answer.isSuccess, String(buffer: answer.body).contains("<ListBucketResult") else { return false }
+        guard answer.isList else { return false }
         findings.warning(
             "PUBLIC: anybody on the internet can list all photos, without any key",
             PublicAccess.advice

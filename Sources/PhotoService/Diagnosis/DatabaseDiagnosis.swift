@@ -78,6 +78,8 @@ struct DatabaseDiagnosis: Sendable {
         )
     }
 
+    /// Compares the clocks.
+    ///
     /// Each kind of time is compared with the clock that wrote it, so some seconds only look odd. Beyond a quarter of an
     /// hour, what `photos reconcile` takes for old may be new.
     private func checkClock(_ connection: PostgresConnection) async throws(PostgresError) {

@@ -35,37 +35,41 @@ struct DatabaseTrouble: Sendable, Equatable {
         }
     }
 
-    /// In this order, since some sentences hold another's.
-    private static let signs: [(String, Kind)] = [
-        ("could not translate host name", .hostNotFound),
-        ("server does not support SSL", .tlsNotOffered),
-        ("no encryption", .tlsWanted),
-        ("SSL off", .tlsWanted),
-        ("certificate", .certificate),
-        ("SSL error", .certificate),
-        ("no pg_hba.conf entry", .notAdmitted),
-        ("password authentication failed", .wrongPassword),
-        ("no password supplied", .noPassword),
-        ("role \"", .noSuchUser),
-        ("database system is starting up", .starting),
-        ("database system is shutting down", .starting),
-        ("database system is in recovery mode", .starting),
-        ("too many clients", .full),
-        ("too many connections", .full),
-        ("remaining connection slots", .full),
-        ("permission denied for database", .noConnectPrivilege),
-        ("does not exist", .noSuchDatabase),
-        ("No such file or directory", .noSocket),
-        ("Connection refused", .refused),
-        ("timeout expired", .silent),
-        ("does not answer", .silent),
-        ("timed out", .silent),
-        ("No route to host", .unreachable),
-        ("Network is unreachable", .unreachable),
+    /// What the words hold, in an order in which the first that fits is the cause.
+    ///
+    /// With `sslmode=prefer` the words are of two attempts, of which the second one's are often beside the point.
+    private static let signs: [([String], Kind)] = [
+        (["could not translate host name"], .hostNotFound),
+        (["password authentication failed"], .wrongPassword),
+        (["no password supplied"], .noPassword),
+        (["too many clients"], .full),
+        (["too many connections"], .full),
+        (["remaining connection slots"], .full),
+        (["is not permitted to log in"], .other),
+        (["role \"", "does not exist"], .noSuchUser),
+        (["database \"", "does not exist"], .noSuchDatabase),
+        (["permission denied for database"], .noConnectPrivilege),
+        (["database system is starting up"], .starting),
+        (["database system is shutting down"], .starting),
+        (["database system is in recovery mode"], .starting),
+        (["server does not support SSL"], .tlsNotOffered),
+        (["no pg_hba.conf entry", "SSL encryption"], .notAdmitted),
+        (["no encryption"], .tlsWanted),
+        (["SSL off"], .tlsWanted),
+        (["no pg_hba.conf entry"], .notAdmitted),
+        (["certificate"], .certificate),
+        (["SSL error"], .certificate),
+        (["No such file or directory"], .noSocket),
+        (["Connection refused"], .refused),
+        (["timeout expired"], .silent),
+        (["does not answer"], .silent),
+        (["timed out"], .silent),
+        (["No route to host"], .unreachable),
+        (["Network is unreachable"], .unreachable),
     ]
 
     private static func kind(_ words: String) -> Kind {
-        signs.first { words.contains($0.0) }?.1 ?? .other
+        signs.first { sign in sign.0.allSatisfy { words.contains($0) } }?.1 ?? .other
     }
 
     /// What is wrong and what to do.
@@ -81,7 +85,7 @@ struct DatabaseTrouble: Sendable, Equatable {
         let database = options["dbname"] ?? user
         let said = words.isEmpty ? "" : " It said: \(secrets.hidden(in: words))"
         let (text, advice) = pair(host: host, place: place, user: user, database: database)
-        return Explanation(text: secrets.hidden(in: text), advice: secrets.hidden(in: advice) + said)
+        return Explanation(text: text, advice: advice + said)
     }
 
     private func pair(host: String, place: String, user: String, database: String) -> (String, String) {

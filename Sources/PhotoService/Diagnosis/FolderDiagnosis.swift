@@ -53,7 +53,15 @@ struct FolderDiagnosis: Sendable {
             try await spool.append(bytes)
             try await store.put(try await spool.finish(), key: key, contentType: "application/octet-stream")
             let read = Result { try Data(contentsOf: URL(filePath: "\(path)/\(key)")) }
-            try await store.delete(key: key)
+            do {
+                try await store.delete(key: key)
+            } catch {
+                findings.failed(
+                    "the file \(key) can't be deleted (\(Self.reason(error)))",
+                    "Delete it by hand. \(Self.permissionAdvice)"
+                )
+                return false
+            }
             guard try read.get().elementsEqual(bytes.readableBytesView) else {
                 findings.failed(
                     "what is written there is read back with other bytes",

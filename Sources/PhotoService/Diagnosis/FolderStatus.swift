@@ -18,8 +18,9 @@ struct FolderStatus: Sendable {
     let freeBytes: Int
     let fileSystem: FileSystem
 
+    /// Looks; nil when there is nothing.
+    ///
     /// - Parameter path: The folder's path.
-    /// - Returns: nil when there is nothing.
     /// - Throws: `PosixFileError`.
     init?(path: String) throws(PosixFileError) {
         var status = stat()

@@ -15,6 +15,8 @@ struct PlainRequest: Sendable {
         let received: Date
 
         var isSuccess: Bool { (200..<300).contains(status.code) }
+        /// Whether the store lists the bucket's objects.
+        var isList: Bool { isSuccess && String(buffer: body).contains("<ListBucketResult") }
         var error: S3Error { S3Error(status: status, headers: headers, body: body) }
     }
 

@@ -121,6 +121,11 @@ enum S3Trouble: Sendable, CaseIterable {
                 "the store does not understand the request",
                 "Check AWS_ENDPOINT_URL_S3: http:// may have to be https://, or the port may not be that of the S3 interface."
             )
+        case .noObject where [.list, .make, .put, .beginUpload].contains(step):
+            (
+                "the store does not know the address",
+                "Check AWS_ENDPOINT_URL_S3: it must be the address of the store's S3 interface, not of its web console."
+            )
         case .noObject:
             (
                 "the object that was just put is not there",

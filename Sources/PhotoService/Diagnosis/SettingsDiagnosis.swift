@@ -18,7 +18,7 @@ struct SettingsDiagnosis {
             text: "API_AUTH_PASSWORD \(weakness)",
             advice: """
                 Whoever guesses it can call the API as your app does. Take a random one, for instance from \
-                `openssl rand -hex 16`, and put it into the app too.
+                `openssl rand -hex 16`, and put it into the app too; copies of the app with the old one then stop working.
                 """
         )
     }
