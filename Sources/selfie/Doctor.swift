@@ -7,7 +7,8 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Check configuration, database and bucket, and say what to do about what is wrong.",
         discussion: """
             Prints a line for each check. Nothing in the database is changed; an object \(Diagnosis.probePrefix)… is put \
-            into the bucket or folder and deleted again. The exit status is 0 when nothing failed, warnings allowed.
+            into the bucket or folder and deleted again; if the command is killed in between, selfie photos reconcile \
+            deletes it. The exit status is 0 when nothing failed, warnings allowed.
             """
     )
 
