@@ -138,7 +138,8 @@ struct DiskObjectStore: ObjectStore {
 
     private static func write(_ object: SpooledObject, to file: PosixFile) throws {
         switch object.storage {
-        case .memory(let buffer): try buffer.withUnsafeReadableBytes { try file.write($0) }
+        case .memory(let blocks, _):
+            for block in blocks { try block.withUnsafeReadableBytes { try file.write($0) } }
         case .file(let source):
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBytes, alignment: 1)
             defer { buffer.deallocate() }

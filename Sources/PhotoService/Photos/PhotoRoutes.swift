@@ -15,6 +15,7 @@ struct PhotoRoutes: Sendable {
     let urls: PhotoURLSigner
     let origin: PublicOrigin
     let uploadBytesMax: Int
+    let spoolMemory = SpoolMemory()
     let now: @Sendable () -> Date
 
     private static let tokenExpired = "Authtoken has expired. Please get a new token and try again!"
@@ -40,6 +41,7 @@ struct PhotoRoutes: Sendable {
             request: request,
             context: context,
             fileBytesMax: uploadBytesMax,
+            memory: spoolMemory,
             keepsFile: !context.session.isExpired(at: now())
         )
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))

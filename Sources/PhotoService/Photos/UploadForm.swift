@@ -25,12 +25,14 @@ struct UploadForm {
     ///   - request: The request, whose body is consumed.
     ///   - context: Its connection.
     ///   - fileBytesMax: The largest photo.
+    ///   - memory: What all uploads share.
     ///   - keepsFile: Whether the photo's bytes are wanted; otherwise they are counted and dropped.
     /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, or what the connection throws.
     init(
         request: Request,
         context: some ConnectionContext,
         fileBytesMax: Int,
+        memory: SpoolMemory,
         keepsFile: Bool
     ) async throws {
         let bytesMax = fileBytesMax + Self.overheadBytesMax
@@ -47,7 +49,7 @@ struct UploadForm {
         var form = MultipartForm()
         var isImage = false
         var fileName: String?
-        var spool = Spool()
+        var spool = Spool(sharing: memory)
         var image: Image?
         do {
             for try await event in parts {
@@ -67,7 +69,7 @@ struct UploadForm {
                 case .partEnd:
                     guard let name = fileName else { continue }
                     image = Image(fileName: name, object: try await spool.finish())
-                    spool = Spool()
+                    spool = Spool(sharing: memory)
                     fileName = nil
                 case .partBytes: continue
                 }

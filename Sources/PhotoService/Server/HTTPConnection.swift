@@ -19,8 +19,9 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let limits: ConnectionLimits
 
-    /// The most bytes of an upload that are read at a time; each piece costs a way through several tasks. A connection
-    /// comes to it only while each of its reads finds as much.
+    /// The most bytes of an upload that are read at a time.
+    ///
+    /// Each piece costs a way through several tasks. A connection comes to it only while each of its reads finds as much.
     private static let readBytesMax = 256 * 1024
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

@@ -50,12 +50,14 @@ enum Service {
     /// - Returns: Its id, and the URL under which it is served.
     static func upload(_ photo: ByteBuffer, to origin: String) async throws -> (randomID: String, url: String) {
         struct Answer: Decodable {
-            let random_id: String
-            let image_url: String
+            let randomId: String
+            let imageUrl: String
         }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
         let body = try await body(of: Upload(photo).request(to: origin))
-        let answer = try JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
-        return (answer.random_id, answer.image_url)
+        let answer = try decoder.decode(Answer.self, from: Data(body.readableBytesView))
+        return (answer.randomId, answer.imageUrl)
     }
 
     /// How long the body of a list of 20 photos is.

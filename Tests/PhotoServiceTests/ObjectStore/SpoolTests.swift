@@ -12,8 +12,8 @@ import Testing
 struct SpoolTests {
     private static let limit = Spool.memoryBytesMax
 
-    private func spool(_ bytes: Data, chunk: Int) async throws -> SpooledObject {
-        var spool = Spool()
+    private func spool(_ bytes: Data, chunk: Int, sharing memory: SpoolMemory? = nil) async throws -> SpooledObject {
+        var spool = Spool(sharing: memory)
         var rest = ByteBuffer(data: bytes)
         while let next = rest.readSlice(length: min(chunk, rest.readableBytes)), next.readableBytes > 0 {
             try await spool.append(next)
@@ -22,11 +22,7 @@ struct SpoolTests {
     }
 
     private func contents(_ object: SpooledObject) async throws -> Data {
-        switch object.storage {
-        case .memory(let buffer): return Data(buffer: buffer)
-        case .file(let file):
-            return Data(buffer: try await file.bytes(in: 0..<object.length))
-        }
+        Data(buffer: try await object.bytes(in: 0..<object.length))
     }
 
     @Test(
@@ -43,6 +39,51 @@ struct SpoolTests {
         #expect(object.digests.md5Hex == Insecure.MD5.hash(data: bytes).hexadecimal)
         #expect(object.leadingBytes == Array(bytes.prefix(PhotoFormat.prefixBytes)))
         for _ in 0..<2 { #expect(try await contents(object) == bytes) }
+    }
+
+    @Test("Beyond its own part an upload has shared memory while there is some, and gives it back when it is dropped")
+    func sharedMemory() async throws {
+        let memory = SpoolMemory(bytesMax: 2 * Self.limit)
+        let bytes = TestImage.png(bytes: 3 * Self.limit)
+        try await Self.holding(try await spool(bytes, chunk: 70_001, sharing: memory)) { first in
+            guard case .memory = first.storage else {
+                Issue.record("in a file, though there was memory")
+                return
+            }
+            #expect(memory.bytesUsed == 2 * Self.limit)
+            let read = try await contents(first)
+            #expect(read == bytes)
+            for range in [0..<1, 262_143..<262_145, 100..<2_000_000, bytes.count - 1..<bytes.count] {
+                #expect(Data(buffer: try await first.bytes(in: range)) == bytes[range])
+            }
+            let second = try await spool(bytes, chunk: 70_001, sharing: memory)
+            guard case .file = second.storage else {
+                Issue.record("in memory, though there was none left")
+                return
+            }
+            #expect(try await contents(second) == bytes)
+            #expect(memory.bytesUsed == 2 * Self.limit)
+        }
+        #expect(memory.bytesUsed == 0)
+    }
+
+    @Test("An upload that outgrows the shared memory gives all of it back at once")
+    func outgrown() async throws {
+        let memory = SpoolMemory(bytesMax: Self.limit)
+        let bytes = TestImage.png(bytes: 2 * Self.limit + 1)
+        try await Self.holding(try await spool(bytes, chunk: 100_000, sharing: memory)) { object in
+            #expect(memory.bytesUsed == 0)
+            let read = try await contents(object)
+            #expect(read == bytes)
+        }
+    }
+
+    /// Keeps an object for the time of the body, and no longer.
+    private static func holding(
+        _ object: consuming SpooledObject,
+        _ body: (SpooledObject) async throws -> Void
+    ) async throws {
+        try await body(object)
     }
 
     @Test("The leading bytes are the first ones however they trickle")
