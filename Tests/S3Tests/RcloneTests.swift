@@ -70,6 +70,18 @@ struct RcloneTests {
         }
     }
 
+    @Test("A refusal that a large body runs over is found out, and the bucket made", arguments: [1, 3, 20, 32])
+    func earlyRefusal(mebibytes: Int) async throws {
+        try await RcloneServer.withServer { server in
+            try await withClient(of: server) { client in
+                // From memory, so that the sockets are full when the server closes its side.
+                let body = S3Body(ByteBuffer(repeating: 7, count: mebibytes << 20))
+                try await client.put(key: "large", body: body, contentType: "image/jpeg")
+                #expect(try await client.head(key: "large")?.contentLength == body.length)
+            }
+        }
+    }
+
     @Test("Many puts at once into a missing bucket all succeed")
     func concurrentCreation() async throws {
         try await RcloneServer.withServer { server in

@@ -97,6 +97,17 @@ package final class ServerProcess: Sendable {
         running.withLock { running in
             guard let running else { return }
             send(number, to: running.serverID)
+            // A halt takes effect thread by thread; until then some of them answer.
+            while number == SIGSTOP, Self.isAnyThreadRunning(of: running.serverID) { usleep(1_000) }
+        }
+    }
+
+    private static func isAnyThreadRunning(of processID: pid_t) -> Bool {
+        let folder = "/proc/\(processID)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return threads.contains { thread in
+            let status = try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)
+            return status.map { !$0.contains("\nState:\tT") } ?? false
         }
     }
 }

@@ -16,11 +16,19 @@ package struct S3Failure: Error {
     package let cause: (any Error)?
     /// Where the bucket is, said when the request went elsewhere.
     package let bucketRegion: String?
+    /// Whether the connection ended while the request's body was on its way: an answer that was sent early, as a refusal
+    /// is, may be lost by that.
+    let brokeOffBody: Bool
     /// The store's time when it answered.
     package let date: Date?
 
     /// No answer came.
-    init(cause: any Error) {
+    ///
+    /// - Parameters:
+    ///   - cause: why.
+    ///   - brokeOffBody: whether the connection ended while the body was on its way.
+    init(cause: any Error, brokeOffBody: Bool = false) {
+        self.brokeOffBody = brokeOffBody
         status = nil
         code = nil
         message = nil
@@ -32,6 +40,7 @@ package struct S3Failure: Error {
 
     /// One of many things that were asked for at once failed.
     init(code: String, message: String?) {
+        brokeOffBody = false
         status = nil
         self.code = ErrorDocument.printable(code)
         self.message = message.map(ErrorDocument.printable)
@@ -42,7 +51,19 @@ package struct S3Failure: Error {
     }
 
     /// The store answered with something else than success.
-    init(status: HTTPResponseStatus, headers: HTTPHeaders, document: ErrorDocument) {
+    ///
+    /// - Parameters:
+    ///   - status: the answer's status.
+    ///   - headers: the answer's headers.
+    ///   - document: what came of the answer's body.
+    ///   - brokeOffBody: whether the connection ended before the document did, with the request's body on its way.
+    init(
+        status: HTTPResponseStatus,
+        headers: HTTPHeaders,
+        document: ErrorDocument,
+        brokeOffBody: Bool = false
+    ) {
+        self.brokeOffBody = brokeOffBody
         self.status = Int(status.code)
         code = document.code
         message = document.message

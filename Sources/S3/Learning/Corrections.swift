@@ -10,7 +10,8 @@ struct Corrections {
     enum Correction: Equatable {
         /// The bucket is somewhere else.
         case address(S3Configuration)
-        /// The answer does not tell what is wrong; one to a request that is answered with a document will.
+        /// The answer does not tell what is wrong, or was lost; one to a request without a body that is answered with
+        /// a document will tell.
         case ask
         /// The store's clock is this many seconds ahead of ours.
         case clock(TimeInterval)
@@ -48,11 +49,21 @@ struct Corrections {
         with facts: StoreFacts,
         at date: Date
     ) -> Correction? {
+        if Self.isLost(error), mayAsk, done.insert(.ask).inserted { return .ask }
         guard case .refused(let failure) = error,
             let (kind, correction) = Self.correction(of: failure, isBare: method == .HEAD, facts: facts, date: date),
             kind != .ask || mayAsk, done.insert(kind).inserted
         else { return nil }
         return correction
+    }
+
+    /// Whether what the store had to say was lost, all of it or the document, because a large body ran over it.
+    private static func isLost(_ error: S3Error) -> Bool {
+        switch error {
+        case .unavailable(let failure): failure.brokeOffBody && failure.status == nil
+        case .refused(let failure), .notFound(let failure): failure.brokeOffBody && failure.code == nil
+        default: false
+        }
     }
 
     private static func correction(

@@ -57,7 +57,7 @@ extension S3Client {
         var tries = 0
         while true {
             // A later try gets what the earlier ones left of the time for a store that gives no sign of life.
-            let patience = tries == 0 ? deadlines.silence : deadlines.giveUp - call.elapsed
+            let patience = deadlines.giveUp - call.elapsed
             let watchdog = Watchdog(silence: min(patience, deadlines.silence), end: call.end)
             let signing = try await signing()
             do {
@@ -67,9 +67,10 @@ extension S3Client {
                 if ContinuousClock.now < call.end,
                     let correction = corrections.next(after: error, to: request.method, with: facts, at: signing.date)
                 {
-                    try await apply(correction, after: signing, during: call)
-                    (call, tries) = (call.restarted(), 0)
-                    continue
+                    if try await apply(correction, after: signing, error: error, during: call) {
+                        (call, tries) = (call.restarted(), 0)
+                        continue
+                    }
                 }
                 tries += 1
                 let window = deadlines.retryWindow
@@ -81,25 +82,42 @@ extension S3Client {
         }
     }
 
+    /// Puts something right.
+    ///
+    /// - Returns: Whether the store has answered, so that its silence counts from now.
     private func apply(
         _ correction: Corrections.Correction,
         after signing: Signing,
+        error: S3Error,
         during call: Call
-    ) async throws(S3Error) {
+    ) async throws(S3Error) -> Bool {
         switch correction {
         case .address(let configuration): learned.correct(configuration: configuration, from: signing.configuration)
         case .clock(let offset): learned.correct(clockOffset: offset, from: signing.facts.clockOffset)
         case .credentials: try await replace(signing.credentials)
         case .ask:
-            do {
-                try await perform(Self.question, during: call.restarted(), mayAsk: false) { response, transfer in
-                    _ = try await Self.read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
-                }
-            } catch .cancelled {
-                throw .cancelled
-            } catch {
-                // What it taught counts; whether keys may list is another matter.
+            if case .unavailable = error { return try await ask(during: call) }
+            return try await ask(during: call.restarted())
+        }
+        return true
+    }
+
+    /// Sends a request of which the answer tells what is wrong.
+    ///
+    /// - Returns: Whether it was answered, be it by a refusal: what that taught counts, and whether keys may list is
+    ///   another matter.
+    /// - Throws: The error of a bucket that is missing, which somebody may make.
+    private func ask(during call: Call) async throws(S3Error) -> Bool {
+        do {
+            try await perform(Self.question, during: call, mayAsk: false) { response, transfer in
+                _ = try await Self.read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
             }
+            return true
+        } catch {
+            if case .cancelled = error { throw error }
+            if error.isMissingBucket { throw error }
+            if case .unavailable(let failure) = error { return failure.status != nil }
+            return true
         }
     }
 
@@ -134,14 +152,21 @@ extension S3Client {
 
     private static func error(from response: HTTPClientResponse, transfer: Transfer) async throws -> S3Error {
         var document = ByteBuffer()
+        var isWhole = true
         do {
             document = try await read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
         } catch {
             // The status is the answer; that its explanation broke off changes nothing. But a cancelled task ends.
             try Task.checkCancellation()
+            isWhole = false
         }
         return S3Error(
-            S3Failure(status: response.status, headers: response.headers, document: ErrorDocument(document))
+            S3Failure(
+                status: response.status,
+                headers: response.headers,
+                document: ErrorDocument(document),
+                brokeOffBody: !isWhole && transfer.hasLargeBody
+            )
         )
     }
 
@@ -164,6 +189,7 @@ extension S3Client {
         if let error = error as? S3Error { return error }
         if error is CancellationError { return .cancelled }
         if let sourceError = transfer.sourceError { return .source(sourceError) }
-        return .unavailable(S3Failure(cause: error))
+        let brokeOffBody = transfer.hasLargeBody && transfer.hasBegun && !(error is S3NoAnswer)
+        return .unavailable(S3Failure(cause: error, brokeOffBody: brokeOffBody))
     }
 }

@@ -12,9 +12,16 @@ final class Transfer: Sendable {
         var body: S3Body?
         var lastSignOfLife: ContinuousClock.Instant
         var sourceError: (any Error)?
+        var hasBegun = false
     }
 
+    /// Whether the body is larger than what sockets take at once, so that a store may refuse it while it is sent.
+    let hasLargeBody: Bool
+
+    private static let socketBytes = 64 * 1024
+
     init(body: S3Body? = nil) {
+        hasLargeBody = (body?.length ?? 0) > Self.socketBytes
         state = Mutex(State(body: body, lastSignOfLife: .now))
     }
 
@@ -27,6 +34,11 @@ final class Transfer: Sendable {
         state.withLock { $0.sourceError }
     }
 
+    /// Whether any of the body was asked for.
+    var hasBegun: Bool {
+        state.withLock { $0.hasBegun }
+    }
+
     func noteSignOfLife() {
         state.withLock { $0.lastSignOfLife = .now }
     }
@@ -35,7 +47,11 @@ final class Transfer: Sendable {
     ///
     /// - Throws: The source's error, ``S3BodyLengthMismatch``, or `CancellationError` after ``end()``.
     func readBody(_ range: Range<Int>) async throws -> ByteBuffer {
-        guard let body = state.withLock({ $0.body }) else { throw CancellationError() }
+        let body = state.withLock { state in
+            state.hasBegun = true
+            return state.body
+        }
+        guard let body else { throw CancellationError() }
         do {
             let bytes = try await body.read(range)
             guard bytes.readableBytes == range.count else { throw S3BodyLengthMismatch() }
