@@ -17,6 +17,7 @@ package struct S3Client: Sendable {
     let deadlines: S3Deadlines
     let retries: S3RetryPolicy
     let uploads: S3UploadPolicy
+    let objectsInParts = ObjectsInParts()
     let now: @Sendable () -> Date
 
     /// Puts a client together; it owns nothing that would have to be shut down.

@@ -29,6 +29,14 @@ struct PartsTests {
         for (part, next) in zip(parts, parts.dropFirst()) { #expect(part.upperBound == next.lowerBound) }
     }
 
+    @Test(
+        "Many objects at once have fewer parts on their way each, but never none",
+        arguments: [(1, 4), (4, 4), (5, 3), (8, 2), (9, 1), (16, 1), (1_000, 1)]
+    )
+    func partsInFlight(objectCount: Int, count: Int) {
+        #expect(S3UploadPolicy().partsInFlight(among: objectCount) == count)
+    }
+
     @Test("A large object goes in parts and comes out whole", arguments: [(5 << 20) + 1, 13 << 20])
     func roundTrip(length: Int) async throws {
         try await RcloneServer.withServer { server in

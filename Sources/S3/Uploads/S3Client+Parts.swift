@@ -66,11 +66,18 @@ extension S3Client {
         during call: Call
     ) async throws(S3Error) -> [UploadedPart] {
         let ranges = uploads.parts(length: body.length)
+        objectsInParts.begin()
+        defer { objectsInParts.end() }
         do {
             return try await withThrowingTaskGroup(of: UploadedPart.self) { group in
                 var uploaded: [UploadedPart] = []
                 for (index, range) in ranges.enumerated() {
-                    if index >= uploads.partsInFlight, let part = try await group.next() { uploaded.append(part) }
+                    // Asked each time, since others begin and end meanwhile.
+                    while index - uploaded.count >= uploads.partsInFlight(among: objectsInParts.count),
+                        let part = try await group.next()
+                    {
+                        uploaded.append(part)
+                    }
                     group.addTask {
                         try await putPart(
                             index + 1,

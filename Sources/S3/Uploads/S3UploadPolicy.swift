@@ -8,12 +8,21 @@ package struct S3UploadPolicy: Sendable, Hashable {
     package var partBytes = 8 * 1_024 * 1_024
     /// How many parts of an object are on their way at once.
     package var partsInFlight = 4
+    /// How many parts of all objects together are, as long as each has one.
+    ///
+    /// Some stores write an object's parts one after another, and those that wait for their turn get no sign of life.
+    package var partsInFlightTogether = 16
 
     /// The most parts that stores take.
     package static let partCountMax = 10_000
 
     /// The policy in use; change single values after.
     package init() {}
+
+    /// How many parts of an object may be on their way while so many objects are.
+    func partsInFlight(among objectCount: Int) -> Int {
+        max(1, min(partsInFlight, partsInFlightTogether / max(1, objectCount)))
+    }
 
     /// The ranges of an object's parts, in order.
     func parts(length: Int) -> [Range<Int>] {
