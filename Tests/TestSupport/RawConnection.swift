@@ -1,5 +1,5 @@
 package import Foundation
-import NIOCore
+package import NIOCore
 import NIOFoundationCompat
 import NIOPosix
 
@@ -45,6 +45,11 @@ package struct RawConnection {
     /// Sends bytes as they are.
     package func send(_ bytes: Data) async throws {
         try await outbound.write(ByteBuffer(data: bytes))
+    }
+
+    /// Sends bytes that are shared with others.
+    package func send(_ bytes: ByteBuffer) async throws {
+        try await outbound.write(bytes)
     }
 
     /// Sends bytes one by one in the background, until all are sent or the connection is closed.

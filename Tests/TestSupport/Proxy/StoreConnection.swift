@@ -39,10 +39,13 @@ struct StoreConnection: Sendable {
         of connection: inout ServedConnection,
         hold: Duration = .zero
     ) async throws {
-        try await open { _, outbound in
+        try await open { inbound, outbound in
             try await outbound.write(Self.head(of: request))
             try await Self.relay(count, of: &connection, to: outbound)
             try await Task.sleep(for: hold)
+            outbound.finish()
+            // Until it has cleaned up: rclone removes what is under the key then, be it from the next try.
+            for try await _ in inbound {}
         }
     }
 
@@ -79,7 +82,11 @@ struct StoreConnection: Sendable {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    // Otherwise `finish` would send nothing.
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+                        wrappingChannelSynchronously: channel,
+                        configuration: .init(isOutboundHalfClosureEnabled: true)
+                    )
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in try await body(inbound, outbound) }

@@ -58,8 +58,8 @@ struct FaultDeck {
 
     /// - Parameter request: One of those that the deck is for.
     init(_ request: ServedRequest) {
-        // The calls around an upload in parts are few.
-        let quietCount = request.method == "POST" ? 15 : 50
+        // Deletions and the calls around an upload in parts are few.
+        let quietCount = ["GET", "HEAD", "PUT"].contains(request.method) ? 50 : 10
         all = StoreFault.allCases.filter { $0.befalls(request) } + Array(repeating: nil, count: quietCount)
     }
 

@@ -22,7 +22,9 @@ struct FaultyStoreScene: Sendable {
         switch stage {
         case 0:
             // A first photo makes the bucket.
-            #expect(try await clients.upload(TestImage.jpeg, user: 0, to: service, kind: "upload"))
+            try await poll("a first upload") {
+                try await clients.upload(TestImage.jpeg, user: 0, to: service, kind: "upload")
+            }
             proxy.beginFaults()
         case 1: proxy.demand(region: "eu-west-9")
         case 2:
@@ -67,9 +69,13 @@ struct FaultyStoreScene: Sendable {
         #expect(clients.ledger.counts.values.reduce(0, +) >= 500 && refusedCount < 125, "\(clients.ledger.counts)")
     }
 
+    /// Waits for what reaches the store late.
+    func waitForFaults() async throws {
+        try await poll("the last faults are over", within: .seconds(30)) { proxy.faultsUnderWay == 0 }
+    }
+
     /// Rows and objects match one to one, and are what clients were told.
     func checkStore() async throws {
-        try await poll("the last faults are over", within: .seconds(30)) { proxy.faultsUnderWay == 0 }
         try await poll("nothing is left to be deleted", within: .seconds(60)) {
             // What waits for its back-off, or for a put that may still come, is brought forward.
             try await service.postgres.execute("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")

@@ -29,9 +29,10 @@ struct FaultyStoreTests {
             scene.proxy.endFaults()
             #expect(scene.clients.ledger.surprises == [])
             try await scene.checkCoverage()
+            try await scene.waitForFaults()
+            try await scene.checkUploadsInParts()
             try await scene.checkStore()
             try await scene.checkLists()
-            try await scene.checkUploadsInParts()
             try await scene.checkRedirect()
             scene.checkLogs()
         }

@@ -30,20 +30,21 @@ struct StoreClients: Sendable {
         let user = Int.random(in: tokens.indices, using: &generator)
         do {
             switch Int.random(in: 0..<100, using: &generator) {
-            case ..<32:
+            case ..<31:
                 let image = PatternImage.make(bytes: .random(in: 200...600_000, using: &generator), number: number)
                 try await upload(image, user: user, to: anyService(&generator), kind: "upload")
-            case ..<38:
+            case ..<40:
                 let bytes = Int.random(in: (5 << 20)...(11 << 20), using: &generator)
                 let image = PatternImage.make(bytes: bytes, number: number)
                 try await upload(image, user: user, to: anyService(&generator), kind: "large upload")
-            case ..<52:
-                guard let photo = ledger.pickForDeletion(using: &generator) else { return }
+            case ..<54:
+                guard let photo = ledger.pickForDeletion(using: &generator) else { fallthrough }
                 try await delete(photo, from: anyService(&generator))
-            case ..<92:
-                guard let photo = ledger.pick(using: &generator) else { return }
+            case ..<61: try await list(user: user, from: anyService(&generator))
+            default:
+                // There is one: the first is uploaded before anything goes wrong.
+                guard let photo = ledger.pick(using: &generator) else { throw NotInTime(what: "a photo") }
                 try await open(photo, using: &generator)
-            default: try await list(user: user, from: anyService(&generator))
             }
         } catch {
             ledger.noteSurprise("operation \(number): \(error)")
@@ -120,6 +121,7 @@ struct StoreClients: Sendable {
             answer = try await service.send(method, photo.target, headers: headers)
         } catch {
             // Cut off, which can't pass for the photo.
+            if ContinuousClock.now - start > Self.downloadMax + Self.slack { throw error }
             return ledger.note("\(kind) cut")
         }
         if answer.status == 302, !wasDeleted, kind == "redirect", let url = answer.headers["location"] {

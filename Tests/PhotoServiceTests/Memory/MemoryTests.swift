@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The numbers are those that the service promises.
+@Suite("Memory while photos of 100 MB come and go", .serialized, .timeLimit(.minutes(5)))
+struct MemoryTests {
+    private static let uploadCount = 16
+    private static let uploadGrowthMax = 400
+    private static let downloadCount = 64
+    private static let downloadGrowthMax = 100
+
+    @Test("Sixteen parallel uploads to a bucket take 400 MiB at most")
+    func uploads() async throws {
+        let settings = ["UPLOAD_BYTES_MAX": LargePhoto.uploadBytesMax]
+        try await ServedSelfie.run(store: .s3, settings: settings) { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            #expect(try await service.upload(token: token).status == 200)
+            let growth = try await ProcessMemory.growth(of: served.process) {
+                try await withThrowingTaskGroup(of: HTTPAnswer.self) { uploads in
+                    for _ in 0..<Self.uploadCount {
+                        uploads.addTask { try await LargePhoto.upload(to: service, token: token) }
+                    }
+                    for try await answer in uploads { #expect(answer.status == 200, "\(answer.text)") }
+                }
+            }
+            #expect(growth <= Self.uploadGrowthMax)
+            #expect(service.objects.keys().count == Self.uploadCount + 1)
+            print("DEBUG growth", growth)
+        }
+    }
+
+    @Test("Sixty-four slow downloads through the service take 100 MiB at most, and hold up nobody")
+    func downloads() async throws {
+        let settings = ["UPLOAD_BYTES_MAX": LargePhoto.uploadBytesMax, "PHOTO_DELIVERY": "proxy"]
+        try await ServedSelfie.run(store: .s3, settings: settings) { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            let uploaded = try await LargePhoto.upload(to: service, token: token)
+            let target = try service.target(of: try #require(uploaded.json["image_url"] as? String))
+            let growth = try await ProcessMemory.growth(of: served.process) {
+                try await withSlowDownloads(of: target, from: service) {
+                    for _ in 0..<3 {
+                        let count = try await LargePhoto.download(target, from: service)
+                        #expect(count > LargePhoto.byteCount)
+                        let start = ContinuousClock.now
+                        #expect(try await service.upload(token: token).status == 200)
+                        #expect(ContinuousClock.now - start < .seconds(10))
+                    }
+                }
+            }
+            print("DEBUG growth", growth)
+            #expect(growth <= Self.downloadGrowthMax)
+        }
+    }
+
+    /// Runs a body while many clients read slowly, all of which have begun.
+    private func withSlowDownloads(
+        of target: String,
+        from service: TestService,
+        _ body: () async throws -> Void
+    ) async throws {
+        let (begins, begin) = AsyncStream.makeStream(of: Void.self)
+        try await withThrowingTaskGroup(of: Int.self) { downloads in
+            var begun = begins.makeAsyncIterator()
+            for number in 0..<Self.downloadCount {
+                // rclone reads a whole object before its answer's head; too many at once would wait too long for that.
+                if number >= 2 { await begun.next() }
+                downloads.addTask {
+                    try await LargePhoto.download(target, from: service, pause: .milliseconds(500)) { begin.yield() }
+                }
+            }
+            for _ in 0..<2 { await begun.next() }
+            try await body()
+            downloads.cancelAll()
+            for try await count in downloads { #expect((1_000..<LargePhoto.byteCount).contains(count)) }
+        }
+    }
+}
