@@ -27,7 +27,6 @@ struct MemoryTests {
             }
             #expect(growth <= Self.uploadGrowthMax)
             #expect(service.objects.keys().count == Self.uploadCount + 1)
-            print("DEBUG growth", growth)
         }
     }
 
@@ -50,7 +49,6 @@ struct MemoryTests {
                     }
                 }
             }
-            print("DEBUG growth", growth)
             #expect(growth <= Self.downloadGrowthMax)
         }
     }
