@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import Postgres
+import S3
 
 /// The tables `photos` and `object_deletions`.
 ///
@@ -10,6 +11,8 @@ package struct PhotoStore: Sendable {
 
     /// How long a photo may be pending: more than storing its object and all retries may take.
     static let pendingSecondsMax = 40
+    /// The same for a photo that goes to a bucket in parts.
+    static let pendingInPartsSecondsMax = 80
     /// How long the object of a failed put may still appear: a store that was halted works off what it was sent.
     static let settlingSeconds = 20
 
@@ -125,7 +128,9 @@ package struct PhotoStore: Sendable {
             WITH removed AS (
                 DELETE FROM photos
                 WHERE state = 'pending'
-                    AND created_at < now() AT TIME ZONE 'UTC' - make_interval(secs => \(Self.pendingSecondsMax))
+                    AND created_at < now() AT TIME ZONE 'UTC' - make_interval(secs =>
+                        CASE WHEN byte_count > \(S3UploadPolicy().singlePutBytesMax)
+                        THEN \(Self.pendingInPartsSecondsMax) ELSE \(Self.pendingSecondsMax) END)
                 RETURNING random_id
             )
             INSERT INTO object_deletions (random_id) SELECT random_id FROM removed

@@ -104,7 +104,7 @@ struct ReconcilePhotos: Sendable {
 
     private func comparePuts(into report: inout ReconciliationReport, before date: Date) async throws {
         // However young is wanted: what has not been given up yet may go on.
-        let begun = date - TimeInterval(max(options.secondsMin, PhotoStore.pendingSecondsMax))
+        let begun = date - TimeInterval(max(options.secondsMin, PhotoStore.pendingInPartsSecondsMax))
         try await objects.forEachPageOfUnfinishedPuts { page in
             for put in page where put.begun <= begun {
                 var isRepaired = false

@@ -1,7 +1,8 @@
 /// How long a call may wait for what.
 ///
 /// Together they promise: a call to a store that is stopped (refuses connections, or takes them and stays silent)
-/// fails within ``giveUp``, and no put lasts longer than ``put``.
+/// fails within ``giveUp``, and no put lasts longer than ``put``
+/// or ``putInParts``.
 package struct S3Deadlines: Sendable, Hashable {
     /// For a connection to stand, waiting for a free one in the pool included.
     package var connect: Duration = .seconds(2)
@@ -17,6 +18,8 @@ package struct S3Deadlines: Sendable, Hashable {
     package var giveUp: Duration = .milliseconds(4_400)
     /// For a whole put: every try, and the making of a missing bucket.
     package var put: Duration = .seconds(20)
+    /// For a whole put of an object that goes in parts: sixteen of 100 MB at once take about 20 s on two cores.
+    package var putInParts: Duration = .seconds(60)
     /// For every other whole call; of a get until its answer begins, from there ``silence`` holds between bytes.
     package var call: Duration = .seconds(5)
 

@@ -6,8 +6,8 @@ extension S3Client {
     /// Stores an object, in place of any under the same key; makes the bucket when it is missing.
     ///
     /// An object larger than ``S3UploadPolicy/singlePutBytesMax`` goes in parts. What the store then says it has is
-    /// compared with what was sent. Never lasts longer than ``S3Deadlines/put``; fails within ``S3Deadlines/giveUp``
-    /// when the store is stopped.
+    /// compared with what was sent. Never lasts longer than ``S3Deadlines/put``, or ``S3Deadlines/putInParts``; fails
+    /// within ``S3Deadlines/giveUp`` when the store is stopped.
     ///
     /// - Parameters:
     ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8, any characters.
@@ -19,9 +19,10 @@ extension S3Client {
         try Self.check(key: key)
         let isPrintable = contentType.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         guard !contentType.isEmpty, isPrintable else { throw .invalidArgument(.contentType) }
-        let call = Call(within: deadlines.put)
+        let isWhole = body.length <= uploads.singlePutBytesMax
+        let call = Call(within: isWhole ? deadlines.put : deadlines.putInParts)
         let (tag, expected): (EntityTag?, String)
-        if body.length <= uploads.singlePutBytesMax {
+        if isWhole {
             (tag, expected) = try await makingBucket(during: call) { call throws(S3Error) in
                 let headers: HTTPHeaders = ["Content-Type": contentType]
                 let request = S3Request(method: .PUT, key: key, headers: headers, body: body)

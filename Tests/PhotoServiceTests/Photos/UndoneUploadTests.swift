@@ -31,6 +31,17 @@ extension PhotoSweeperTests {
         }
     }
 
+    @Test("Uploads of what goes in parts are waited for longer")
+    func pendingInParts() async throws {
+        try await withScene { scene in
+            let young = try await scene.begin(secondsAgo: PhotoStore.pendingSecondsMax + 15)
+            let old = try await scene.begin(secondsAgo: PhotoStore.pendingInPartsSecondsMax + 1)
+            try await scene.postgres.execute("UPDATE photos SET byte_count = \(S3UploadPolicy().singlePutBytesMax + 1)")
+            try await scene.sweeper.sweep()
+            #expect(try await scene.photoIDs() == [young], "\(old) is given up")
+        }
+    }
+
     @Test("Deletions that were not tried because the store is down are due at once")
     func untriedDeletions() async throws {
         try await withScene { scene in

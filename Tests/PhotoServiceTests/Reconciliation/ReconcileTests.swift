@@ -195,7 +195,7 @@ struct ReconcileTests {
             guard case .disk(let folder) = service.objects else { return }
             // The service's own first look, which is to find nothing, is over by then.
             try await Self.upload(1, to: service, token: try await service.makeToken())
-            for (name, age) in [("old", PhotoStore.pendingSecondsMax + 60), ("young", 0)] {
+            for (name, age) in [("old", PhotoStore.pendingInPartsSecondsMax + 60), ("young", 0)] {
                 let file = folder.appending(path: ".incoming/\(name)")
                 try Data("half".utf8).write(to: file)
                 let date = Date(timeIntervalSinceNow: -Double(age))
@@ -216,7 +216,7 @@ struct ReconcileTests {
             try await Self.upload(1, to: service, token: try await service.makeToken())
             try await service.beginUpload(key: "left")
             #expect(try await Self.reconcile(service, repairs: true).findings.isEmpty, "it may go on")
-            let later = TimeInterval(PhotoStore.pendingSecondsMax + 2)
+            let later = TimeInterval(PhotoStore.pendingInPartsSecondsMax + 2)
             let dry = try await Self.reconcile(service, repairs: false, secondsLater: later)
             #expect(dry.findings == ["unfinishedPut left false"])
             let wet = try await Self.reconcile(service, repairs: true, secondsLater: later)

@@ -16,7 +16,9 @@ struct StoreClients: Sendable {
     /// What a machine that is busy with other tests may add.
     private static let slack: Duration = .seconds(6)
     /// A put, and taking it back.
-    private static let uploadMax = deadlines.put + deadlines.call
+    private static func uploadMax(_ image: Data) -> Duration {
+        (image.count > 5 << 20 ? deadlines.putInParts : deadlines.put) + deadlines.call
+    }
     /// Three requests, each answered as late as possible and then broken off before the first byte.
     private static let downloadMax = (deadlines.call + deadlines.silence) * 3
 
@@ -59,7 +61,7 @@ struct StoreClients: Sendable {
         let start = ContinuousClock.now
         let answer = try await service.upload(image, token: tokens[user])
         guard answer.status == 200 else {
-            check(answer, kind: kind, since: start, max: Self.uploadMax)
+            check(answer, kind: kind, since: start, max: Self.uploadMax(image))
             return false
         }
         guard let id = answer.json["random_id"] as? String, let url = answer.json["image_url"] as? String else {
