@@ -41,7 +41,7 @@ struct FaultyStoreTests {
     private func withScene(_ body: @Sendable (FaultyStoreScene) async throws -> Void) async throws {
         try await RcloneServer.withServer { store in
             try await FaultyProxy.with(store, seed: 4) { proxy in
-                try await CredentialEndpoint.with(store, lifetime: 1_200) { endpoint in
+                try await CredentialEndpoint.with(store, lifetime: 3 * 3_600) { endpoint in
                     let settings = [
                         "OBJECTS_PATH": "", "S3_BUCKET_NAME": Self.bucket, "AWS_ENDPOINT_URL_S3": proxy.endpoint,
                         "AWS_CONTAINER_CREDENTIALS_FULL_URI": endpoint.url,

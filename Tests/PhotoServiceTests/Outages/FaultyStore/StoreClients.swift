@@ -19,6 +19,9 @@ struct StoreClients: Sendable {
     private static func uploadMax(_ image: Data) -> Duration {
         (image.count > 5 << 20 ? deadlines.putInParts : deadlines.put) + deadlines.call
     }
+
+    /// More than any operation may take.
+    private static let operationMax: Duration = .seconds(90)
     /// Three requests, each answered as late as possible and then broken off before the first byte.
     private static let downloadMax = (deadlines.call + deadlines.silence) * 3
 
@@ -26,8 +29,24 @@ struct StoreClients: Sendable {
         Bool.random(using: &generator) ? proxying : redirecting
     }
 
-    /// Does one thing, decided by the number.
+    /// Does one thing, decided by the number, and notes what is wrong, or that it does not end.
     func operate(_ number: Int) async {
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await perform(number) }
+                group.addTask {
+                    try await Task.sleep(for: Self.operationMax)
+                    throw NotInTime(what: "the end of operation \(number)")
+                }
+                try await group.next()
+                group.cancelAll()
+            }
+        } catch {
+            ledger.noteSurprise("\(error)")
+        }
+    }
+
+    private func perform(_ number: Int) async {
         var generator = SplitMix64(seed: UInt64(number) &* 0x2545_F491)
         let user = Int.random(in: tokens.indices, using: &generator)
         do {
