@@ -18,19 +18,18 @@ extension SettingsReader {
         let bucket = required("S3_BUCKET_NAME", hint: hint)
         let credentials = credentials(hasBucket: bucket != nil)
         let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
-        guard let bucket else { return nil }
-        do {
-            let configuration = try S3Configuration(
+        let region = source.value(of: "AWS_REGION") ?? "us-east-1"
+        let endpoint = source.value(of: "AWS_ENDPOINT_URL_S3")
+        problems += S3Configuration.problems(bucket: bucket, region: region, endpoint: endpoint).map(Self.problem)
+        guard let bucket, let credentials,
+            let configuration = try? S3Configuration(
                 bucket: bucket,
-                region: source.value(of: "AWS_REGION") ?? "us-east-1",
-                endpoint: source.value(of: "AWS_ENDPOINT_URL_S3"),
+                region: region,
+                endpoint: endpoint,
                 forcePathStyle: forcesPathStyle
             )
-            return credentials.map { .init(configuration: configuration, credentials: $0) }
-        } catch {
-            problems.append(Self.problem(error))
-            return nil
-        }
+        else { return nil }
+        return .init(configuration: configuration, credentials: credentials)
     }
 
     /// The first of what AWS's own tools look for that is set: keys, a container's endpoint, the instance's role.
@@ -62,17 +61,15 @@ extension SettingsReader {
         let accessKeyID = required("AWS_ACCESS_KEY_ID", hint: hint)
         let secretAccessKey = required("AWS_SECRET_ACCESS_KEY", hint: hint)
         guard let accessKeyID, let secretAccessKey else { return nil }
-        do {
-            let credentials = try S3Credentials(
-                accessKeyID: accessKeyID,
-                secretAccessKey: secretAccessKey,
-                sessionToken: source.value(of: "AWS_SESSION_TOKEN")
-            )
-            return .fixed(credentials)
-        } catch {
-            problems.append(Self.problem(error))
-            return nil
-        }
+        let sessionToken = source.value(of: "AWS_SESSION_TOKEN")
+        problems += S3Credentials.problems(
+            accessKeyID: accessKeyID,
+            secretAccessKey: secretAccessKey,
+            sessionToken: sessionToken
+        ).map(Self.problem)
+        return try? .fixed(
+            S3Credentials(accessKeyID: accessKeyID, secretAccessKey: secretAccessKey, sessionToken: sessionToken)
+        )
     }
 
     private mutating func credentialSource(

@@ -30,14 +30,29 @@ package struct S3Configuration: Sendable, Hashable {
         endpoint: String? = nil,
         forcePathStyle: Bool = false
     ) throws(S3ConfigurationError) {
-        guard Self.isBucketName(bucket) else { throw .bucket(bucket) }
-        guard Self.isRegionName(region) else { throw .region(region) }
+        if let problem = Self.problems(bucket: bucket, region: region, endpoint: endpoint).first { throw problem }
         self.bucket = bucket
         self.region = region
         let regional = try Endpoint(url: Self.regionalURL(region))
         self.endpoint = try endpoint.map { url throws(S3ConfigurationError) in try Endpoint(url: url) } ?? regional
         followsRegion = self.endpoint == regional
         self.usesPathStyle = forcePathStyle || bucket.contains(".") || self.endpoint.hasNoSubdomains
+    }
+
+    /// All that is wrong with settings, so that it can be told at once.
+    ///
+    /// - Parameters:
+    ///   - bucket: the bucket's name; nil when it is not known.
+    ///   - region: the region.
+    ///   - endpoint: the store's URL; nil means AWS's own.
+    /// - Returns: a case for each bad setting.
+    package static func problems(bucket: String?, region: String, endpoint: String?) -> [S3ConfigurationError] {
+        var problems: [S3ConfigurationError] = []
+        if let bucket, !isBucketName(bucket) { problems.append(.bucket(bucket)) }
+        if !isRegionName(region) { problems.append(.region(region)) }
+        guard let endpoint else { return problems }
+        do { _ = try Endpoint(url: endpoint) } catch { problems.append(error) }
+        return problems
     }
 
     /// The same bucket, where it turned out to be.

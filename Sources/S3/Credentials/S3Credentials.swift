@@ -28,13 +28,32 @@ package struct S3Credentials: Sendable, Hashable {
         sessionToken: String? = nil,
         expiration: Date? = nil
     ) throws(S3ConfigurationError) {
-        guard Self.isVisibleASCII(accessKeyID) else { throw .accessKeyID }
-        guard Self.isVisibleASCII(secretAccessKey) else { throw .secretAccessKey }
-        if let sessionToken, !Self.isVisibleASCII(sessionToken) { throw .sessionToken }
+        let problems = Self.problems(
+            accessKeyID: accessKeyID,
+            secretAccessKey: secretAccessKey,
+            sessionToken: sessionToken
+        )
+        if let problem = problems.first { throw problem }
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey
         self.sessionToken = sessionToken
         self.expiration = expiration
+    }
+
+    /// All that is wrong with keys, so that it can be told at once.
+    ///
+    /// - Parameters:
+    ///   - accessKeyID: the public half.
+    ///   - secretAccessKey: the secret half.
+    ///   - sessionToken: of temporary keys.
+    /// - Returns: a case for each bad one, without the value.
+    package static func problems(
+        accessKeyID: String,
+        secretAccessKey: String,
+        sessionToken: String?
+    ) -> [S3ConfigurationError] {
+        [(accessKeyID, .accessKeyID), (secretAccessKey, .secretAccessKey), (sessionToken, .sessionToken)]
+            .compactMap { text, problem in text.map(isVisibleASCII) == false ? problem : nil }
     }
 
     private static func isVisibleASCII(_ text: String) -> Bool {

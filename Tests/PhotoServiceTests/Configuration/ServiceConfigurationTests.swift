@@ -103,6 +103,22 @@ struct ServiceConfigurationTests {
         #expect(message.contains("OBJECTS_PATH"))
     }
 
+    @Test("All that is malformed of a bucket is named at once, also where the bucket itself is missing")
+    func malformedBucket() throws {
+        let keys = [
+            "S3_BUCKET_NAME", "AWS_REGION", "AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+        ]
+        var changes = Dictionary(uniqueKeysWithValues: keys.map { ($0, "a secret ü") })
+        let message = "\(try problems(changes))"
+        for key in keys { #expect(message.contains("  \(key) is malformed: it must be "), "\(key)") }
+        changes["S3_BUCKET_NAME"] = ""
+        let error = try problems(changes)
+        #expect("\(error)".contains("  S3_BUCKET_NAME is missing"))
+        #expect(error.problems.count == keys.count)
+        #expect(!"\(error)".contains("a secret"))
+    }
+
     private static let malformed = [
         "DATABASE_URL": ["mysql://secret@host/db", "secret"],
         "API_AUTH_NAME": ["name:secret"],
