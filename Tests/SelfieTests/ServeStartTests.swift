@@ -84,6 +84,31 @@ struct ServeStartTests {
     }
 
     @Test(
+        "A folder that can't be made or used ends every command with its name and the reason, in plain words",
+        arguments: [["serve", "--port", "0"], ["photos", "reconcile"], ["photos", "copy", "--to", "disk"]]
+    )
+    func unusableFolder(arguments: [String]) async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await TemporaryFolder.with { folder in
+                let file = folder.appending(path: "file")
+                try Data().write(to: file)
+                try folder.copyMigrations()
+                let bucket = ["S3_BUCKET_NAME": "selfies", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"]
+                let outcome = try await SelfieProcess.run(
+                    arguments,
+                    environment: TestService.settings(databaseURL: databaseURL, objects: .disk(file))
+                        .merging(bucket) { $1 },
+                    directory: folder
+                )
+                #expect(outcome.status != 0)
+                #expect(outcome.errors.contains("OBJECTS_PATH"), "\(outcome.errors)")
+                #expect(outcome.errors.contains("Not a directory"), "\(outcome.errors)")
+                #expect(!outcome.errors.contains("Domain"), "\(outcome.errors)")
+            }
+        }
+    }
+
+    @Test(
         "Without keys for the bucket it ends with a message that names them and says what was asked",
         arguments: [
             (

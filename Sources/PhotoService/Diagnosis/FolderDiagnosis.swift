@@ -81,6 +81,7 @@ struct FolderDiagnosis: Sendable {
     private static func reason(_ error: any Error) -> String {
         switch error {
         case ObjectStoreError.unavailable(let cause), ObjectStoreError.refused(let cause): "\(cause)"
+        case ServiceStartError.folder(_, let reason): reason
         case let error as CocoaError: "error \(error.code.rawValue)"
         default: "\(error)"
         }

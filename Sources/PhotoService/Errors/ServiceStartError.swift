@@ -5,6 +5,8 @@ package enum ServiceStartError: Error, CustomStringConvertible {
     case pendingMigrations(count: Int)
     /// No keys for the bucket were set, and what else gives them gave none.
     case noCredentials(any Error)
+    /// The folder that photos are kept in can't be made or written to.
+    case folder(path: String, reason: String)
 
     package var description: String {
         switch self {
@@ -16,6 +18,11 @@ package enum ServiceStartError: Error, CustomStringConvertible {
             """
             There are no keys for the bucket. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; asked instead, \
             \(error). Set both keys, or give the container or the EC2 instance a role that may use the bucket.
+            """
+        case .folder(let path, let reason):
+            """
+            The folder \(path) of OBJECTS_PATH can't be used: \(reason). Name another, or have the user that runs Selfie \
+            own it.
             """
         }
     }

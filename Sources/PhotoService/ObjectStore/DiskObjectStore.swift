@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import NIOCore
 import NIOPosix
 
@@ -14,14 +15,20 @@ struct DiskObjectStore: ObjectStore {
     /// Makes the folder if there is none.
     ///
     /// - Parameter directory: The folder's path.
-    /// - Throws: An error of Foundation's when it can't be made.
-    init(directory: String) throws {
+    /// - Throws: `ServiceStartError.folder` when it can't be made.
+    init(directory: String) throws(ServiceStartError) {
         self.directory = directory
-        try FileManager.default.createDirectory(
-            atPath: incomingDirectory,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        do {
+            try FileManager.default.createDirectory(
+                atPath: incomingDirectory,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            // What Foundation says itself is for programmers.
+            let cause = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+            throw .folder(path: directory, reason: cause.map { String(cString: strerror($0)) } ?? "\(error)")
+        }
     }
 
     func prepare() {}

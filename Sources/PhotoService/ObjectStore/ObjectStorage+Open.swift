@@ -12,7 +12,7 @@ extension ServiceConfiguration.ObjectStorage {
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
     /// - Returns: The store; a bucket need not be there yet.
-    /// - Throws: `ServiceStartError.noCredentials`, or an error of Foundation's when a folder can't be made.
+    /// - Throws: `ServiceStartError.noCredentials`, or `ServiceStartError.folder` when a folder can't be made.
     func open(
         httpClient: HTTPClient,
         uploads: S3UploadPolicy = S3UploadPolicy(),
