@@ -30,7 +30,11 @@ package enum Maintenance {
     ) async throws -> ReconciliationReport {
         try await withClients(configuration.postgres) { postgres, httpClient in
             let photos = PhotoStore(postgres: postgres)
+            if case .disk(let path) = configuration.objectStorage, !options.isForced { try requireFolder(path) }
             let objects = try await configuration.objectStorage.open(httpClient: httpClient, now: now, logger: logger)
+            if case .s3(let bucket) = configuration.objectStorage, !options.isForced {
+                try await requireBucket(bucket, objects: objects, photos: photos)
+            }
             if options.repairs {
                 // What the service would do within seconds, if one runs.
                 let sweeper = PhotoSweeper(
@@ -74,6 +78,7 @@ package enum Maintenance {
         onOutcome: @escaping @Sendable (CopyOutcome, String) -> Void = { _, _ in }
     ) async throws -> CopyReport {
         try await withClients(configuration.postgres) { postgres, httpClient in
+            if direction == .s3 { try requireFolder(configuration.path) }
             let copy = CopyPhotos(
                 photos: PhotoStore(postgres: postgres),
                 disk: try DiskObjectStore(directory: configuration.path),
@@ -83,6 +88,28 @@ package enum Maintenance {
                 onOutcome: onOutcome
             )
             return try await copy()
+        }
+    }
+
+    /// Opening a folder makes it, and whoever mistyped its name would have an empty one.
+    private static func requireFolder(_ path: String) throws(MaintenanceError) {
+        // One that can't be looked at is told of when it is opened.
+        guard case .success(nil) = Result(catching: { () throws(PosixFileError) in try FolderStatus(path: path) })
+        else { return }
+        throw .noFolder(path: path)
+    }
+
+    /// A bucket that is not there yet is as good as an empty one, but where there are photos its name is mistyped.
+    private static func requireBucket(
+        _ bucket: ServiceConfiguration.Bucket,
+        objects: any ObjectStore,
+        photos: PhotoStore
+    ) async throws {
+        do {
+            try await objects.prepare()
+        } catch {
+            guard error.isMissingBucket else { throw error }
+            guard try await photos.isEmpty() else { throw MaintenanceError.noBucket(name: bucket.configuration.bucket) }
         }
     }
 

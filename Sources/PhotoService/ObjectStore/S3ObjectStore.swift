@@ -112,4 +112,10 @@ extension ObjectStoreError {
             case .unavailable, .source, .noCredentials: .unavailable(error)
             }
     }
+
+    /// Whether the bucket is what is missing.
+    var isMissingBucket: Bool {
+        guard case .refused(S3Error.notFound(let failure)) = self else { return false }
+        return failure.code == "NoSuchBucket"
+    }
 }

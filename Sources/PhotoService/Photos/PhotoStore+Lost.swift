@@ -7,6 +7,11 @@ extension PhotoStore {
         try await !postgres.query("SELECT FROM photos WHERE random_id = \(randomID) AND state = 'ready'").isEmpty
     }
 
+    /// Whether nobody has a photo.
+    func isEmpty() async throws -> Bool {
+        try await postgres.query("SELECT FROM photos WHERE state = 'ready' LIMIT 1").isEmpty
+    }
+
     /// Removes the row of a photo that has no object.
     ///
     /// - Returns: Whether there was one to remove.

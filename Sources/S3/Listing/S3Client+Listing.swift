@@ -11,14 +11,19 @@ extension S3Client {
     ///
     /// - Parameter next: where the page begins, as the page before says; nil for the first.
     /// - Returns: the page; empty when there is no bucket.
-    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
+    /// - Throws: ``S3Error``; ``S3Error/notFound(_:)`` only of an address where something else than a store is.
     package func list(from next: String? = nil) async throws(S3Error) -> S3ObjectPage {
         var query = [
             QueryItem("list-type", "2"), QueryItem("max-keys", "\(Self.pageCountMax)"),
             QueryItem("encoding-type", "url"),
         ]
         if let next { query.append(QueryItem("continuation-token", next)) }
-        guard let document = try await page(query, root: "ListBucketResult") else {
+        let document: DocumentElement
+        do {
+            document = try await page(query, root: "ListBucketResult")
+        } catch {
+            // To take any 404 for a bucket without objects would cost all photos that are somewhere else.
+            guard error.isMissingBucket else { throw error }
             return S3ObjectPage(entries: [], next: nil)
         }
         do { return try S3ObjectPage(document) } catch { throw .unavailable(S3Failure(cause: error)) }
@@ -34,23 +39,22 @@ extension S3Client {
             QueryItem("uploads"), QueryItem("max-uploads", "\(Self.pageCountMax)"), QueryItem("encoding-type", "url"),
         ]
         if let next { query += [QueryItem("key-marker", next.key), QueryItem("upload-id-marker", next.uploadID)] }
-        guard let document = try await page(query, root: "ListMultipartUploadsResult") else {
+        let document: DocumentElement
+        do {
+            document = try await page(query, root: "ListMultipartUploadsResult")
+        } catch .notFound {
             return S3UploadPage(entries: [], next: nil)
         }
         do { return try S3UploadPage(document) } catch { throw .unavailable(S3Failure(cause: error)) }
     }
 
-    private func page(_ query: [QueryItem], root: String) async throws(S3Error) -> DocumentElement? {
-        do {
-            return try await document(
-                S3Request(method: .GET, query: query),
-                root: root,
-                bytesMax: Self.pageBytesMax,
-                during: Call(within: deadlines.list)
-            )
-        } catch .notFound {
-            return nil
-        }
+    private func page(_ query: [QueryItem], root: String) async throws(S3Error) -> DocumentElement {
+        try await document(
+            S3Request(method: .GET, query: query),
+            root: root,
+            bytesMax: Self.pageBytesMax,
+            during: Call(within: deadlines.list)
+        )
     }
 
     /// Takes back an upload in parts and what it stored; that there is none is success.

@@ -1,0 +1,69 @@
+import Foundation
+import Logging
+import Postgres
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+@Suite("A store that is not there", .timeLimit(.minutes(2)))
+struct MissingStoreTests {
+    @Test(
+        "A bucket, a folder or a store that was mistyped costs no row, however few there are, and is told of",
+        arguments: [
+            (.disk, "OBJECTS_PATH", "There is no folder"),
+            (.s3, "S3_BUCKET_NAME", "There is no bucket mistyped"),
+            (.s3, "AWS_ENDPOINT_URL_S3", "status 404"),
+        ] as [(TestStore, String, String)]
+    )
+    func reconcile(store: TestStore, key: String, told: String) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "mistyped-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await TestService.run(store: store) { service in
+            let token = try await service.makeToken()
+            for _ in 0..<2 { #expect(try await service.upload(TestImage.jpeg, token: token).status == 200) }
+            let values = [
+                "OBJECTS_PATH": folder.path, "S3_BUCKET_NAME": "mistyped",
+                // Answers 404 to whatever a store would be asked.
+                "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:\(service.port)",
+            ]
+            var settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
+            settings[key] = values[key]
+            let configuration = try ServiceConfiguration(from: ConfigurationSource(values: settings))
+            for repairs in [false, true] {
+                let error = await #expect(throws: (any Error).self) {
+                    _ = try await Maintenance.reconcile(
+                        ReconciliationOptions(repairs: repairs, secondsMin: 0, isForced: false),
+                        configuration: configuration,
+                        logger: service.log.logger(level: .info),
+                        now: { service.clock.now + 2 }
+                    )
+                }
+                #expect(error.map { "\($0)" }?.contains(told) == true, "\(String(describing: error))")
+            }
+            #expect(try await service.count("SELECT count(*) FROM photos") == 2)
+            #expect(service.objects.keys().count == 2)
+            #expect(!FileManager.default.fileExists(atPath: folder.path), "it only looked")
+        }
+    }
+
+    @Test("Copying from a folder that is not there is told of, and makes none")
+    func copy() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "mistyped-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await TestService.run(store: .s3) { service in
+            var settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
+            settings["OBJECTS_PATH"] = folder.path
+            let configuration = try ServiceConfiguration.copying(from: ConfigurationSource(values: settings))
+            let error = await #expect(throws: (any Error).self) {
+                _ = try await Maintenance.copy(
+                    .s3,
+                    configuration: configuration,
+                    logger: service.log.logger(level: .info)
+                )
+            }
+            #expect(error.map { "\($0)" }?.contains("There is no folder") == true, "\(String(describing: error))")
+            #expect(!FileManager.default.fileExists(atPath: folder.path))
+        }
+    }
+}
