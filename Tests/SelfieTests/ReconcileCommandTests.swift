@@ -67,6 +67,8 @@ struct ReconcileCommandTests {
             #expect(outcome.errors.hasPrefix("Error: "))
             #expect(outcome.errors.split(separator: "\n").count <= 2)
             #expect(!outcome.errors.contains("hidden-password"))
+            #expect(!outcome.errors.contains("unavailable("), "a person reads it: \(outcome.errors)")
+            #expect(outcome.errors.contains("selfie doctor"))
         }
     }
 

@@ -19,7 +19,7 @@ package enum Maintenance {
     ///   - onProgress: Told how far it is.
     ///   - onFinding: Told of each thing that is wrong.
     /// - Returns: What was found and repaired.
-    /// - Throws: `ReconciliationError`, `ServiceStartError.noCredentials`, or what the database or the store throws.
+    /// - Throws: `ReconciliationError`, `ServiceStartError` or `MaintenanceError`.
     package static func reconcile(
         _ options: ReconciliationOptions,
         configuration: ServiceConfiguration,
@@ -68,7 +68,7 @@ package enum Maintenance {
     ///   - onProgress: Told how far it is.
     ///   - onOutcome: Told what came of each photo, by its `random_id`.
     /// - Returns: How often what came of a photo.
-    /// - Throws: `ServiceStartError.noCredentials`, or what the database or a store throws.
+    /// - Throws: `ServiceStartError` or `MaintenanceError`.
     package static func copy(
         _ direction: CopyDirection,
         configuration: CopyConfiguration,
@@ -121,19 +121,27 @@ package enum Maintenance {
         var configuration = configuration
         configuration.statementTimeout = nil
         configuration.pool.connectionsMax = connectionsMax
-        return try await PostgresClient.withClient(configuration: configuration) { postgres in
-            let httpClient = HTTPClient(
-                eventLoopGroupProvider: .singleton,
-                configuration: S3Client.httpClientConfiguration()
-            )
-            do {
-                let result = try await body(postgres, httpClient)
-                try await httpClient.shutdown()
-                return result
-            } catch {
-                try? await httpClient.shutdown()
-                throw error
+        do {
+            return try await PostgresClient.withClient(configuration: configuration) { postgres in
+                try await withHTTPClient { try await body(postgres, $0) }
             }
+        } catch let error where error is PostgresError || error is ObjectStoreError {
+            throw MaintenanceError.outage(error)
+        }
+    }
+
+    private static func withHTTPClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
+        let httpClient = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: S3Client.httpClientConfiguration()
+        )
+        do {
+            let result = try await body(httpClient)
+            try await httpClient.shutdown()
+            return result
+        } catch {
+            try? await httpClient.shutdown()
+            throw error
         }
     }
 }

@@ -173,3 +173,13 @@ enum ObjectStoreError: Error {
     /// No object can have this key.
     case invalidKey
 }
+
+extension ObjectStoreError: CustomStringConvertible {
+    /// One line for a log.
+    var description: String {
+        switch self {
+        case .unavailable(let cause), .refused(let cause): "\(cause)"
+        case .invalidKey: "no object can have this key"
+        }
+    }
+}
