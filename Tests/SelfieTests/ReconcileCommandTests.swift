@@ -29,7 +29,9 @@ struct ReconcileCommandTests {
             try service.objects.write(TestImage.jpeg, key: "evil\u{1B}[31m\nkey")
             try service.objects.remove(key: randomID)
             try await service.objects.forgetLists()
-            #expect(try await run(["--dry-run"]).status == 0, "both are younger than an hour")
+            let young = try await run(["--dry-run"])
+            #expect(young.status == 0, "both are younger than an hour")
+            #expect(young.output.contains("What is younger than 1h was left alone."))
             // Objects are dated in whole seconds, and by another clock.
             let dry = try await Self.until(2, { try await run(["--dry-run", "--older-than", "0s"]) }) { outcome in
                 outcome.output.contains("found: photo without an object: \(randomID)")
