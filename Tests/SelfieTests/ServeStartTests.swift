@@ -24,6 +24,7 @@ struct ServeStartTests {
             #expect(outcome.status != 0)
             #expect(outcome.errors.contains("Port \(other.port) of 127.0.0.1 is in use."))
             #expect(outcome.errors.contains("--port"))
+            #expect(!outcome.output.contains("a sweep failed"), "it was only told to stop")
         }
     }
 

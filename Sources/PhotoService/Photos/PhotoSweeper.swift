@@ -14,15 +14,21 @@ struct PhotoSweeper: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            do {
+            do throws(ObjectStoreError) {
                 try await objects.prepare()
             } catch {
-                logger.warning("the store does not answer as it should", metadata: ["error": "\(error)"])
+                if error.isMissingBucket {
+                    logger.warning("there is no bucket yet; the first upload makes it")
+                } else {
+                    logger.warning("the store does not answer as it should", metadata: ["error": "\(error)"])
+                }
             }
             while !Task.isCancelled {
                 do {
                     try await sweep()
                 } catch {
+                    // What was broken off by the end of the service did not fail.
+                    if Task.isCancelled { return }
                     logger.warning("a sweep failed and will be tried again", metadata: ["error": "\(error)"])
                 }
                 try? await Task.sleep(for: interval)

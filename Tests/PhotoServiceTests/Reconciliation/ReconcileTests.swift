@@ -39,6 +39,12 @@ struct ReconcileTests {
     func clean(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let empty = try await Self.reconcile(service, repairs: true).report
+            if store == .s3 {
+                try await poll("the bucket that is not there yet is told of") {
+                    service.log.text.contains("there is no bucket yet; the first upload makes it")
+                }
+                #expect(!service.log.text.contains("the store does not answer as it should"))
+            }
             #expect(empty.isClean && empty.photoCount == 0 && empty.objectCount == 0)
             let token = try await service.makeToken()
             let ids = try await Self.upload(3, to: service, token: token)
