@@ -13,7 +13,15 @@ package enum MaintenanceError: Error, CustomStringConvertible {
         case .noBucket(let name):
             "There is no bucket \(name). Correct S3_BUCKET_NAME and what else names the store."
         case .outage(let error):
-            "\(error). Run selfie doctor with the same settings (for a bucket without OBJECTS_PATH): it says what to do."
+            """
+            \(Self.withoutPeriod("\(error)")). Run selfie doctor with the same settings (for a bucket without \
+            OBJECTS_PATH): it says what to do.
+            """
         }
+    }
+
+    /// What stores say is a sentence, and what systems say is none.
+    private static func withoutPeriod(_ text: String) -> Substring {
+        text.hasSuffix(".") ? text.dropLast() : text[...]
     }
 }

@@ -47,6 +47,17 @@ struct MissingStoreTests {
         }
     }
 
+    @Test(
+        "What keeps a command from its work is told in sentences, with who knows more",
+        arguments: ["S3: refused: status 403, Check your key.", "PostgreSQL cannot be reached"]
+    )
+    func outage(text: String) {
+        struct Failure: Error, CustomStringConvertible { let description: String }
+        let told = "\(MaintenanceError.outage(Failure(description: text)))"
+        #expect(told.hasPrefix(text) && told.contains("selfie doctor"))
+        #expect(!told.contains("..") && told.hasSuffix("."))
+    }
+
     @Test("Copying from a folder that is not there is told of, and makes none")
     func copy() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "mistyped-\(UUID().uuidString)")
