@@ -38,6 +38,29 @@ struct RetryTests {
         }
     }
 
+    @Test("SlowDown after a body that took longer than the window is followed by another try")
+    func slowDownAfterLongBody() async throws {
+        var deadlines = S3Deadlines()
+        // SwiftNIO reads at most 64 KiB at a time: 62 reads, and 0.6 s of pauses at the least.
+        deadlines.retryWindow = .milliseconds(300)
+        // The system takes all of the body at once, and the server has it much later.
+        deadlines.silence = .seconds(20)
+        deadlines.giveUp = .seconds(20)
+        deadlines.put = .seconds(50)
+        let limits = deadlines
+        let slowDown = String.failure("503 Slow Down", code: "SlowDown")
+        let replies: [ScriptedServer.Reply] = [
+            .readSlowly(pause: .milliseconds(10), then: slowDown), .send(.stored),
+        ]
+        try await ScriptedServer.with(replies) { server in
+            try await withClient(endpoint: server.endpoint, deadlines: limits, retries: .immediate) { client in
+                let body = S3Body(ByteBuffer(repeating: 1, count: 4_000_000))
+                try await client.put(key: "a", body: body, contentType: "image/jpeg")
+            }
+            #expect(server.received.map(\.body.readableBytes) == [4_000_000, 4_000_000])
+        }
+    }
+
     static let threeDates = ["20130524T000000Z", "20130524T000001Z", "20130524T000002Z"]
 
     @Test("The third failure is final")

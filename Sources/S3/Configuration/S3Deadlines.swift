@@ -10,7 +10,7 @@ package struct S3Deadlines: Sendable, Hashable {
     ///
     /// A body that is still moving is never cut off by it, however long it takes.
     package var silence: Duration = .seconds(4)
-    /// After which no further try begins, counted from the call's begin.
+    /// After which no further try begins, counted from the call's begin or the store's last sign of life.
     package var retryWindow: Duration = .seconds(3)
     /// For all tries of a call together, as long as the store gives no sign of life.
     ///

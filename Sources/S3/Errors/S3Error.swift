@@ -98,6 +98,12 @@ extension S3Error {
         return failure.status != 501 && failure.status != 505
     }
 
+    /// Whether the store answered, or took some of a large body before the connection ended.
+    var isOfLivingStore: Bool {
+        guard case .unavailable(let failure) = self else { return false }
+        return failure.status != nil || failure.brokeOffBody
+    }
+
     /// Whether the store does not know such a call at all.
     var isUnknownCall: Bool {
         switch self {

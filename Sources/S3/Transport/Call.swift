@@ -13,9 +13,12 @@ struct Call: Sendable {
     }
 
     /// The same end, begun now: the store has answered, so its silence counts from here.
-    func restarted() -> Self {
-        let now = ContinuousClock.now
-        return Self(start: now, limit: now.duration(to: end))
+    func restarted() -> Self { restarted(at: .now) }
+
+    /// The same end, begun later, when the store last gave a sign of life.
+    func restarted(at instant: ContinuousClock.Instant) -> Self {
+        let start = max(start, instant)
+        return Self(start: start, limit: start.duration(to: end))
     }
 
     var elapsed: Duration { start.duration(to: .now) }

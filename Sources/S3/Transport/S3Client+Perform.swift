@@ -60,9 +60,18 @@ extension S3Client {
             let patience = deadlines.giveUp - call.elapsed
             let watchdog = Watchdog(silence: min(patience, deadlines.silence), end: call.end)
             let signing = try await signing()
+            let transfer = Transfer(body: request.body)
             do {
-                return try await attempt(request, signing: signing, watchdog: watchdog, consume: consume)
+                return try await attempt(
+                    request,
+                    signing: signing,
+                    transfer: transfer,
+                    watchdog: watchdog,
+                    consume: consume
+                )
             } catch {
+                // A large body may have been on its way for longer than a dead store is tried; this one lives.
+                if error.isOfLivingStore { call = call.restarted(at: transfer.lastSignOfLife) }
                 let facts = signing.facts
                 if ContinuousClock.now < call.end,
                     let correction = corrections.next(after: error, to: request.method, with: facts, at: signing.date)
@@ -75,7 +84,8 @@ extension S3Client {
                 tries += 1
                 let window = deadlines.retryWindow
                 guard
-                    let pause = retries.pause(after: error, tries: tries, elapsed: call.elapsed, window: window)
+                    let pause = retries.pause(after: error, tries: tries, elapsed: call.elapsed, window: window),
+                    ContinuousClock.now + pause < call.end
                 else { throw error }
                 do { try await retries.sleep(pause) } catch { throw .cancelled }
             }
@@ -124,10 +134,10 @@ extension S3Client {
     private func attempt<Success: Sendable>(
         _ request: S3Request,
         signing: Signing,
+        transfer: Transfer,
         watchdog: Watchdog,
         consume: @escaping @Sendable (HTTPClientResponse, Transfer) async throws -> Success
     ) async throws(S3Error) -> Success {
-        let transfer = Transfer(body: request.body)
         defer { transfer.end() }
         let httpRequest = HTTPClientRequest(
             request,
