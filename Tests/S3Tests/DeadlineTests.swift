@@ -105,6 +105,30 @@ struct DeadlineTests {
         }
     }
 
+    @Test("A put whose object is read back from a store that drips ends in time, too")
+    func drippingReadBack() async throws {
+        var deadlines = S3Deadlines()
+        deadlines.put = .milliseconds(1_500)
+        let limits = deadlines
+        let replies: [ScriptedServer.Reply] = [
+            .send(.answer("200 OK", ["ETag": "\"opaque\""])),
+            .drip("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", then: "x", pause: .milliseconds(50)),
+        ]
+        try await ScriptedServer.with(replies) { server in
+            try await withClient(endpoint: server.endpoint, deadlines: limits) { client in
+                let start = ContinuousClock.now
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: .streamed(1_000), contentType: "image/jpeg")
+                }
+                guard case .unavailable = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(start.duration(to: .now) < .seconds(8))
+            }
+        }
+    }
+
     @Test("A cancelled task ends at once")
     func cancellation() async throws {
         try await ScriptedServer.with([.hang]) { server in

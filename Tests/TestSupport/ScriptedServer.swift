@@ -24,6 +24,8 @@ package struct ScriptedServer: Sendable {
         case close
         /// Reads the body with a pause after each chunk, then sends this.
         case readSlowly(pause: Duration, then: String)
+        /// Reads the whole request, sends the first text, and then the second again and again with a pause before each.
+        case drip(String, then: String, pause: Duration)
     }
 
     /// A request as it came.
@@ -115,7 +117,7 @@ package struct ScriptedServer: Sendable {
                 case .hang: try await Task.sleep(for: .seconds(60))
                 case .sendEarly(let text): try await outbound.write(ByteBuffer(string: text))
                 case .readSlowly(let duration, _): pause = duration
-                case .send, .answer, .sendAndClose, .sendAndHang: break
+                case .send, .answer, .sendAndClose, .sendAndHang, .drip: break
                 }
                 let length = Int(request.headers["content-length"] ?? "0") ?? 0
                 while request.body.readableBytes < length {
@@ -140,6 +142,12 @@ package struct ScriptedServer: Sendable {
                 case .sendAndHang(let text):
                     try await outbound.write(ByteBuffer(string: text))
                     try await Task.sleep(for: .seconds(60))
+                case .drip(let text, let drop, let pause):
+                    try await outbound.write(ByteBuffer(string: text))
+                    while true {
+                        try await Task.sleep(for: pause)
+                        try await outbound.write(ByteBuffer(string: drop))
+                    }
                 case .sendEarly, .hang, .close: break
                 }
             }

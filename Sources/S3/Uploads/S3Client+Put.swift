@@ -92,7 +92,11 @@ extension S3Client {
 
     private func readsBack(key: String, sha256Hex: String, during call: Call) async throws(S3Error) -> Bool {
         var digests = ObjectDigests()
-        for try await chunk in try await get(key: key, during: call).bytes { digests.update(chunk) }
+        for try await chunk in try await get(key: key, during: call).bytes {
+            // A get's deadline ends with the answer's head, and a store that drips is never silent.
+            guard ContinuousClock.now < call.end else { throw .unavailable(S3Failure(cause: S3NoAnswer.overdue)) }
+            digests.update(chunk)
+        }
         return digests.sha256Hex == sha256Hex
     }
 }
