@@ -69,6 +69,24 @@ struct CorrectionTests {
     }
 
     @Test(
+        "AWS's endpoint of another region, or of none, gives way to the bucket's own, even if the region was right",
+        arguments: ["https://s3.us-west-2.amazonaws.com", "https://s3.amazonaws.com"],
+        [(301, "PermanentRedirect"), (307, "TemporaryRedirect")]
+    )
+    func wrongEndpoint(endpoint: String, refusal: (status: Int, code: String)) throws {
+        var corrections = Corrections(mayAsk: true)
+        let error = Self.refusal(refusal.status, code: refusal.code, headers: ["x-amz-bucket-region": "us-east-1"])
+        let facts = try Self.facts(endpoint: endpoint)
+        let correction = corrections.next(after: error, to: .PUT, with: facts, at: Self.date)
+        guard case .address(let configuration) = correction else {
+            Issue.record("\(String(describing: correction))")
+            return
+        }
+        #expect(configuration.region == "us-east-1")
+        #expect(configuration.host == "photos.s3.us-east-1.amazonaws.com")
+    }
+
+    @Test(
         "The region that was signed for, and what is no region, teaches nothing",
         arguments: ["us-east-1", "a.b", "evil.example.com/", ""]
     )

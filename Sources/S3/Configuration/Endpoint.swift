@@ -26,5 +26,15 @@ struct Endpoint: Sendable, Hashable {
         hasNoSubdomains = host == "localhost" || (try? SocketAddress(ipAddress: bareHost, port: port)) != nil
     }
 
+    /// Whether it is one of AWS's own, of some region or of none, which differ by the region in their names alone.
+    ///
+    /// Those for another purpose, such as `s3.dualstack.eu-west-1.amazonaws.com`, are not.
+    var isOfAWS: Bool {
+        let labels = authority.split(separator: ".", omittingEmptySubsequences: false)
+        let count = labels.count - (labels.last == "cn" ? 1 : 0)
+        return scheme == "https" && labels.first == "s3" && (3...4).contains(count)
+            && labels[..<count].suffix(2) == ["amazonaws", "com"]
+    }
+
     private static let defaultPorts = ["http": 80, "https": 443]
 }

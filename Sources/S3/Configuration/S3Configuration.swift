@@ -12,7 +12,7 @@ package struct S3Configuration: Sendable, Hashable {
     package let usesPathStyle: Bool
     /// Where the store listens.
     private(set) var endpoint: Endpoint
-    /// Whether the endpoint is AWS's own of the region, so that another region has another.
+    /// Whether the endpoint is AWS's own, so that another region has another.
     private let followsRegion: Bool
 
     /// Checks and takes the settings.
@@ -33,9 +33,8 @@ package struct S3Configuration: Sendable, Hashable {
         if let problem = Self.problems(bucket: bucket, region: region, endpoint: endpoint).first { throw problem }
         self.bucket = bucket
         self.region = region
-        let regional = try Endpoint(url: Self.regionalURL(region))
-        self.endpoint = try endpoint.map { url throws(S3ConfigurationError) in try Endpoint(url: url) } ?? regional
-        followsRegion = self.endpoint == regional
+        self.endpoint = try Endpoint(url: endpoint ?? Self.regionalURL(region))
+        followsRegion = self.endpoint.isOfAWS
         self.usesPathStyle = forcePathStyle || bucket.contains(".") || self.endpoint.hasNoSubdomains
     }
 

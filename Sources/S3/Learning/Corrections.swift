@@ -86,7 +86,8 @@ struct Corrections {
         let isElsewhere = status == 301 || status == 307 || failure.code == "AuthorizationHeaderMalformed"
         guard isElsewhere || (isBare && status == 400) else { return nil }
         guard let region = failure.bucketRegion else { return (.ask, .ask) }
-        guard region != facts.configuration.region, let moved = facts.configuration.moved(to: region) else {
+        // The region may have been right and the endpoint another's.
+        guard let moved = facts.configuration.moved(to: region), moved != facts.configuration else {
             return isBare && status == 400 ? (.ask, .ask) : nil
         }
         return (.address, .address(moved))
