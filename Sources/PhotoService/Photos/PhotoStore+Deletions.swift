@@ -29,17 +29,26 @@ extension PhotoStore {
     }
 
     /// Gives back deletions that were taken on, of which a store that is down said nothing.
+    ///
+    /// One without an attempt was put off by `removePending` since, and is not to be done sooner.
     func releaseDeletions(_ randomIDs: [String]) async throws {
         try await postgres.execute(
             """
             UPDATE object_deletions SET attempts = attempts - 1, due_at = now() AT TIME ZONE 'UTC'
-            WHERE random_id = ANY(\(randomIDs))
+            WHERE random_id = ANY(\(randomIDs)) AND attempts > 0
             """
         )
     }
 
     /// Forgets deletions whose objects are gone.
+    ///
+    /// One that is not due yet and had no attempt was put off by `removePending` since: the object may have come back.
     func finishDeletions(_ randomIDs: [String]) async throws {
-        try await postgres.execute("DELETE FROM object_deletions WHERE random_id = ANY(\(randomIDs))")
+        try await postgres.execute(
+            """
+            DELETE FROM object_deletions
+            WHERE random_id = ANY(\(randomIDs)) AND (attempts > 0 OR due_at <= now() AT TIME ZONE 'UTC')
+            """
+        )
     }
 }

@@ -96,7 +96,7 @@ package struct PhotoStore: Sendable {
             INSERT INTO object_deletions (random_id, due_at)
             SELECT \(randomID), now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.settlingSeconds))
             WHERE EXISTS (SELECT FROM removed) OR NOT EXISTS (SELECT FROM photos WHERE random_id = \(randomID))
-            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at, attempts = 0
             """
         )
     }
