@@ -31,9 +31,11 @@ extension String {
 }
 
 extension S3CredentialDeadlines {
-    /// So short that tests of failures are quick.
+    /// Pauses so short that tests of failures are quick, and as much time for answers as a busy machine may need.
     static var short: Self {
         var deadlines = Self()
+        deadlines.attempt = .seconds(20)
+        deadlines.fetch = .seconds(40)
         deadlines.pause = .milliseconds(1)
         return deadlines
     }
@@ -44,7 +46,9 @@ let credentialEpoch = Date(timeIntervalSince1970: 1_800_000_000)
 
 /// Makes an HTTP client as the service has it, for the time of the body.
 func withHTTPClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
-    let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
+    var deadlines = S3Deadlines()
+    deadlines.connect = .seconds(20)
+    let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration(deadlines: deadlines))
     do {
         let result = try await body(httpClient)
         try await httpClient.shutdown()
