@@ -35,20 +35,11 @@ package enum Maintenance {
             if case .s3(let bucket) = configuration.objectStorage, !options.isForced {
                 try await requireBucket(bucket, objects: objects, photos: photos)
             }
-            if options.repairs {
-                // What the service would do within seconds, if one runs.
-                let sweeper = PhotoSweeper(
-                    photos: photos,
-                    objects: objects,
-                    interval: .zero,
-                    now: now,
-                    logger: logger
-                )
-                try await sweeper.sweep()
-            }
+            let sweeper = PhotoSweeper(photos: photos, objects: objects, interval: .zero, now: now, logger: logger)
             let reconcile = ReconcilePhotos(
                 photos: photos,
                 objects: objects,
+                sweeper: sweeper,
                 options: options,
                 now: now,
                 onProgress: onProgress,

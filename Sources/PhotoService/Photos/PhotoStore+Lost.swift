@@ -12,6 +12,15 @@ extension PhotoStore {
         try await postgres.query("SELECT FROM photos WHERE state = 'ready' LIMIT 1").isEmpty
     }
 
+    /// Whether a photo is being stored, or was until a crash that nobody has seen to yet.
+    func isPending(_ randomID: String) async throws -> Bool {
+        // PostgreSQL's text holds no NUL, and no photo's id does.
+        guard !randomID.utf8.contains(0) else { return false }
+        return try await !postgres.query(
+            "SELECT FROM photos WHERE random_id = \(randomID) AND state = 'pending'"
+        ).isEmpty
+    }
+
     /// Removes the row of a photo that has no object.
     ///
     /// - Returns: Whether there was one to remove.

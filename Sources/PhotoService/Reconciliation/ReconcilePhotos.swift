@@ -7,6 +7,7 @@ import Postgres
 struct ReconcilePhotos: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
+    let sweeper: PhotoSweeper
     let options: ReconciliationOptions
     let now: @Sendable () -> Date
     let onProgress: @Sendable (TaskProgress) -> Void
@@ -28,7 +29,11 @@ struct ReconcilePhotos: Sendable {
             var report = ReconciliationReport()
             report.photoCount = try await listing.photoCount()
             report.objectCount = try await list(into: listing, expecting: report.photoCount)
-            if options.repairs { try await refuseSuspicious(listing, report: report, date: date) }
+            if options.repairs {
+                try await refuseSuspicious(listing, report: report, date: date)
+                // What the service would do within seconds, if one runs; in the wrong store it would forget deletions.
+                try await sweeper.sweep()
+            }
             try await compareObjects(listing, into: &report, before: date - TimeInterval(options.secondsMin))
             try await comparePhotos(listing, into: &report)
             try await comparePuts(into: &report, before: date)
@@ -107,6 +112,8 @@ struct ReconcilePhotos: Sendable {
         let begun = date - TimeInterval(max(options.secondsMin, PhotoStore.pendingInPartsSecondsMax))
         try await objects.forEachPageOfUnfinishedPuts { page in
             for put in page where put.begun <= begun {
+                // The store dates by its own clock, and the photo's row tells without any.
+                if try await photos.isPending(put.key) { continue }
                 var isRepaired = false
                 if options.repairs {
                     try await objects.abandon(put)
