@@ -14,15 +14,7 @@ struct PhotoSweeper: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            do throws(ObjectStoreError) {
-                try await objects.prepare()
-            } catch {
-                if error.isMissingBucket {
-                    logger.warning("there is no bucket yet; the first upload makes it")
-                } else {
-                    logger.warning("the store does not answer as it should", metadata: ["error": "\(error)"])
-                }
-            }
+            var isPrepared = await prepare()
             while !Task.isCancelled {
                 do {
                     try await sweep()
@@ -32,8 +24,27 @@ struct PhotoSweeper: Service {
                     logger.warning("a sweep failed and will be tried again", metadata: ["error": "\(error)"])
                 }
                 try? await Task.sleep(for: interval)
+                // A process that only redirects sends no request of its own that would find it out.
+                if !isPrepared { isPrepared = await prepare() }
             }
         }
+    }
+
+    /// Finds out what must be known of the store.
+    ///
+    /// - Returns: Whether the store answered, be it by a refusal, which another try would get as well.
+    private func prepare() async -> Bool {
+        do throws(ObjectStoreError) {
+            try await objects.prepare()
+        } catch {
+            if error.isMissingBucket {
+                logger.warning("there is no bucket yet; the first upload makes it")
+            } else {
+                logger.warning("the store does not answer as it should", metadata: ["error": "\(error)"])
+            }
+            if case .unavailable = error { return false }
+        }
+        return true
     }
 
     /// Gives up uploads whose process is gone, and works off the deletions that are due.

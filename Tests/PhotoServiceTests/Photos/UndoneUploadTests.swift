@@ -72,29 +72,9 @@ extension PhotoSweeperTests {
         try await withScene { scene in
             for _ in 0..<5 { _ = try await scene.begin(secondsAgo: 100, stores: false) }
             let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
-            let sweeper = PhotoSweeper(
-                photos: scene.photos,
-                objects: S3ObjectStore(
-                    client: S3Client(
-                        httpClient: httpClient,
-                        // Nobody listens on port 1.
-                        configuration: try S3Configuration(
-                            bucket: "gone",
-                            region: "us-east-1",
-                            endpoint: "http://127.0.0.1:1"
-                        ),
-                        credentials: S3CredentialCache(
-                            source: .fixed(try S3Credentials(accessKeyID: "key", secretAccessKey: "secret")),
-                            httpClient: httpClient,
-                            now: { Date() }
-                        ),
-                        now: { Date() }
-                    )
-                ),
-                interval: .seconds(60),
-                now: { Date() },
-                logger: TestLog().logger(level: .info)
-            )
+            // Nobody listens on port 1.
+            let store = try Self.bucket(at: "http://127.0.0.1:1", httpClient: httpClient)
+            let sweeper = scene.sweeper(of: store)
             try await sweeper.sweep()
             try await httpClient.shutdown()
             let due = try await scene.postgres.query(
@@ -102,5 +82,52 @@ extension PhotoSweeperTests {
             )
             #expect(due.count == 5)
         }
+    }
+
+    @Test("What must be known of the bucket is asked for until it answers, since those who are redirected can't learn")
+    func preparedLate() async throws {
+        let there = String.answer("301 Moved Permanently", ["x-amz-bucket-region": "eu-west-1"])
+        let replies: [ScriptedServer.Reply] =
+            Array(repeating: .close, count: 3) + [.send(there), .close, .close, .close]
+        try await ScriptedServer.with(replies) { server in
+            try await withScene { scene in
+                let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
+                let store = try Self.bucket(at: server.endpoint, httpClient: httpClient)
+                let sweeping = Task { try await scene.sweeper(of: store, interval: .milliseconds(10)).run() }
+                let isLearned = { store.client.configuration.region == "eu-west-1" }
+                try? await poll("the region is learned") { isLearned() }
+                #expect(isLearned())
+                sweeping.cancel()
+                try await sweeping.value
+                try await httpClient.shutdown()
+            }
+        }
+    }
+
+    private static func bucket(at endpoint: String, httpClient: HTTPClient) throws -> S3ObjectStore {
+        S3ObjectStore(
+            client: S3Client(
+                httpClient: httpClient,
+                configuration: try S3Configuration(bucket: "gone", region: "us-east-1", endpoint: endpoint),
+                credentials: S3CredentialCache(
+                    source: .fixed(try S3Credentials(accessKeyID: "key", secretAccessKey: "secret")),
+                    httpClient: httpClient,
+                    now: { Date() }
+                ),
+                now: { Date() }
+            )
+        )
+    }
+}
+
+extension PhotoSweeperTests.Scene {
+    fileprivate func sweeper(of objects: any ObjectStore, interval: Duration = .seconds(60)) -> PhotoSweeper {
+        PhotoSweeper(
+            photos: photos,
+            objects: objects,
+            interval: interval,
+            now: { Date() },
+            logger: TestLog().logger(level: .info)
+        )
     }
 }
