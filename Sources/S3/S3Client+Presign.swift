@@ -2,7 +2,7 @@ package import Foundation
 import NIOHTTP1
 
 extension S3Client {
-    /// Makes a URL that fetches an object without keys, until it expires.
+    /// Makes a URL that fetches an object, or with HEAD what is known of it, without keys, until it expires.
     ///
     /// Nothing is sent. Who has the URL has the object: not for logs. Signed with temporary keys, it ends with them,
     /// whatever its expiry says.
@@ -11,6 +11,7 @@ extension S3Client {
     ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8; the object need not exist.
     ///   - seconds: how long from the date on, 1 to ``Signer/expirySecondsMax``.
     ///   - date: the signing date by our clock; the same date gives the same URL while keys, region and clock stay.
+    ///   - isHead: whether it is for HEAD; the signature covers the method, and each is refused with the other's.
     ///   - headers: what the store is to answer with in place of the object's own.
     /// - Returns: the URL, and when it ends by our clock.
     /// - Throws: ``S3Error/invalidArgument(_:)``, ``S3Error/noCredentials(_:)``.
@@ -18,6 +19,7 @@ extension S3Client {
         key: String,
         expires seconds: Int,
         at date: Date,
+        isHead: Bool = false,
         answering headers: S3AnswerHeaders = S3AnswerHeaders()
     ) async throws(S3Error) -> (url: String, end: Date) {
         try Self.check(key: key)
@@ -25,7 +27,7 @@ extension S3Client {
         let signing = try await signing()
         let path = signing.configuration.encodedPath(key: key)
         let request = UnsignedRequest(
-            method: "GET",
+            method: isHead ? "HEAD" : "GET",
             encodedPath: path,
             query: headers.query,
             headers: ["Host": signing.configuration.host]

@@ -95,6 +95,7 @@ struct DiskObjectStore: ObjectStore {
         key: String,
         at date: Date,
         endingBy end: Date,
+        isHead: Bool,
         label: PublicLabel?
     ) async throws(ObjectStoreError) -> PublicURL? { nil }
 

@@ -46,6 +46,7 @@ protocol ObjectStore: Sendable {
     ///   - key: Names the object, which need not exist.
     ///   - date: The present.
     ///   - end: When the URL must have ended.
+    ///   - isHead: Whether the client will ask with HEAD, for which a URL that is signed for GET is no good.
     ///   - label: What the store is to call the object; nil for what it knows itself.
     /// - Returns: nil when clients can't reach the store.
     /// - Throws: `ObjectStoreError`.
@@ -53,6 +54,7 @@ protocol ObjectStore: Sendable {
         key: String,
         at date: Date,
         endingBy end: Date,
+        isHead: Bool,
         label: PublicLabel?
     ) async throws(ObjectStoreError) -> PublicURL?
 

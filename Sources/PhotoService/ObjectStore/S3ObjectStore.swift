@@ -43,6 +43,7 @@ struct S3ObjectStore: ObjectStore {
         key: String,
         at date: Date,
         endingBy end: Date,
+        isHead: Bool,
         label: PublicLabel?
     ) async throws(ObjectStoreError) -> PublicURL? {
         let window = PresignedWindow(at: date, endingBy: end)
@@ -51,6 +52,7 @@ struct S3ObjectStore: ObjectStore {
                 key: key,
                 expires: window.seconds,
                 at: window.start,
+                isHead: isHead,
                 answering: S3AnswerHeaders(
                     contentType: label?.contentType,
                     contentDisposition: label?.contentDisposition

@@ -48,8 +48,10 @@ struct ServePhotoRoutes: Sendable {
             return Response(status: .notModified, headers: Self.headers(cacheSeconds: secondsLeft, and: headers))
         case .proceed: break
         }
-        if delivery == .redirect, let response = try await redirect(to: photo, at: date, secondsLeft: secondsLeft) {
-            return response
+        if delivery == .redirect {
+            let isHead = request.method == .head
+            let response = try await redirect(to: photo, isHead: isHead, at: date, secondsLeft: secondsLeft)
+            if let response { return response }
         }
         let response = try await PhotoAnswer(photo: photo, objects: objects).response(to: request, context: context)
         guard var response else {
@@ -60,9 +62,20 @@ struct ServePhotoRoutes: Sendable {
         return response
     }
 
-    private func redirect(to photo: ServedPhoto, at date: Date, secondsLeft: Int) async throws -> Response? {
+    private func redirect(
+        to photo: ServedPhoto,
+        isHead: Bool,
+        at date: Date,
+        secondsLeft: Int
+    ) async throws -> Response? {
         let end = date + TimeInterval(secondsLeft)
-        let url = try await objects.publicURL(key: photo.randomID, at: date, endingBy: end, label: photo.label)
+        let url = try await objects.publicURL(
+            key: photo.randomID,
+            at: date,
+            endingBy: end,
+            isHead: isHead,
+            label: photo.label
+        )
         guard let url else { return nil }
         let cacheSeconds = max(0, Int(url.end.timeIntervalSince(date)) - Self.redirectMarginSeconds)
         return Response(status: .found, headers: Self.headers(cacheSeconds: cacheSeconds, and: [.location: url.url]))

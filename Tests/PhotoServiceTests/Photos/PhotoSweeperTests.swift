@@ -274,6 +274,7 @@ private struct GivingUpStore: ObjectStore {
         key: String,
         at date: Date,
         endingBy end: Date,
+        isHead: Bool,
         label: PublicLabel?
     ) async throws(ObjectStoreError) -> PublicURL? { nil }
 
