@@ -96,11 +96,13 @@ package enum Maintenance {
         objects: any ObjectStore,
         photos: PhotoStore
     ) async throws {
+        // Before the bucket is looked at, since the first upload may just be making it.
+        let isEmpty = try await photos.isEmpty()
         do {
             try await objects.prepare()
         } catch {
             guard error.isMissingBucket else { throw error }
-            guard try await photos.isEmpty() else { throw MaintenanceError.noBucket(name: bucket.configuration.bucket) }
+            guard isEmpty else { throw MaintenanceError.noBucket(name: bucket.configuration.bucket) }
         }
     }
 
