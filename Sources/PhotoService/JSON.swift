@@ -69,6 +69,11 @@ struct JSONWriter: ~Copyable {
         digits.withUTF8 { text.append(UnsafeRawBufferPointer($0)) }
     }
 
+    mutating func member(_ key: JSONKey, _ value: Bool) {
+        add(key)
+        text.append(value ? "true" : "false")
+    }
+
     private mutating func begin(_ bracket: StaticString) {
         if needsComma { text.append(",") }
         text.append(bracket)

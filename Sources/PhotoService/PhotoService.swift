@@ -24,6 +24,10 @@ package struct PhotoService: Service {
     var limits = ConnectionLimits()
     /// How often half-done work is looked for.
     var sweepInterval: Duration = .seconds(5)
+    /// How often the last use of sessions is written down.
+    var sessionUseInterval: Duration = .seconds(10)
+    /// How often is removed what has had its time.
+    var tidyInterval: Duration = .seconds(300)
     /// How often memory that is free is looked for.
     var trimInterval: Duration = .seconds(10)
     /// Which objects go to a bucket whole.
@@ -60,6 +64,9 @@ package struct PhotoService: Service {
                 "GET_TOKEN_WITHOUT_PASSWORD is on: whoever has the API's credential can take over any account"
             )
         }
+        if configuration.rateLimits == nil {
+            logger.warning("RATE_LIMITS is off: whoever has the API's credential can try any number of passwords")
+        }
         OpenFileLimit.raise()
         let hasher = try PasswordHasher(cost: configuration.passwordHashCost, coreCount: System.coreCount)
         let postgres = PostgresClient(configuration: configuration.postgres)
@@ -86,10 +93,21 @@ package struct PhotoService: Service {
             now: now,
             logger: logger
         )
+        let uses = SessionUseRecorder(
+            sessions: SessionStore(postgres: postgres),
+            interval: sessionUseInterval,
+            logger: logger
+        )
+        let routes = Routes(
+            configuration: configuration,
+            postgres: postgres,
+            hasher: hasher,
+            objects: objects,
+            uses: uses,
+            now: now
+        )
         let server = HTTPServer(
-            responder: ServiceResponder(
-                router: makeRoutes(postgres: postgres, hasher: hasher, objects: objects).router()
-            ),
+            responder: ServiceResponder(router: routes.router()),
             address: .hostname(hostname, port: port),
             limits: limits,
             onRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
@@ -102,7 +120,8 @@ package struct PhotoService: Service {
             now: now,
             logger: logger
         )
-        try await run([sweeper, MemoryTrimmer(interval: trimInterval), server])
+        let housekeeper = Housekeeper(postgres: postgres, interval: tidyInterval, logger: logger)
+        try await run([sweeper, housekeeper, uses, MemoryTrimmer(interval: trimInterval), server])
     }
 
     private func run(_ services: [any Service]) async throws {
@@ -112,43 +131,5 @@ package struct PhotoService: Service {
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ServiceStartError.addressInUse(hostname: hostname, port: port)
         }
-    }
-
-    private func makeRoutes(postgres: PostgresClient, hasher: PasswordHasher, objects: any ObjectStore) -> Routes {
-        let tokenSeconds = configuration.tokenLifetimeHours * 3600
-        let users = UserStore(postgres: postgres)
-        let sessions = SessionStore(postgres: postgres)
-        let photos = PhotoStore(postgres: postgres)
-        let urls = PhotoURLSigner(secret: configuration.secretKeyBase, lifetimeMin: tokenSeconds)
-        let lifetime = TimeInterval(tokenSeconds)
-        return Routes(
-            accounts: AccountRoutes(
-                signUp: SignUp(users: users, hasher: hasher),
-                signIn: SignIn(users: users, sessions: sessions, hasher: hasher, tokenLifetime: lifetime, now: now),
-                resetPassword: ResetPassword(users: users, hasher: hasher, tokenLifetime: lifetime, now: now),
-                sessions: sessions,
-                cipher: AESCrypt(passphrase: configuration.apiCredential.password),
-                getsTokenWithoutPassword: configuration.getsTokenWithoutPassword,
-                now: now
-            ),
-            photos: PhotoRoutes(
-                uploadPhoto: UploadPhoto(photos: photos, objects: objects),
-                deletePhoto: DeletePhoto(photos: photos, objects: objects),
-                photos: photos,
-                urls: urls,
-                origin: PublicOrigin(configured: configuration.publicURL),
-                uploadBytesMax: configuration.uploadBytesMax,
-                now: now
-            ),
-            servePhotos: ServePhotoRoutes(
-                photos: photos,
-                objects: objects,
-                urls: urls,
-                delivery: configuration.photoDelivery,
-                now: now
-            ),
-            apiCredential: configuration.apiCredential,
-            sessions: sessions
-        )
     }
 }

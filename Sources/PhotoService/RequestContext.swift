@@ -6,6 +6,8 @@ import NIOCore
 struct ServiceRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    /// Under which the request appears in answers, logs and the audit.
+    var requestID = ""
     /// The session that the request's token names, once `TokenMiddleware` has found it.
     var session: Session?
 
@@ -19,19 +21,22 @@ struct ServiceRequestContext: RequestContext {
 struct SessionRequestContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    let requestID: String
     let session: Session
 
     init(context: ServiceRequestContext) throws {
         guard let session = context.session else { throw ServiceError.tokenAccessDenied }
         coreContext = context.coreContext
         channel = context.channel
+        requestID = context.requestID
         self.session = session
     }
 }
 
-/// A context that knows the connection which its request came over.
+/// A context that knows the connection which its request came over, and the request's id.
 protocol ConnectionContext {
     var channel: any Channel { get }
+    var requestID: String { get }
 }
 
 extension ServiceRequestContext: ConnectionContext {}

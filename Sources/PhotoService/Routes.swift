@@ -12,14 +12,18 @@ import Hummingbird
 ///     POST            /api/upload_photo      Token
 ///     GET             /api/get_photos        Token
 ///     DELETE          /api/delete_photo      Token
+///     GET             /api/sessions          Token
+///     DELETE          /api/sessions/:id      Token
+///     DELETE          /api/account           Token
 ///
 /// HEAD answers wherever GET does.
 struct Routes {
     let accounts: AccountRoutes
     let photos: PhotoRoutes
     let servePhotos: ServePhotoRoutes
-    let apiCredential: APICredential
-    let sessions: SessionStore
+    let sessions: SessionRoutes
+    let basic: BasicMiddleware
+    let token: TokenMiddleware
 
     func router() -> Router<ServiceRequestContext> {
         let router = Router(context: ServiceRequestContext.self, options: .autoGenerateHeadEndpoints)
@@ -29,15 +33,14 @@ struct Routes {
         router.get("/") { request, _ in Welcome.response(to: request) }
         servePhotos.addPublicRoutes(to: router)
 
-        let basic = router.group("api").add(middleware: BasicMiddleware(credential: apiCredential))
-        accounts.addBasicRoutes(to: basic)
+        accounts.addBasicRoutes(to: router.group("api").add(middleware: basic))
 
         photos.addListRoute(to: router.group("api"))
 
-        let token = router.group("api").add(middleware: TokenMiddleware(sessions: sessions))
-            .group(context: SessionRequestContext.self)
-        accounts.addTokenRoutes(to: token)
-        photos.addTokenRoutes(to: token)
+        let group = router.group("api").add(middleware: token).group(context: SessionRequestContext.self)
+        accounts.addTokenRoutes(to: group)
+        photos.addTokenRoutes(to: group)
+        sessions.addTokenRoutes(to: group)
         return router
     }
 }

@@ -9,16 +9,21 @@ import Hummingbird
 ///     GET             /api/get_token       Basic
 ///     POST            /api/reset_password  Token
 ///     GET POST DELETE /api/clear_token     Token
+///     DELETE          /api/account         Token
 struct AccountRoutes: Sendable {
     let signUp: SignUp
     let signIn: SignIn
     let resetPassword: ResetPassword
+    let deleteAccount: DeleteAccount
     let sessions: SessionStore
+    let limiter: RateLimiter
+    let sources: RequestSourceReader
     let cipher: AESCrypt
     let getsTokenWithoutPassword: Bool
     let now: @Sendable () -> Date
 
     private static let wrongCredentials = ServiceError.unauthorized("Wrong email or password")
+    private static let wrongPassword = ServiceError.unauthorized("Wrong Password")
 
     /// Adds the routes that take the API's credential.
     func addBasicRoutes(to group: RouterGroup<ServiceRequestContext>) {
@@ -33,6 +38,7 @@ struct AccountRoutes: Sendable {
         group.get("clear_token", use: handleClearToken)
         group.post("clear_token", use: handleClearToken)
         group.delete("clear_token", use: handleClearToken)
+        group.delete("account", use: handleDeleteAccount)
     }
 
     @Sendable
@@ -41,7 +47,8 @@ struct AccountRoutes: Sendable {
         let user = try await signUp(
             fullName: try parameters.require("full_name"),
             email: try parameters.require("email"),
-            password: Password(try parameters.require("password"), cipher: cipher)
+            password: Password(try parameters.require("password"), cipher: cipher),
+            from: sources.source(of: request, context: context)
         )
         return .json { json in
             json.member("first_name", user.firstName)
@@ -55,31 +62,44 @@ struct AccountRoutes: Sendable {
     @Sendable
     private func handleSignIn(request: Request, context: ServiceRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
-        let email = try parameters.require("email")
-        let password = Password(try parameters.require("password"), cipher: cipher)
-        guard let (user, issued) = try await signIn(email: email, password: password) else {
-            throw Self.wrongCredentials
-        }
+        let attempt = try attempt(parameters, request: request, context: context)
+        guard let (user, issued) = try await signIn(attempt) else { throw Self.wrongCredentials }
         return Self.response(user: user, issued: issued)
     }
 
     @Sendable
     private func handleGetToken(request: Request, context: ServiceRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
-        let email = try parameters.require("email")
-        let isHead = request.method == .head
-        let found: (user: User, issued: IssuedToken)?
-        if getsTokenWithoutPassword {
-            found = try await signIn.withoutPassword(email: email, changesNothing: isHead)
-        } else {
-            let password = Password(try parameters.require("password"), cipher: cipher)
-            found = try await signIn(email: email, password: password, changesNothing: isHead)
-        }
+        let attempt = try attempt(
+            parameters,
+            request: request,
+            context: context,
+            needsPassword: !getsTokenWithoutPassword
+        )
+        try await limiter.count(.getToken(network: attempt.source.address.network))
+        let found = getsTokenWithoutPassword ? try await signIn.withoutPassword(attempt) : try await signIn(attempt)
         guard let (_, issued) = found else { throw Self.wrongCredentials }
         return Response.json { json in
             json.member("api_authtoken", issued.token)
             json.member("authtoken_expiry", issued.expiryText)
         }.notStored()
+    }
+
+    private func attempt(
+        _ parameters: RequestParameters,
+        request: Request,
+        context: ServiceRequestContext,
+        needsPassword: Bool = true
+    ) throws(ServiceError) -> SignInAttempt {
+        let email = try parameters.require("email")
+        let password = needsPassword ? Password(try parameters.require("password"), cipher: cipher) : nil
+        return SignInAttempt(
+            email: email,
+            password: password,
+            device: try DeviceLabel.of(parameter: parameters["device"], headers: request.headers),
+            source: sources.source(of: request, context: context),
+            changesNothing: request.method == .head
+        )
     }
 
     @Sendable
@@ -91,9 +111,14 @@ struct AccountRoutes: Sendable {
             at: now(),
             otherwise: "Authtoken is invalid or has expired. Kindly refresh the token and try again!"
         )
-        guard let (user, issued) = try await resetPassword(userID: context.session.userID, old: old, new: new) else {
-            throw ServiceError.unauthorized("Wrong Password")
-        }
+        let changed = try await resetPassword(
+            context.session,
+            old: old,
+            new: new,
+            device: try DeviceLabel.of(parameter: parameters["device"], headers: request.headers),
+            from: sources.source(of: request, context: context)
+        )
+        guard let (user, issued) = changed else { throw Self.wrongPassword }
         return Self.response(user: user, issued: issued)
     }
 
@@ -101,12 +126,30 @@ struct AccountRoutes: Sendable {
     private func handleClearToken(request: Request, context: SessionRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
         try context.session.requireAlive(at: now(), otherwise: "You don't have permission to do this task")
+        let (session, source) = (context.session, sources.source(of: request, context: context))
         switch (request.method, parameters["all"]) {
         case (.head, _): break
-        case (_, "true"): try await sessions.endAll(ofUser: context.session.userID)
-        default: try await sessions.end(id: context.session.id)
+        case (_, "true"): try await sessions.endAll(ofUser: session.userID, from: source)
+        default: try await sessions.end(id: session.id, ofUser: session.userID, as: .tokenCleared, from: source)
         }
         return .message("Token cleared")
+    }
+
+    @Sendable
+    private func handleDeleteAccount(request: Request, context: SessionRequestContext) async throws -> Response {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let password = Password(try parameters.require("password"), cipher: cipher)
+        try context.session.requireAlive(
+            at: now(),
+            otherwise: "Authtoken has expired. Please get a new token and try again!"
+        )
+        let isDeleted = try await deleteAccount(
+            context.session,
+            password: password,
+            from: sources.source(of: request, context: context)
+        )
+        guard isDeleted else { throw Self.wrongPassword }
+        return .message("Account deleted")
     }
 
     private static func response(user: User, issued: IssuedToken) -> Response {

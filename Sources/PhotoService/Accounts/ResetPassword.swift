@@ -3,6 +3,8 @@ import FoundationEssentials
 /// Changes a password, for who knows the old one.
 struct ResetPassword: Sendable {
     let users: UserStore
+    let audit: AuditStore
+    let limiter: RateLimiter
     let hasher: PasswordHasher
     let tokenLifetime: TimeInterval
     let now: @Sendable () -> Date
@@ -10,27 +12,55 @@ struct ResetPassword: Sendable {
     /// Changes the password, ends all sessions and begins a new one.
     ///
     /// - Parameters:
-    ///   - userID: Whose password.
+    ///   - session: Whose password.
     ///   - old: The old password; nil for one that could not be decrypted.
     ///   - new: The new password; nil for one that could not be decrypted.
+    ///   - device: What the user is to recognise the new session by.
+    ///   - source: Where the request came from.
     /// - Returns: The account and its new token; nil when the old password is wrong.
-    /// - Throws: `AccountComplaints` about the new password, `PostgresError`, `PasswordHasherError`.
+    /// - Throws: `AccountComplaints` about the new password, `RateLimitExceeded`, `ServiceError.tokenAccessDenied` when
+    ///   the account is gone or disabled by now, `PostgresError`, `PasswordHasherError`.
     func callAsFunction(
+        _ session: Session,
+        old: Password?,
+        new: Password?,
+        device: String?,
+        from source: RequestSource
+    ) async throws -> (user: User, issued: IssuedToken)? {
+        let counted = try await limiter.count(.passwordOfSession(id: session.id))
+        let changed = try await limiter.givingBack(counted) {
+            try await change(userID: session.userID, old: old, new: new, device: device, from: source)
+        }
+        if changed == nil { try await audit.add(.passwordResetFailed, userID: session.userID, from: source) }
+        return changed
+    }
+
+    private func change(
         userID: Int,
         old: Password?,
-        new: Password?
+        new: Password?,
+        device: String?,
+        from source: RequestSource
     ) async throws -> (user: User, issued: IssuedToken)? {
         var hash: String?
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
             let user = try await users.find(id: userID)
-            guard try await hasher.verify(old, against: user?.passwordHash), let user else { return nil }
+            guard try await hasher.verify(old, against: user?.passwordHash) else { return nil }
+            guard let user, !user.isDisabled else { throw ServiceError.tokenAccessDenied }
             let complaints = Password.complaints(about: new)
             guard complaints.isEmpty, let new else { throw AccountComplaints(password: complaints) }
             let newHash = if let hash { hash } else { try await hasher.hash(new) }
             hash = newHash
             let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
-            if try await users.changePassword(of: user, to: newHash, beginning: issued) { return (user, issued) }
+            let isChanged = try await users.changePassword(
+                of: user,
+                to: newHash,
+                beginning: issued,
+                device: device,
+                from: source
+            )
+            if isChanged { return (user, issued) }
         }
     }
 }

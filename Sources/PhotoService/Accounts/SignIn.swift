@@ -1,59 +1,115 @@
 import FoundationEssentials
 
+/// A try to sign in, as it was sent.
+struct SignInAttempt: Sendable {
+    let email: String
+    /// Nil for one that could not be decrypted.
+    let password: Password?
+    /// What the user is to recognise the session by.
+    let device: String?
+    let source: RequestSource
+    /// Whether to answer as if, and leave everything as it is, for a HEAD request.
+    let changesNothing: Bool
+}
+
 /// Begins a session for who knows the password.
 struct SignIn: Sendable {
     let users: UserStore
     let sessions: SessionStore
+    let audit: AuditStore
+    let limiter: RateLimiter
     let hasher: PasswordHasher
     let tokenLifetime: TimeInterval
     let now: @Sendable () -> Date
 
     /// Checks the password and begins a session; the other sessions are left alone.
     ///
-    /// - Parameters:
-    ///   - email: The account's e-mail.
-    ///   - password: The password; nil for one that could not be decrypted.
-    ///   - changesNothing: Whether to answer as if, and leave everything as it is, for a HEAD request.
+    /// - Parameter attempt: What was sent.
     /// - Returns: The account and its new token; nil when e-mail or password is wrong, in the same time for both.
-    /// - Throws: `PostgresError`, `PasswordHasherError`.
-    func callAsFunction(
-        email: String,
-        password: Password?,
-        changesNothing: Bool = false
+    /// - Throws: `RateLimitExceeded`, `ServiceError.accountDisabled` to who knows the password, `PostgresError`,
+    ///   `PasswordHasherError`.
+    func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
+        let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
+        let counted = try await count(attempt, of: found)
+        let begun = try await limiter.givingBack(counted) { try await begin(attempt, found: found) }
+        if begun == nil { try await audit.add(.signInFailed, userID: found?.user.id, from: attempt.source) }
+        return begun
+    }
+
+    private func begin(
+        _ attempt: SignInAttempt,
+        found: (user: User, isKnownNetwork: Bool)?
     ) async throws -> (user: User, issued: IssuedToken)? {
+        var found = found
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
-            let user = try await users.find(email: email)
-            let isCorrect = try await hasher.verify(password, against: user?.passwordHash)
-            guard isCorrect, let user, let password else { return nil }
-            let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
-            if changesNothing { return (user, issued) }
-            var hash = user.passwordHash
-            if hasher.isWeak(hash) {
-                hash = try await hasher.hash(password)
-                guard try await users.renewHash(of: user, to: hash) else { continue }
+            let user = found?.user
+            let isCorrect = try await hasher.verify(attempt.password, against: user?.passwordHash)
+            guard isCorrect, let user, let password = attempt.password else { return nil }
+            guard !user.isDisabled else {
+                try await audit.add(.signInFailed, userID: user.id, from: attempt.source)
+                throw ServiceError.accountDisabled
             }
-            if try await sessions.begin(issued, userID: user.id, passwordHash: hash) { return (user, issued) }
+            if let issued = try await begin(attempt, user: user, password: password) { return (user, issued) }
+            found = try await users.find(email: attempt.email, from: attempt.source.address.network)
         }
     }
 
     /// Begins a session without a password, for callers on a trusted network.
     ///
-    /// - Parameters:
-    ///   - email: The account's e-mail.
-    ///   - changesNothing: Whether to answer as if, and leave everything as it is, for a HEAD request.
+    /// - Parameter attempt: What was sent.
     /// - Returns: The account and its new token; nil when there is no such account.
-    /// - Throws: `PostgresError`.
-    func withoutPassword(
-        email: String,
-        changesNothing: Bool
-    ) async throws -> (user: User, issued: IssuedToken)? {
-        while let user = try await users.find(email: email) {
-            let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
-            if changesNothing { return (user, issued) }
-            let hasBegun = try await sessions.begin(issued, userID: user.id, passwordHash: user.passwordHash)
-            if hasBegun { return (user, issued) }
+    /// - Throws: `ServiceError.accountDisabled`, `PostgresError`.
+    func withoutPassword(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
+        while let (user, _) = try await users.find(email: attempt.email, from: attempt.source.address.network) {
+            guard !user.isDisabled else { throw ServiceError.accountDisabled }
+            if let issued = try await begin(attempt, user: user, passwordHash: user.passwordHash) {
+                return (user, issued)
+            }
         }
         return nil
+    }
+
+    /// Counts a password that is about to be tried, as wrong until it turns out to be right.
+    ///
+    /// Who has signed in from the same network before is counted apart, so that nobody elsewhere can lock them out.
+    private func count(
+        _ attempt: SignInAttempt,
+        of found: (user: User, isKnownNetwork: Bool)?
+    ) async throws -> CountedActions {
+        let network = attempt.source.address.network
+        do {
+            if let found, found.isKnownNetwork {
+                return try await limiter.count(.passwordFromKnownNetwork(userID: found.user.id, network: network))
+            }
+            let name: AccountName = found.map { .user(id: $0.user.id) } ?? .unknown(email: attempt.email)
+            // The address first: one that is refused anyway must not use up what an account has.
+            return try await limiter.count(.signIn(network: network), .password(name))
+        } catch let error as RateLimitExceeded {
+            if error.isFirst { try await audit.add(.signInLimited, userID: found?.user.id, from: attempt.source) }
+            throw error
+        }
+    }
+
+    private func begin(_ attempt: SignInAttempt, user: User, password: Password) async throws -> IssuedToken? {
+        var hash = user.passwordHash
+        if hasher.isWeak(hash), !attempt.changesNothing {
+            hash = try await hasher.hash(password)
+            guard try await users.renewHash(of: user, to: hash) else { return nil }
+        }
+        return try await begin(attempt, user: user, passwordHash: hash)
+    }
+
+    private func begin(_ attempt: SignInAttempt, user: User, passwordHash: String) async throws -> IssuedToken? {
+        let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
+        if attempt.changesNothing { return issued }
+        let hasBegun = try await sessions.begin(
+            issued,
+            userID: user.id,
+            passwordHash: passwordHash,
+            device: attempt.device,
+            from: attempt.source
+        )
+        return hasBegun ? issued : nil
     }
 }

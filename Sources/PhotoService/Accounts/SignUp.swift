@@ -1,6 +1,7 @@
 /// Makes an account.
 struct SignUp: Sendable {
     let users: UserStore
+    let limiter: RateLimiter
     let hasher: PasswordHasher
 
     /// Checks the data by the contract's rules and adds the account.
@@ -9,9 +10,16 @@ struct SignUp: Sendable {
     ///   - fullName: First and last word become the names.
     ///   - email: The e-mail.
     ///   - password: The password; nil for one that could not be decrypted.
+    ///   - source: Where the request came from.
     /// - Returns: The account.
-    /// - Throws: `AccountComplaints`, `PostgresError`, `PasswordHasherError`.
-    func callAsFunction(fullName: String, email: String, password: Password?) async throws -> NewUser {
+    /// - Throws: `AccountComplaints`, `RateLimitExceeded`, `PostgresError`, `PasswordHasherError`.
+    func callAsFunction(
+        fullName: String,
+        email: String,
+        password: Password?,
+        from source: RequestSource
+    ) async throws -> NewUser {
+        try await limiter.count(.signUp(network: source.address.network))
         var complaints = AccountComplaints()
         var user: NewUser?
         do {
@@ -20,12 +28,12 @@ struct SignUp: Sendable {
             complaints = error
         }
         // Looked up before the costly hash, and so that all complaints come at once; the insert has the last word.
-        if complaints.email.isEmpty, try await users.find(email: email) != nil {
+        if complaints.email.isEmpty, try await users.hasAccount(email: email) {
             complaints.email = AccountComplaints.emailTaken.email
         }
         guard let user, complaints.isEmpty else { throw complaints }
         let hash = try await hasher.hash(user.password)
-        guard try await users.add(user, passwordHash: hash) else { throw AccountComplaints.emailTaken }
+        guard try await users.add(user, passwordHash: hash, from: source) else { throw AccountComplaints.emailTaken }
         return user
     }
 }

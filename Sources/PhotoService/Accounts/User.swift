@@ -5,6 +5,8 @@ struct User: Sendable {
     let lastName: String
     let email: String
     let passwordHash: String
+    /// Whether an administrator keeps it from being used.
+    let isDisabled: Bool
 }
 
 /// The data of an account to be made, checked.
@@ -25,7 +27,7 @@ struct NewUser: Sendable {
     /// - Throws: `AccountComplaints` with every rule that is broken.
     init(fullName: String, email: String, password: Password?) throws(AccountComplaints) {
         let words = fullName.split(whereSeparator: \.isWhitespace)
-        let email = Self.normalized(email)
+        let email = email.trimmingWhitespace()
         let complaints = AccountComplaints(
             name: Self.complaints(aboutName: fullName),
             email: Self.complaints(aboutEmail: email),
@@ -36,13 +38,6 @@ struct NewUser: Sendable {
         lastName = String(last)
         self.email = email
         self.password = password
-    }
-
-    /// An e-mail without the white space around it.
-    static func normalized(_ email: String) -> String {
-        var email = email.drop(while: \.isWhitespace)
-        while email.last?.isWhitespace == true { email.removeLast() }
-        return String(email)
     }
 
     private static func complaints(aboutName name: String) -> [String] {
@@ -72,6 +67,15 @@ struct NewUser: Sendable {
         guard halves.count == 2, !halves[0].isEmpty, !scalars.contains("\0") else { return false }
         let labels = halves[1].split(separator: ".", omittingEmptySubsequences: false)
         return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
+    }
+}
+
+extension String {
+    /// The text without the white space around it.
+    func trimmingWhitespace() -> String {
+        var text = drop(while: \.isWhitespace)
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
     }
 }
 

@@ -5,24 +5,42 @@ struct UserStore: Sendable {
     let postgres: PostgresClient
 
     /// The account of an e-mail, compared without regard to case.
-    func find(email: String) async throws -> User? {
+    ///
+    /// - Parameters:
+    ///   - email: The e-mail.
+    ///   - network: Where the request came from.
+    /// - Returns: The account, and whether its user has signed in from there before; nil when there is none.
+    /// - Throws: `PostgresError`.
+    func find(email: String, from network: String) async throws -> (user: User, isKnownNetwork: Bool)? {
         // PostgreSQL's text holds no NUL, so no account has one.
         guard !email.unicodeScalars.contains("\0") else { return nil }
         let rows = try await postgres.query(
             """
-            SELECT id, first_name, last_name, email, password_hash
-            FROM users WHERE lower(btrim(email)) = lower(\(NewUser.normalized(email)))
+            SELECT id, first_name, last_name, email, password_hash, disabled_at IS NOT NULL AS is_disabled,
+                EXISTS (SELECT FROM known_addresses WHERE user_id = users.id AND network = \(network)) AS is_known
+            FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))
             """
         )
-        return try rows.first.map(Self.user)
+        return try rows.first.map { (try User($0), try $0.decode("is_known")) }
+    }
+
+    /// Whether an e-mail has an account.
+    func hasAccount(email: String) async throws -> Bool {
+        let rows = try await postgres.query(
+            "SELECT id FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))"
+        )
+        return !rows.isEmpty
     }
 
     /// The account of an id.
     func find(id: Int) async throws -> User? {
         let rows = try await postgres.query(
-            "SELECT id, first_name, last_name, email, password_hash FROM users WHERE id = \(id)"
+            """
+            SELECT id, first_name, last_name, email, password_hash, disabled_at IS NOT NULL AS is_disabled
+            FROM users WHERE id = \(id)
+            """
         )
-        return try rows.first.map(Self.user)
+        return try rows.first.map(User.init)
     }
 
     /// Adds an account; of parallel calls with one e-mail, one succeeds.
@@ -30,14 +48,21 @@ struct UserStore: Sendable {
     /// - Parameters:
     ///   - user: The account.
     ///   - passwordHash: The hash of its password.
+    ///   - source: Where the request came from, which is known to be the user's from then on.
     /// - Returns: Whether it was added; false when the e-mail has an account.
     /// - Throws: `PostgresError`.
-    func add(_ user: NewUser, passwordHash: String) async throws -> Bool {
+    func add(_ user: NewUser, passwordHash: String, from source: RequestSource) async throws -> Bool {
         let count = try await postgres.execute(
             """
-            INSERT INTO users (first_name, last_name, email, password_hash)
-            VALUES (\(user.firstName), \(user.lastName), \(user.email), \(passwordHash))
-            ON CONFLICT (lower(btrim(email))) DO NOTHING
+            WITH added AS (
+                INSERT INTO users (first_name, last_name, email, password_hash)
+                VALUES (\(user.firstName), \(user.lastName), \(user.email), \(passwordHash))
+                ON CONFLICT (lower(btrim(email))) DO NOTHING RETURNING id
+            ), known AS (
+                INSERT INTO known_addresses (user_id, network) SELECT id, \(source.address.network) FROM added
+            )
+            INSERT INTO audit_events (event, user_id, address, request_id)
+            SELECT \(AuditEvent.signUp.rawValue), id, \(source.address.text), \(source.requestID) FROM added
             """
         )
         return count == 1
@@ -63,35 +88,56 @@ struct UserStore: Sendable {
     ///   - user: The account, with the hash that the old password was checked against.
     ///   - hash: The new password's hash.
     ///   - issued: The new session's token.
-    /// - Returns: Whether it did; false when the password was changed meanwhile.
+    ///   - device: What the user is to recognise the new session by.
+    ///   - source: Where the request came from.
+    /// - Returns: Whether it did; false when the password was changed, or the account disabled, meanwhile.
     /// - Throws: `PostgresError`.
-    func changePassword(of user: User, to hash: String, beginning issued: IssuedToken) async throws -> Bool {
+    func changePassword(
+        of user: User,
+        to hash: String,
+        beginning issued: IssuedToken,
+        device: String?,
+        from source: RequestSource
+    ) async throws -> Bool {
         try await postgres.withTransaction { connection in
             let count = try await connection.execute(
                 """
                 UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC'
-                WHERE id = \(user.id) AND password_hash = \(user.passwordHash)
+                WHERE id = \(user.id) AND password_hash = \(user.passwordHash) AND disabled_at IS NULL
                 """
             )
             guard count == 1 else { return false }
             try await connection.execute("DELETE FROM sessions WHERE user_id = \(user.id)")
+            // Who had the old password may have signed in from elsewhere.
+            try await connection.execute(
+                "DELETE FROM known_addresses WHERE user_id = \(user.id) AND network <> \(source.address.network)"
+            )
             try await connection.execute(
                 """
-                INSERT INTO sessions (user_id, token_digest, expires_at)
-                VALUES (\(user.id), \(IssuedToken.digest(of: issued.token)), \(issued.expiry))
+                INSERT INTO sessions (user_id, token_digest, expires_at, device)
+                VALUES (\(user.id), \(IssuedToken.digest(of: issued.token)), \(issued.expiry), \(device))
+                """
+            )
+            try await connection.execute(
+                """
+                INSERT INTO audit_events (event, user_id, address, request_id) VALUES
+                (\(AuditEvent.passwordReset.rawValue), \(user.id), \(source.address.text), \(source.requestID))
                 """
             )
             return true
         }
     }
+}
 
-    private static func user(_ row: PostgresRow) throws -> User {
-        User(
+extension User {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
             id: try row.decode("id"),
             firstName: try row.decode("first_name"),
             lastName: try row.decode("last_name"),
             email: try row.decode("email"),
-            passwordHash: try row.decode("password_hash")
+            passwordHash: try row.decode("password_hash"),
+            isDisabled: try row.decode("is_disabled")
         )
     }
 }

@@ -7,16 +7,21 @@ struct TokenMiddleware: RouterMiddleware {
     typealias Context = ServiceRequestContext
 
     let sessions: SessionStore
+    let guesses: TokenGuesses
+    let uses: SessionUseRecorder
 
     func handle(
         _ request: Request,
         context: ServiceRequestContext,
         next: @concurrent (Request, ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
-        guard
-            let token = AuthorizationHeader.value(in: request.headers).flatMap(AuthorizationHeader.token),
-            let session = try await sessions.find(token: token)
-        else { throw ServiceError.tokenAccessDenied }
+        guard let token = AuthorizationHeader.value(in: request.headers).flatMap(AuthorizationHeader.token) else {
+            throw ServiceError.tokenAccessDenied
+        }
+        guard let session = try await sessions.find(token: token) else {
+            throw try await guesses.refusal(of: request, context: context)
+        }
+        uses.note(session.id)
         var context = context
         context.session = session
         return try await next(request, context)

@@ -7,7 +7,10 @@ struct SettingsDiagnosis {
 
     /// What is found, each as a text and an advice.
     var warnings: [Explanation] {
-        [apiPassword, secretKeyBase, sharedSecret, tokenWithoutPassword, publicURL, databaseTLS].compactMap(\.self)
+        [
+            apiPassword, secretKeyBase, sharedSecret, tokenWithoutPassword, rateLimits, trustedProxies, publicURL,
+            databaseTLS,
+        ].compactMap(\.self)
     }
 
     private var apiPassword: Explanation? {
@@ -58,6 +61,28 @@ struct SettingsDiagnosis {
             advice: """
                 Whoever unpacks your app can take over any account. Remove GET_TOKEN_WITHOUT_PASSWORD unless only machines \
                 of your own network can reach the service.
+                """
+        )
+    }
+
+    private var rateLimits: Explanation? {
+        guard source.value(of: "RATE_LIMITS")?.lowercased() == "off" else { return nil }
+        return Explanation(
+            text: "RATE_LIMITS is off: passwords may be tried as often as anybody likes",
+            advice: "That is for load tests. Remove RATE_LIMITS, and raise single limits that are too low for you."
+        )
+    }
+
+    private var trustedProxies: Explanation? {
+        guard let text = source.value(of: "PUBLIC_URL"), let url = URL(string: text),
+            url.scheme?.lowercased() == "https", source.value(of: "TRUSTED_PROXIES") == nil
+        else { return nil }
+        return Explanation(
+            text: "PUBLIC_URL is https, so there is a proxy before the service, and TRUSTED_PROXIES is not set",
+            advice: """
+                All clients seem to have the proxy's address, and share the limits of one. Set TRUSTED_PROXIES to the \
+                number of proxies that a request passes, 1 on Heroku, if these add the client's address to \
+                X-Forwarded-For.
                 """
         )
     }

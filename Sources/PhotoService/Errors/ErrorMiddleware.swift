@@ -32,6 +32,7 @@ extension ServiceError {
         self =
             switch error {
             case let error as ServiceError: error
+            case let error as RateLimitExceeded: error.serviceError
             case let error as AccountComplaints: ServiceError(status: .badRequest, message: error.message)
             case let error as PostgresError where error.isUnavailable: .unavailable
             case let error as PostgresTransactionError where error.postgresError.isUnavailable: .unavailable

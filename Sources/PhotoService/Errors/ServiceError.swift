@@ -53,6 +53,9 @@ struct ServiceError: Error, Equatable {
         headers: [.wwwAuthenticate: #"Token realm="Application""#]
     )
 
+    /// For who has shown to be the account's user.
+    static let accountDisabled = ServiceError(status: .forbidden, message: "This account is disabled")
+
     static func unauthorized(_ message: String) -> ServiceError {
         ServiceError(status: .unauthorized, message: message)
     }

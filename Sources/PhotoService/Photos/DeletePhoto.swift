@@ -10,11 +10,17 @@ struct DeletePhoto: Sendable {
     /// - Parameters:
     ///   - randomID: Which photo.
     ///   - userID: Whose it must be.
+    ///   - source: Where the request came from.
     ///   - logger: The request's.
     /// - Returns: Whether there was one; of parallel calls, one is told so.
     /// - Throws: `PostgresError`.
-    func callAsFunction(_ randomID: String, ofUser userID: Int, logger: Logger) async throws -> Bool {
-        guard try await photos.remove(randomID, ofUser: userID) else { return false }
+    func callAsFunction(
+        _ randomID: String,
+        ofUser userID: Int,
+        from source: RequestSource,
+        logger: Logger
+    ) async throws -> Bool {
+        guard try await photos.remove(randomID, ofUser: userID, from: source) else { return false }
         do {
             try await objects.delete(key: randomID)
             try await photos.finishDeletions([randomID])

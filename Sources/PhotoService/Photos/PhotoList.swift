@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Postgres
 
-/// A session's expiry and its user's photos, as they came from the database.
+/// A session and its user's photos, as they came from the database.
 struct PhotoList {
+    let sessionID: Int
     let expiry: Date
     let rows: PostgresRows
 

@@ -15,6 +15,10 @@ struct PhotoRoutes: Sendable {
     let urls: PhotoURLSigner
     let origin: PublicOrigin
     let uploadBytesMax: Int
+    let limiter: RateLimiter
+    let guesses: TokenGuesses
+    let uses: SessionUseRecorder
+    let sources: RequestSourceReader
     let spoolMemory = SpoolMemory()
     let now: @Sendable () -> Date
 
@@ -37,12 +41,14 @@ struct PhotoRoutes: Sendable {
             // The other kinds of body can't hold a file.
             throw ServiceError.parametersMissing
         }
+        let isAlive = !context.session.isExpired(at: now())
+        if isAlive { try await limiter.count(.upload(userID: context.session.userID)) }
         let form = try await UploadForm(
             request: request,
             context: context,
             fileBytesMax: uploadBytesMax,
             memory: spoolMemory,
-            keepsFile: !context.session.isExpired(at: now())
+            keepsFile: isAlive
         )
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
         let title = try RequestParameters(query: query, body: form.fields).require("title")
@@ -54,17 +60,20 @@ struct PhotoRoutes: Sendable {
             object: image.object,
             userID: context.session.userID
         )
-        let photo = try await uploadPhoto(new, logger: context.logger)
+        let photo = try await uploadPhoto(new, sessionID: context.session.id, logger: context.logger)
         let urls = urls.day(of: now(), origin: origin.origin(of: request.head))
         return .json { photo.write(to: &$0, urls: urls) }
     }
 
     @Sendable
     private func handleList(request: Request, context: ServiceRequestContext) async throws -> Response {
-        guard
-            let token = AuthorizationHeader.value(in: request.headers).flatMap(AuthorizationHeader.token),
-            let list = try await photos.list(token: token)
-        else { throw ServiceError.tokenAccessDenied }
+        guard let token = AuthorizationHeader.value(in: request.headers).flatMap(AuthorizationHeader.token) else {
+            throw ServiceError.tokenAccessDenied
+        }
+        guard let list = try await photos.list(token: token) else {
+            throw try await guesses.refusal(of: request, context: context)
+        }
+        uses.note(list.sessionID)
         let date = now()
         guard list.expiry > date else { throw ServiceError.unauthorized(Self.tokenExpired) }
         let urls = urls.day(of: date, origin: origin.origin(of: request.head))
@@ -82,7 +91,9 @@ struct PhotoRoutes: Sendable {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let randomID = try parameters.require("photo_id")
         try context.session.requireAlive(at: now(), otherwise: Self.tokenExpired)
-        guard try await deletePhoto(randomID, ofUser: context.session.userID, logger: context.logger) else {
+        let source = sources.source(of: request, context: context)
+        let userID = context.session.userID
+        guard try await deletePhoto(randomID, ofUser: userID, from: source, logger: context.logger) else {
             throw ServiceError.unauthorized("Invalid Photo ID or You don't have permission to delete this photo!")
         }
         return .message("Image deleted")

@@ -24,16 +24,20 @@ package struct PhotoStore: Sendable {
     func list(token: String) async throws -> PhotoList? {
         let rows = try await postgres.query(Self.listQuery(tokenDigest: IssuedToken.digest(of: token)))
         guard let first = rows.first else { return nil }
-        return PhotoList(expiry: try first.decode("expires_at"), rows: rows)
+        return PhotoList(
+            sessionID: try first.decode("session_id"),
+            expiry: try first.decode("expires_at"),
+            rows: rows
+        )
     }
 
     /// The statement that lists; the benchmark has PostgreSQL alone run its text, so there is one copy of it.
     ///
     /// - Parameter tokenDigest: What the database keeps of the token, 32 bytes.
-    /// - Returns: A statement with one parameter, whose rows all hold the session's expiry and each a photo.
+    /// - Returns: A statement with one parameter, whose rows all hold the session's id and expiry, and each a photo.
     package static func listQuery(tokenDigest: [UInt8]) -> PostgresQuery {
         """
-        SELECT expires_at, name, title, random_id
+        SELECT sessions.id AS session_id, expires_at, name, title, random_id
         FROM sessions LEFT JOIN photos ON photos.user_id = sessions.user_id AND state = 'ready'
         WHERE token_digest = \(tokenDigest) ORDER BY photos.id
         """
@@ -63,14 +67,26 @@ package struct PhotoStore: Sendable {
     }
 
     /// Adds a photo as pending.
-    func addPending(_ new: NewPhoto) async throws {
-        try await postgres.execute(
-            """
-            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
-            VALUES (\(new.userID), \(new.photo.name), \(new.photo.title), \(new.photo.randomID),
-                \(new.format.contentType), \(new.object.length), 'pending')
-            """
-        )
+    ///
+    /// - Parameters:
+    ///   - new: The photo.
+    ///   - sessionID: The session that it came with, which may have ended while it came.
+    /// - Returns: Whether it did; false when the session has ended, or the user's account is gone.
+    /// - Throws: `PostgresError`.
+    func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
+        do {
+            let count = try await postgres.execute(
+                """
+                INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
+                SELECT user_id, \(new.photo.name), \(new.photo.title), \(new.photo.randomID),
+                    \(new.format.contentType), \(new.object.length), 'pending'
+                FROM sessions WHERE id = \(sessionID) AND user_id = \(new.userID) FOR KEY SHARE
+                """
+            )
+            return count == 1
+        } catch let error as PostgresError where error.sqlState == .foreignKeyViolation {
+            return false
+        }
     }
 
     /// Shows a pending photo to its owner.
@@ -103,16 +119,24 @@ package struct PhotoStore: Sendable {
 
     /// Removes a photo of a user's; of parallel calls, one succeeds.
     ///
+    /// - Parameters:
+    ///   - randomID: Which photo.
+    ///   - userID: Whose it must be.
+    ///   - source: Where the request came from.
     /// - Returns: Whether there was one to remove.
     /// - Throws: `PostgresError`.
-    func remove(_ randomID: String, ofUser userID: Int) async throws -> Bool {
+    func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> Bool {
         // PostgreSQL's text holds no NUL, so no photo's id has one.
         guard !randomID.unicodeScalars.contains("\0") else { return false }
         let count = try await postgres.execute(
             """
             WITH removed AS (
                 DELETE FROM photos WHERE random_id = \(randomID) AND user_id = \(userID) AND state = 'ready'
-                RETURNING random_id
+                RETURNING random_id, user_id
+            ), audited AS (
+                INSERT INTO audit_events (event, user_id, address, request_id)
+                SELECT \(AuditEvent.photoDeleted.rawValue), user_id, \(source.address.text), \(source.requestID)
+                FROM removed
             )
             INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
             ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at

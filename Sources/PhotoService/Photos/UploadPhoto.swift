@@ -10,12 +10,14 @@ struct UploadPhoto: Sendable {
     ///
     /// - Parameters:
     ///   - new: The photo, checked.
+    ///   - sessionID: The session that it came with.
     ///   - logger: The request's.
     /// - Returns: The photo, which its owner can see from now on.
-    /// - Throws: `PostgresError`, `ObjectStoreError`; nothing is left behind that the sweeper does not remove.
-    func callAsFunction(_ new: NewPhoto, logger: Logger) async throws -> Photo {
+    /// - Throws: `ServiceError.tokenAccessDenied` when the session has ended meanwhile, `PostgresError`,
+    ///   `ObjectStoreError`; nothing is left behind that the sweeper does not remove.
+    func callAsFunction(_ new: NewPhoto, sessionID: Int, logger: Logger) async throws -> Photo {
         let randomID = new.photo.randomID
-        try await photos.addPending(new)
+        guard try await photos.addPending(new, sessionID: sessionID) else { throw ServiceError.tokenAccessDenied }
         do {
             try await objects.put(new.object, key: randomID, contentType: new.format.contentType)
             guard try await photos.makeReady(randomID) else { throw ServiceError.unavailable }

@@ -17,7 +17,7 @@ struct HTTPServer: Service {
     let logger: Logger
 
     /// How many connections the kernel takes on before they are accepted.
-    private static let backlog = 1024
+    private static let backlog = 4096
 
     func run() async throws {
         let builder = HTTPServerBuilder { [limits] in HTTPConnection(responder: $0, limits: limits) }

@@ -16,6 +16,7 @@ struct RequestLogMiddleware: RouterMiddleware {
         let start = NIODeadline.now()
         let requestID = RequestID.of(request.headers)
         var context = context
+        context.requestID = requestID
         context.logger[metadataKey: "request_id"] = .string(requestID)
         var response = try await next(request, context)
         if let name = RequestID.headerName { response.headers[name] = requestID }

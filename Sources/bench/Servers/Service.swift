@@ -30,6 +30,7 @@ enum Service {
                 "API_AUTH_PASSWORD": apiPassword,
                 "SECRET_KEY_BASE": String(repeating: "0123456789abcdef", count: 4),
                 "LOG_LEVEL": "info",
+                "RATE_LIMITS": "off",
             ].merging(store) { $1 },
             in: folder,
             body

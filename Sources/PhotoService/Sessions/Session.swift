@@ -34,8 +34,24 @@ struct IssuedToken: Sendable {
         Array(SHA256.hash(data: Array(token.utf8)))
     }
 
-    /// The expiry as clients parse it: `2026-11-21T08:06:03.123Z`.
-    var expiryText: String {
-        expiry.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    /// The expiry as clients parse it.
+    var expiryText: String { expiry.contractText }
+}
+
+/// A session as its user sees it.
+struct DescribedSession: Sendable {
+    let id: Int
+    /// Nil for one that began before labels were kept, or without one.
+    let device: String?
+    let creation: Date
+    /// To about a minute.
+    let lastUse: Date
+    let expiry: Date
+}
+
+extension Date {
+    /// The date as clients parse it: `2026-11-21T08:06:03.123Z`.
+    var contractText: String {
+        formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }

@@ -1,0 +1,42 @@
+/// Removes an account and all that belongs to it, for who knows its password.
+struct DeleteAccount: Sendable {
+    let users: UserStore
+    let audit: AuditStore
+    let limiter: RateLimiter
+    let hasher: PasswordHasher
+
+    /// Removes the account.
+    ///
+    /// - Parameters:
+    ///   - session: Whose account.
+    ///   - password: The password; nil for one that could not be decrypted.
+    ///   - source: Where the request came from.
+    /// - Returns: Whether the password was right, and the account is gone.
+    /// - Throws: `RateLimitExceeded`, `ServiceError.tokenAccessDenied` when the account was gone or disabled already,
+    ///   `PostgresError`, `PasswordHasherError`.
+    func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws -> Bool {
+        let counted = try await limiter.count(.passwordOfSession(id: session.id))
+        let deleted: Void? = try await limiter.givingBack(counted) {
+            try await delete(userID: session.userID, password: password, from: source)
+        }
+        if deleted == nil { try await audit.add(.accountDeletionFailed, userID: session.userID, from: source) }
+        return deleted != nil
+    }
+
+    /// Nil says that the password was wrong.
+    private func delete(userID: Int, password: Password?, from source: RequestSource) async throws -> Void? {
+        // Each further round follows a change of the hash by another request: a renewal, or a new password.
+        while true {
+            guard let user = try await users.find(id: userID), !user.isDisabled else {
+                throw ServiceError.tokenAccessDenied
+            }
+            guard try await hasher.verify(password, against: user.passwordHash) else { return nil }
+            let isDeleted = try await users.delete(
+                userID: userID,
+                passwordHash: user.passwordHash,
+                requestID: source.requestID
+            )
+            if isDeleted { return () }
+        }
+    }
+}

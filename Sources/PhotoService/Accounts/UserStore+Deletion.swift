@@ -1,0 +1,55 @@
+import Postgres
+
+extension UserStore {
+    /// Removes an account with all that belongs to it: all of it or nothing.
+    ///
+    /// Its photos' objects are named in `object_deletions`, for the sweeper. Of its audit events the addresses and the
+    /// requests' ids go.
+    ///
+    /// - Parameters:
+    ///   - userID: Whose account.
+    ///   - passwordHash: The hash that the password was checked against; nil for who needs none.
+    ///   - requestID: The request's id; nil when there is none.
+    /// - Returns: Whether it did; false when there is no such account any more, or with another password.
+    /// - Throws: `PostgresError`.
+    func delete(userID: Int, passwordHash: String?, requestID: String?) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            // Sign-ins and uploads that are under way wait for the lock, and then find no account.
+            let locked = try await connection.query(
+                """
+                SELECT id FROM users
+                WHERE id = \(userID) AND (\(passwordHash)::text IS NULL OR password_hash = \(passwordHash)::text) FOR UPDATE
+                """
+            )
+            guard !locked.isEmpty else { return false }
+            try await connection.execute(
+                """
+                WITH removed AS (
+                    DELETE FROM photos WHERE user_id = \(userID) RETURNING random_id, state
+                )
+                INSERT INTO object_deletions (random_id, due_at)
+                SELECT random_id, now() AT TIME ZONE 'UTC' + make_interval(secs =>
+                    CASE WHEN state = 'pending' THEN \(PhotoStore.pendingInPartsSecondsMax) ELSE 0 END)
+                FROM removed
+                ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+                """
+            )
+            // No session that ends meanwhile can add an event behind the statement that removes the addresses.
+            try await connection.execute("DELETE FROM sessions WHERE user_id = \(userID)")
+            try await connection.execute(
+                """
+                UPDATE audit_events SET address = NULL, request_id = NULL
+                WHERE user_id = \(userID) AND (address IS NOT NULL OR request_id IS NOT NULL)
+                """
+            )
+            try await connection.execute(
+                """
+                INSERT INTO audit_events (event, user_id, request_id)
+                VALUES (\(AuditEvent.accountDeleted.rawValue), \(userID), \(requestID))
+                """
+            )
+            try await connection.execute("DELETE FROM users WHERE id = \(userID)")
+            return true
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package import FoundationEssentials
+import Postgres
+
+/// An account as its administrator sees it.
+package struct UserSummary: Sendable, Encodable {
+    package let id: Int
+    package let firstName: String
+    package let lastName: String
+    package let email: String
+    package let createdAt: Date?
+    /// Nil for one that may be used.
+    package let disabledAt: Date?
+    package let photoCount: Int
+    /// Of sessions that have not expired.
+    package let sessionCount: Int
+
+    init(_ row: PostgresRow) throws {
+        id = try row.decode("id")
+        firstName = try row.decode("first_name")
+        lastName = try row.decode("last_name")
+        email = try row.decode("email")
+        createdAt = try row.decodeIfPresent("created_at")
+        disabledAt = try row.decodeIfPresent("disabled_at")
+        photoCount = try row.decode("photo_count")
+        sessionCount = try row.decode("session_count")
+    }
+}
+
+/// A session as an administrator sees it.
+package struct SessionSummary: Sendable, Encodable {
+    package let id: Int
+    package let device: String?
+    package let createdAt: Date
+    package let lastUsedAt: Date
+    package let expiresAt: Date
+}
+
+/// An audit event.
+package struct AuditSummary: Sendable, Encodable {
+    package let id: Int
+    package let happenedAt: Date
+    package let event: String
+    /// Nil when nobody has the account that was meant.
+    package let userID: Int?
+    /// Nil for what was done on the command line, and when the account is gone.
+    package let address: String?
+    package let requestID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, happenedAt, event, address
+        case userID = "userId"
+        case requestID = "requestId"
+    }
+
+    init(_ row: PostgresRow) throws {
+        id = try row.decode("id")
+        happenedAt = try row.decode("happened_at")
+        event = try row.decode("event")
+        userID = try row.decodeIfPresent("user_id")
+        address = try row.decodeIfPresent("address")
+        requestID = try row.decodeIfPresent("request_id")
+    }
+}

@@ -1,0 +1,167 @@
+import Crypto
+import FoundationEssentials
+import HTTPTypes
+
+/// Something that there is a limit for, done by someone.
+enum LimitedAction: Sendable {
+    /// A password is tried for an account, or for an e-mail that has none.
+    case password(AccountName)
+    /// The same from a network that the account's user has signed in from.
+    case passwordFromKnownNetwork(userID: Int, network: String)
+    /// A password is tried by someone who holds a token.
+    case passwordOfSession(id: Int)
+    case signIn(network: String)
+    case signUp(network: String)
+    case getToken(network: String)
+    case tokenGuess(network: String)
+    case upload(userID: Int)
+}
+
+/// An account as a sign-in names it.
+enum AccountName: Sendable {
+    case user(id: Int)
+    /// An e-mail without an account.
+    case unknown(email: String)
+}
+
+/// Counts what is done, for all processes together, and refuses what is done too often.
+struct RateLimiter: Sendable {
+    private let store: RateLimitStore
+    /// Nil when they are off.
+    private let limits: RateLimits?
+    private let authenticator: MessageAuthenticator
+
+    /// - Parameters:
+    ///   - store: Where the counts are.
+    ///   - limits: The limits; nil for none.
+    ///   - secret: Makes the keys of counts name nobody to who reads them.
+    init(store: RateLimitStore, limits: RateLimits?, secret: String) {
+        self.store = store
+        self.limits = limits
+        authenticator = MessageAuthenticator(key: Array("rate limits\0\(secret)".utf8))
+    }
+
+    /// Counts actions that a request is.
+    ///
+    /// - Parameter actions: The actions; those behind one that is refused are not counted.
+    /// - Returns: What was counted, to be given back by who turns out to have been right.
+    /// - Throws: `RateLimitExceeded`, `PostgresError`.
+    @discardableResult
+    func count(_ actions: LimitedAction...) async throws -> CountedActions {
+        guard let limits else { return CountedActions(keys: []) }
+        var keys: [String] = []
+        for action in actions {
+            let (key, limit) = (key(of: action), limits.limit(of: action))
+            let count = try await store.count(key, limit: limit)
+            guard count.count <= limit.count else {
+                throw RateLimitExceeded(
+                    limit: limit,
+                    secondsLeft: count.secondsLeft,
+                    isFirst: count.count == limit.count + 1
+                )
+            }
+            keys.append(key)
+        }
+        return CountedActions(keys: keys)
+    }
+
+    /// Takes back what was counted.
+    ///
+    /// What the request was for is done by then, so neither a failure nor a client that is gone changes anything.
+    func giveBack(_ counted: CountedActions) async {
+        guard !counted.keys.isEmpty else { return }
+        try? await Task { try await store.giveBack(counted.keys) }.value
+    }
+
+    /// Tries a password that was counted as wrong, and takes the count back when it was right, or could not be tried.
+    ///
+    /// - Parameters:
+    ///   - counted: The count.
+    ///   - body: Tries it; nil says that it was wrong.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    func givingBack<Result>(
+        _ counted: CountedActions,
+        unlessWrong body: () async throws -> Result?
+    ) async throws -> Result? {
+        let result: Result?
+        do {
+            result = try await body()
+        } catch {
+            // Who goes away before the answer does not get a try for nothing.
+            if !Task.isCancelled { await giveBack(counted) }
+            throw error
+        }
+        if result != nil { await giveBack(counted) }
+        return result
+    }
+
+    /// The code of an action, which is no secret and no name.
+    private func key(of action: LimitedAction) -> String {
+        let text = action.text
+        return authenticator.code { hash in hash.update(data: Array(text.utf8)) }.withUnsafeBytes { $0.hexadecimal }
+    }
+}
+
+/// What was counted against limits.
+struct CountedActions: Sendable {
+    fileprivate let keys: [String]
+}
+
+/// Something was done too often.
+struct RateLimitExceeded: Error {
+    let limit: RateLimit
+    /// Until the window ends.
+    let secondsLeft: Int
+    /// Whether it is the first refusal of a window.
+    let isFirst: Bool
+
+    /// What the client sees.
+    ///
+    /// Source of the `RateLimit` fields: draft-ietf-httpapi-ratelimit-headers-06, the last with fields that say each
+    /// one thing. A Retry-After that says less than `RateLimit-Reset` would be against its section 5.
+    var serviceError: ServiceError {
+        var headers: HTTPFields = [.retryAfter: String(secondsLeft)]
+        for (name, value) in [
+            ("RateLimit-Limit", "\(limit.count)"), ("RateLimit-Remaining", "0"), ("RateLimit-Reset", "\(secondsLeft)"),
+            ("RateLimit-Policy", "\(limit.count);w=\(limit.seconds)"),
+        ] {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return ServiceError(
+            status: .tooManyRequests,
+            message: "Too many requests. Please try again later!",
+            headers: headers
+        )
+    }
+}
+
+extension RateLimits {
+    fileprivate func limit(of action: LimitedAction) -> RateLimit {
+        switch action {
+        case .password, .passwordFromKnownNetwork, .passwordOfSession: signInPerAccount
+        case .signIn: signInPerAddress
+        case .signUp: signUpPerAddress
+        case .getToken: getTokenPerAddress
+        case .tokenGuess: tokenGuessesPerAddress
+        case .upload: uploadsPerUser
+        }
+    }
+}
+
+extension LimitedAction {
+    /// A text that no other action by anybody has.
+    fileprivate var text: String {
+        switch self {
+        case .password(.user(let id)): "user\0\(id)"
+        case .password(.unknown(let email)): "email\0\(email.trimmingWhitespace().lowercased())"
+        case .passwordFromKnownNetwork(let userID, let network): "known\0\(userID)\0\(network)"
+        case .passwordOfSession(let id): "session\0\(id)"
+        case .signIn(let network): "signin\0\(network)"
+        case .signUp(let network): "signup\0\(network)"
+        case .getToken(let network): "get_token\0\(network)"
+        case .tokenGuess(let network): "token\0\(network)"
+        case .upload(let userID): "upload\0\(userID)"
+        }
+    }
+}
