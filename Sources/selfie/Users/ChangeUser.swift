@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import PhotoService
+
+struct DisableUser: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disable",
+        abstract: "Keep an account from being used.",
+        discussion: "Its tokens stop working at once, and nobody can sign in to it until it is enabled again."
+    )
+
+    @OptionGroup var argument: UserArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let (user, isChanged) = try await argument.withUsers { users in
+            let user = try await users.find(argument.user)
+            return (user, try await users.disable(.id(user.id)))
+        }
+        try output.print(UserOutcome(userId: user.id, isChanged: isChanged)) {
+            "\(Cell.text(user.email)) (\(user.id)) \(isChanged ? "is disabled now." : "was disabled already.")"
+        }
+    }
+}
+
+struct EnableUser: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable",
+        abstract: "Let a disabled account be used again.",
+        discussion: "Its user signs in anew."
+    )
+
+    @OptionGroup var argument: UserArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let (user, isChanged) = try await argument.withUsers { users in
+            let user = try await users.find(argument.user)
+            return (user, try await users.enable(.id(user.id)))
+        }
+        try output.print(UserOutcome(userId: user.id, isChanged: isChanged)) {
+            "\(Cell.text(user.email)) (\(user.id)) \(isChanged ? "is enabled now." : "was not disabled.")"
+        }
+    }
+}
+
+struct DeleteUser: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete an account with its sessions and photos.",
+        discussion: """
+            The photos' objects are deleted by the service within seconds, or by selfie photos reconcile. What stays is \
+            the account's id in the audit.
+            """
+    )
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var argument: UserArgument
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard yes || isatty(STDIN_FILENO) == 1 else {
+            throw ValidationError("Without a terminal to ask on, say --yes.")
+        }
+    }
+
+    func run() async throws {
+        let user = try await argument.withUsers { users in
+            let user = try await users.find(argument.user)
+            guard yes || isConfirmed(user) else { throw ExitCode.failure }
+            try await users.delete(.id(user.id))
+            return user
+        }
+        try output.print(UserOutcome(userId: user.id, isChanged: true)) {
+            "\(Cell.text(user.email)) (\(user.id)) is deleted, with \(user.photoCount) photos."
+        }
+    }
+
+    private func isConfirmed(_ user: UserSummary) -> Bool {
+        print(
+            "Delete \(Cell.text(user.email)) (\(user.id)) and \(user.photoCount) photos for ever? [y/N] ",
+            terminator: ""
+        )
+        fflush(nil)
+        return readLine()?.lowercased() == "y"
+    }
+}

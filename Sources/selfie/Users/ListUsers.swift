@@ -1,0 +1,71 @@
+import ArgumentParser
+import PhotoService
+
+struct ListUsers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List users in the order of their ids."
+    )
+
+    @Option(help: "Only users whose e-mail or name contains this text.")
+    var matching: String?
+
+    @Option(help: "Begin after this id.")
+    var after = 0
+
+    @Option(help: "The most users to list, at most \(limitMax).")
+    var limit = 100
+
+    @OptionGroup var output: OutputOptions
+
+    private static let limitMax = 10_000
+
+    func validate() throws {
+        guard (1...Self.limitMax).contains(limit) else {
+            throw ValidationError("--limit must be a whole number from 1 to \(Self.limitMax).")
+        }
+        guard after >= 0 else { throw ValidationError("--after must be 0 or more.") }
+    }
+
+    func run() async throws {
+        let users = try await UserArgument.withUsers {
+            try await $0.list(matching: matching, after: after, limit: limit)
+        }
+        try output.print(users) {
+            let rows = users.map { user in
+                [
+                    "\(user.id)", Cell.text(user.email), Cell.text("\(user.firstName) \(user.lastName)"),
+                    Cell.date(user.createdAt), user.disabledAt == nil ? "" : "disabled", "\(user.photoCount)",
+                    "\(user.sessionCount)",
+                ]
+            }
+            let heading = ["ID", "E-MAIL", "NAME", "CREATED", "", "PHOTOS", "SESSIONS"]
+            let table = TextTable.text([heading] + rows, rightAligned: [0, 5, 6])
+            guard users.count == limit, let last = users.last else { return table }
+            return table + "\nThere may be more: --after \(last.id)"
+        }
+    }
+}
+
+struct ShowUser: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one user.")
+
+    @OptionGroup var argument: UserArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let user = try await argument.withUsers { try await $0.find(argument.user) }
+        try output.print(user) {
+            TextTable.text([
+                ["id", "\(user.id)"],
+                ["e-mail", Cell.text(user.email)],
+                ["first name", Cell.text(user.firstName)],
+                ["last name", Cell.text(user.lastName)],
+                ["created", Cell.date(user.createdAt)],
+                ["disabled", user.disabledAt.map { Cell.date($0) } ?? "no"],
+                ["photos", "\(user.photoCount)"],
+                ["sessions", "\(user.sessionCount)"],
+            ])
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import PhotoService
+
+struct UserSessions: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sessions",
+        abstract: "List a user's sessions, those begun last first.",
+        discussion: "Expired ones are among them until they are removed after a week."
+    )
+
+    @OptionGroup var argument: UserArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let sessions = try await argument.withUsers { try await $0.sessions(of: argument.user) }
+        try output.print(sessions) {
+            let rows = sessions.map { session in
+                [
+                    "\(session.id)", Cell.date(session.createdAt), Cell.date(session.lastUsedAt),
+                    Cell.date(session.expiresAt), Cell.text(session.device),
+                ]
+            }
+            return TextTable.text([["ID", "CREATED", "LAST USED", "EXPIRES", "DEVICE"]] + rows, rightAligned: [0])
+        }
+    }
+}
+
+struct UserAudit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit",
+        abstract: "List what happened to accounts, the last first."
+    )
+
+    @Argument(help: "The user's id, also of one who is gone, or e-mail; all users when not given.")
+    var user: UserSelector?
+
+    @Option(help: "The most events to list, at most \(limitMax).")
+    var limit = 100
+
+    @OptionGroup var output: OutputOptions
+
+    private static let limitMax = 100_000
+
+    func validate() throws {
+        guard (1...Self.limitMax).contains(limit) else {
+            throw ValidationError("--limit must be a whole number from 1 to \(Self.limitMax).")
+        }
+    }
+
+    func run() async throws {
+        let events = try await UserArgument.withUsers { try await $0.audit(of: user, limit: limit) }
+        try output.print(events) {
+            let rows = events.map { event in
+                [
+                    Cell.date(event.happenedAt), event.event, event.userID.map { "\($0)" } ?? "",
+                    event.address ?? "", Cell.text(event.requestID),
+                ]
+            }
+            return TextTable.text([["WHEN", "EVENT", "USER", "ADDRESS", "REQUEST"]] + rows, rightAligned: [2])
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import PhotoService
+
+struct Users: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look after accounts.",
+        discussion:
+            "A user is named by id or e-mail. Needs DATABASE_URL alone, and works whether the service runs or not.",
+        subcommands: [
+            ListUsers.self, ShowUser.self, DisableUser.self, EnableUser.self, DeleteUser.self, UserSessions.self,
+            UserAudit.self,
+        ]
+    )
+}
+
+/// How a command's result is printed.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .customLong("json"), help: "Print JSON instead of a table.")
+    var isJSON = false
+
+    /// Prints a result, as JSON or as a text.
+    func print(_ result: some Encodable, text: () -> String) throws {
+        guard isJSON else { return Swift.print(text()) }
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        }
+        Swift.print(String(decoding: try encoder.encode(result), as: UTF8.self))
+    }
+}
+
+/// The user that a command is about.
+struct UserArgument: ParsableArguments {
+    @Argument(help: "The user's id or e-mail.")
+    var user: UserSelector
+
+    /// Runs a body with the database that the settings name.
+    func withUsers<Result>(_ body: (UserAdministration) async throws -> Result) async throws -> Result {
+        try await Self.withUsers(body)
+    }
+
+    static func withUsers<Result>(_ body: (UserAdministration) async throws -> Result) async throws -> Result {
+        let configuration = try ServiceConfiguration.postgres(from: try await ConfigurationSource())
+        return try await UserAdministration.with(configuration, body)
+    }
+}
+
+extension UserSelector: ExpressibleByArgument {
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+/// What is done came out so.
+struct UserOutcome: Encodable {
+    let userId: Int
+    /// Whether anything was changed.
+    let isChanged: Bool
+}
+
+/// Texts in the cells of tables.
+enum Cell {
+    /// A date to the minute, in UTC.
+    static func date(_ date: Date?) -> String {
+        guard let date else { return "" }
+        return date.formatted(
+            .iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false)
+        )
+        .prefix(16).description
+    }
+
+    /// A text that people typed in, without what would move a terminal's cursor.
+    static func text(_ text: String?) -> String {
+        let scalars = (text ?? "").unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}
