@@ -37,13 +37,14 @@ extension TestService {
         _ method: String,
         _ target: String,
         authorization: String?,
-        _ parameters: [(String, String)] = []
+        _ parameters: [(String, String)] = [],
+        headers: [(String, String)] = []
     ) async throws -> HTTPAnswer {
         let allowed = CharacterSet.alphanumerics
         let body = parameters.map { name, value in
             "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
         }.joined(separator: "&")
-        var headers = [("Content-Type", "application/x-www-form-urlencoded")]
+        var headers = headers + [("Content-Type", "application/x-www-form-urlencoded")]
         if let authorization { headers.append(("Authorization", authorization)) }
         return try await send(method, target, headers: headers, body: Data(body.utf8))
     }
@@ -55,23 +56,30 @@ extension TestService {
     package func signUp(
         email: String,
         password: String = "my password",
-        fullName: String = "Ada Lovelace"
+        fullName: String = "Ada Lovelace",
+        headers: [(String, String)] = []
     ) async throws -> HTTPAnswer {
         try await sendForm(
             "POST",
             "/api/signup",
             authorization: Self.basic,
-            [("full_name", fullName), ("email", email), ("password", try Self.encrypt(password))]
+            [("full_name", fullName), ("email", email), ("password", try Self.encrypt(password))],
+            headers: headers
         )
     }
 
     /// Begins a session.
-    package func signIn(email: String, password: String = "my password") async throws -> HTTPAnswer {
+    package func signIn(
+        email: String,
+        password: String = "my password",
+        headers: [(String, String)] = []
+    ) async throws -> HTTPAnswer {
         try await sendForm(
             "POST",
             "/api/signin",
             authorization: Self.basic,
-            [("email", email), ("password", try Self.encrypt(password))]
+            [("email", email), ("password", try Self.encrypt(password))],
+            headers: headers
         )
     }
 

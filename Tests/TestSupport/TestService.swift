@@ -135,6 +135,8 @@ package struct TestService: Sendable {
             "API_AUTH_PASSWORD": apiPassword,
             "SECRET_KEY_BASE": String(repeating: "secret-key-base-", count: 4),
             "PASSWORD_HASH_COST": String(passwordHashCost),
+            // Whatever a test does, it does from one address; those about limits turn them on.
+            "RATE_LIMITS": "off",
         ].merging(objects.settings) { $1 }
     }
 }

@@ -45,6 +45,8 @@ struct ServiceConfigurationTests {
         #expect(configuration.passwordHashCost == 12)
         #expect(configuration.getsTokenWithoutPassword == false)
         #expect(configuration.logLevel == .info)
+        #expect(configuration.trustedProxies == 0)
+        #expect(configuration.rateLimits == RateLimits())
         guard case .s3(let bucket) = configuration.objectStorage else {
             Issue.record("not S3")
             return
@@ -63,8 +65,24 @@ struct ServiceConfigurationTests {
         let configuration = try read([
             "PORT": "0", "UPLOAD_BYTES_MAX": "1073741824", "TOKEN_LIFETIME_HOURS": "1", "PASSWORD_HASH_COST": "10",
             "GET_TOKEN_WITHOUT_PASSWORD": "TRUE", "LOG_LEVEL": "Debug", "DATABASE_POOL_SIZE": "500",
-            "PUBLIC_URL": "https://selfies.example.com/", "OBJECTS_PATH": "/somewhere",
+            "PUBLIC_URL": "https://selfies.example.com/", "OBJECTS_PATH": "/somewhere", "TRUSTED_PROXIES": "2",
+            "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "1/1s", "RATE_LIMIT_SIGNIN_PER_ADDRESS": "2/1m",
+            "RATE_LIMIT_SIGNUP_PER_ADDRESS": "3/1h", "RATE_LIMIT_GET_TOKEN_PER_ADDRESS": "4/1d",
+            "RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": "5/2s", "RATE_LIMIT_UPLOADS_PER_USER": "6/2m", "RATE_LIMITS": "ON",
         ])
+        #expect(configuration.trustedProxies == 2)
+        #expect(
+            configuration.rateLimits
+                == RateLimits(
+                    signInPerAccount: RateLimit(1, per: 1),
+                    signInPerAddress: RateLimit(2, per: 60),
+                    signUpPerAddress: RateLimit(3, per: 3_600),
+                    getTokenPerAddress: RateLimit(4, per: 86_400),
+                    tokenGuessesPerAddress: RateLimit(5, per: 2),
+                    uploadsPerUser: RateLimit(6, per: 120)
+                )
+        )
+        #expect(try read(["RATE_LIMITS": "off"]).rateLimits == nil)
         #expect(configuration.port == 0)
         #expect(configuration.uploadBytesMax == 1 << 30)
         #expect(configuration.tokenLifetimeHours == 1)
@@ -136,6 +154,14 @@ struct ServiceConfigurationTests {
         "PASSWORD_HASH_COST": ["9", "21", "secret"],
         "GET_TOKEN_WITHOUT_PASSWORD": ["secret", "ja", "2"],
         "DATABASE_POOL_SIZE": ["0", "501", "secret"],
+        "TRUSTED_PROXIES": ["-1", "17", "secret", "10.0.0.1-secret"],
+        "RATE_LIMITS": ["secret", "true"],
+        "RATE_LIMIT_SIGNIN_PER_ACCOUNT": ["secret", "10", "0/1h"],
+        "RATE_LIMIT_SIGNIN_PER_ADDRESS": ["secret/1h"],
+        "RATE_LIMIT_SIGNUP_PER_ADDRESS": ["1/secret"],
+        "RATE_LIMIT_GET_TOKEN_PER_ADDRESS": ["off"],
+        "RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": ["1/1w"],
+        "RATE_LIMIT_UPLOADS_PER_USER": ["-1/1h"],
         "LOG_LEVEL": ["secret", "verbose"],
         "S3_FORCE_PATH_STYLE": ["secret"],
         "S3_BUCKET_NAME": ["Secret Bucket!", "a"],

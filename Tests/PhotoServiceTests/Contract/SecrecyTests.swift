@@ -45,7 +45,7 @@ struct SecrecyTests {
     func database() async throws {
         try await TestService.run { service in
             let secrets = try await Self.runThroughEverything(service)
-            let dump = try await Self.dump(service)
+            let dump = try await DatabaseDump.lines(url: service.databaseURL).joined(separator: "\n")
             #expect(dump.contains("secretive@example.com"))
             #expect(dump.contains("$2b$10$"))
             for (name, value) in secrets.values where !name.hasPrefix("an e-mail") {
@@ -56,22 +56,6 @@ struct SecrecyTests {
                 #expect(!dump.contains(hexadecimal), "\(name): \(value)")
             }
         }
-    }
-
-    /// Every row of every table, bytes in hexadecimal.
-    private static func dump(_ service: TestService) async throws -> String {
-        let tables = try await service.postgres.query(
-            "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = 'public'"
-        )
-        var dump = ""
-        for table in tables {
-            let name: String = try table.decode("name")
-            let rows = try await service.postgres.query(
-                PostgresQuery(stringLiteral: "SELECT string_agg(t::text, E'\\n') AS rows FROM \"\(name)\" t")
-            )
-            dump += try rows.first?.decodeIfPresent("rows") ?? ""
-        }
-        return dump
     }
 
     /// Uses every endpoint, rightly and wrongly.

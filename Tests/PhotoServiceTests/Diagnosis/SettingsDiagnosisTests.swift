@@ -11,7 +11,8 @@ struct SettingsDiagnosisTests {
             ("API_AUTH_PASSWORD", "aaaaaaaaaaaaaaaa"), ("API_AUTH_PASSWORD", "Ur9vTq2LmX7"),
             ("API_AUTH_PASSWORD", "my-Password-2026"), ("SECRET_KEY_BASE", "change-me-change-me-change-me-change-me"),
             ("SECRET_KEY_BASE", "k3jf8sk3jf8sk3jf8sk3jf8sk3jf8sk3jf8s"), ("GET_TOKEN_WITHOUT_PASSWORD", "true"),
-            ("GET_TOKEN_WITHOUT_PASSWORD", "YES"), ("PUBLIC_URL", "http://photos.example.com"),
+            ("GET_TOKEN_WITHOUT_PASSWORD", "YES"), ("RATE_LIMITS", "off"), ("RATE_LIMITS", "OFF"),
+            ("PUBLIC_URL", "http://photos.example.com"),
             ("DATABASE_URL", "postgresql://me@db.example/x"),
             ("DATABASE_URL", "postgresql://me@db.example/x?sslmode=disable"),
             ("DATABASE_URL", "postgresql://me@localhost,db.example/x"),
@@ -30,7 +31,7 @@ struct SettingsDiagnosisTests {
         arguments: [
             ("API_AUTH_PASSWORD", "Ur9vTq2LmX7b"), ("GET_TOKEN_WITHOUT_PASSWORD", "false"),
             ("SECRET_KEY_BASE", "9b1f0c7de24a5836f1c09d7be3428a65d0f7c1b2e3948576a0b1c2d3e4f50617"),
-            ("PUBLIC_URL", "https://photos.example.com"), ("PUBLIC_URL", "http://localhost:3000"),
+            ("PUBLIC_URL", "http://localhost:3000"), ("RATE_LIMITS", "on"), ("TRUSTED_PROXIES", "1"),
             ("PUBLIC_URL", "http://127.0.0.1:3000"), ("PUBLIC_URL", "http://[::1]:3000"),
             ("DATABASE_URL", "postgresql://me@localhost/x"), ("DATABASE_URL", "postgresql:///x?host=/run/postgresql"),
             ("DATABASE_URL", "postgresql://me@db.example/x?sslmode=require"),
@@ -39,6 +40,12 @@ struct SettingsDiagnosisTests {
     )
     func silence(key: String, value: String) {
         #expect(Self.warnings([key: value]).isEmpty)
+    }
+
+    @Test("A proxy that is there and not told of is warned about", arguments: [nil, "0", "1"])
+    func proxies(count: String?) {
+        let warnings = Self.warnings(["PUBLIC_URL": "https://photos.example.com", "TRUSTED_PROXIES": count ?? ""])
+        #expect(warnings.contains { $0.text.contains("TRUSTED_PROXIES") } == (count == nil))
     }
 
     @Test("One secret for two things is warned about")

@@ -9,12 +9,13 @@ import Testing
 
 @Suite("What crashes and failures left half-done", .timeLimit(.minutes(2)))
 struct PhotoSweeperTests {
-    /// A database with one user, and a disk store, without a service that would sweep on its own.
+    /// A database with one user who has one session, and a disk store, without a service that would sweep on its own.
     struct Scene {
         let postgres: PostgresClient
         let folder: URL
         let objects: DiskObjectStore
         let userID: Int
+        let sessionID: Int
 
         var photos: PhotoStore { PhotoStore(postgres: postgres) }
 
@@ -37,7 +38,7 @@ struct PhotoSweeperTests {
         /// Does the first steps of an upload, so many seconds ago.
         func begin(secondsAgo: Int, stores: Bool = true) async throws -> String {
             let new = try await photo()
-            try await photos.addPending(new)
+            guard try await photos.addPending(new, sessionID: sessionID) else { return "" }
             if stores {
                 try await objects.put(new.object, key: new.photo.randomID, contentType: new.format.contentType)
             }
@@ -83,7 +84,21 @@ struct PhotoSweeperTests {
                 )
                 let objects = try DiskObjectStore(directory: folder.path)
                 let userID: Int = try #require(users.first).decode("id")
-                try await body(Scene(postgres: postgres, folder: folder, objects: objects, userID: userID))
+                let sessions = try await postgres.query(
+                    """
+                    INSERT INTO sessions (user_id, token_digest, expires_at)
+                    VALUES (\(userID), sha256('token'), now() + interval '1 day') RETURNING id
+                    """
+                )
+                let sessionID: Int = try #require(sessions.first).decode("id")
+                let scene = Scene(
+                    postgres: postgres,
+                    folder: folder,
+                    objects: objects,
+                    userID: userID,
+                    sessionID: sessionID
+                )
+                try await body(scene)
             }
         }
     }
@@ -201,7 +216,7 @@ struct PhotoSweeperTests {
             let upload = UploadPhoto(photos: scene.photos, objects: store)
             let new = try await scene.photo()
             await #expect(throws: ServiceError.unavailable) {
-                try await upload(new, logger: TestLog().logger(level: .info))
+                try await upload(new, sessionID: scene.sessionID, logger: TestLog().logger(level: .info))
             }
             #expect(try await scene.photoIDs().isEmpty)
             #expect(try await scene.deletions() == [new.photo.randomID])

@@ -14,7 +14,7 @@ struct ManyConnectionsTests {
 
     @Test("A thousand idle connections and a burst over five hundred: each is answered, and nothing stays taken up")
     func burst() async throws {
-        raiseOpenFileLimit()
+        OpenFileLimit.raise()
         try await ServedSelfie.run { served in
             let service = served.service
             let token = try await service.makeToken()
@@ -130,12 +130,5 @@ struct ManyConnectionsTests {
         let text = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
         return try #require(line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) })
-    }
-
-    private func raiseOpenFileLimit() {
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

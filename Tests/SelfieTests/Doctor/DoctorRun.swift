@@ -44,6 +44,7 @@ struct DoctorRun {
     /// A configuration of which nothing is to be said.
     static func settings(databaseURL: String, objects: TestObjects) -> [String: String] {
         TestService.settings(databaseURL: databaseURL, objects: objects).merging([
+            "RATE_LIMITS": "on",
             "API_AUTH_PASSWORD": "Ur9vTq2LmX7bKzWd",
             "SECRET_KEY_BASE": "9b1f0c7de24a5836f1c09d7be3428a65d0f7c1b2e3948576a0b1c2d3e4f50617",
         ]) { $1 }

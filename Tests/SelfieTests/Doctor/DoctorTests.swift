@@ -17,7 +17,8 @@ struct DoctorTests {
                 let expected = [
                     "Configuration: all keys that are needed are there", "Database: reachable, PostgreSQL 1",
                     "Database: its clock and ours agree", "Database: temporary tables are allowed",
-                    "Database: migrated, with 7 migrations", "Database: its tables can be read and changed",
+                    "Database: migrated, with \(try TestCluster.migrations().count) migrations",
+                    "Database: its tables can be read and changed",
                     "Bucket: keys from the configuration", "Bucket: reachable at \(server.endpoint)/selfies",
                     "Bucket: the store's clock and ours agree", "Bucket: the keys are taken, and may list objects",
                     "Bucket: an object can be put", "Bucket: its size is told", "Bucket: it comes back as it was",

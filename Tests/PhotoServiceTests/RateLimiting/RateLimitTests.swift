@@ -1,0 +1,189 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+@Suite("Limits of what may be done how often", .timeLimit(.minutes(3)))
+struct RateLimitTests {
+    /// A header that a proxy would set, for `TRUSTED_PROXIES=1`.
+    private static func from(_ address: String) -> [(String, String)] { [("X-Forwarded-For", address)] }
+
+    private static func settings(_ limits: [String: String]) -> [String: String] {
+        ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1"].merging(limits) { $1 }
+    }
+
+    @Test("Sign-ups of an address are limited, with headers that tell how, and nothing is left of one too many")
+    func signUps() async throws {
+        try await TestService.run(settings: Self.settings(["RATE_LIMIT_SIGNUP_PER_ADDRESS": "2/1h"])) { service in
+            for number in 0..<3 {
+                let answer = try await service.signUp(email: "a\(number)@example.com", headers: Self.from("192.0.2.1"))
+                #expect(answer.status == (number < 2 ? 200 : 429))
+                guard number == 2 else { continue }
+                #expect(answer.text == #"{"status":429,"message":"Too many requests. Please try again later!"}"#)
+                #expect(answer.headers["content-type"] == "application/json; charset=utf-8")
+                #expect(answer.headers["ratelimit-limit"] == "2")
+                #expect(answer.headers["ratelimit-remaining"] == "0")
+                #expect(answer.headers["ratelimit-policy"] == "2;w=3600")
+                let reset = try #require(answer.headers["ratelimit-reset"].flatMap { Int($0) })
+                #expect((3_500...3_600).contains(reset))
+                #expect(answer.headers["retry-after"] == "\(reset)")
+            }
+            #expect(try await service.count("SELECT count(*) FROM users") == 2)
+            #expect(try await service.signUp(email: "b@example.com", headers: Self.from("192.0.2.2")).status == 200)
+        }
+    }
+
+    @Test("get_token is limited by address, with and without a password", arguments: ["false", "true"])
+    func getToken(withoutPassword: String) async throws {
+        let settings = ["RATE_LIMIT_GET_TOKEN_PER_ADDRESS": "3/1h", "GET_TOKEN_WITHOUT_PASSWORD": withoutPassword]
+        try await TestService.run(settings: Self.settings(settings)) { service in
+            #expect(try await service.signUp(email: "ada@example.com").status == 200)
+            let parameters = [("email", "ada@example.com"), ("password", try TestService.encrypt("my password"))]
+            for (number, address) in ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"].enumerated() {
+                let answer = try await service.sendForm(
+                    "GET",
+                    "/api/get_token",
+                    authorization: TestService.basic,
+                    parameters,
+                    headers: Self.from(address)
+                )
+                #expect(answer.status == (number == 3 ? 429 : 200))
+            }
+        }
+    }
+
+    @Test("Who guesses tokens is refused, and who has one at the same address is not")
+    func tokenGuesses() async throws {
+        let settings = Self.settings(["RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": "4/1h"])
+        try await TestService.run(settings: settings) { service in
+            let token = try await service.makeToken()
+            let call = { (method: String, target: String, token: String) in
+                let headers = [("Authorization", "Token token=\(token)"), ("X-Forwarded-For", "192.0.2.1")]
+                return try await service.send(method, target, headers: headers).status
+            }
+            let guesses = [
+                ("GET", "/api/get_photos"), ("GET", "/api/sessions"), ("DELETE", "/api/delete_photo"),
+                ("POST", "/api/upload_photo"),
+            ]
+            for (method, target) in guesses { #expect(try await call(method, target, "guess") == 401) }
+            for (method, target) in guesses { #expect(try await call(method, target, "guess") == 429) }
+            #expect(try await call("GET", "/api/get_photos", token) == 200)
+            #expect(try await call("GET", "/api/sessions", token) == 200)
+            // Who sends none guesses none.
+            #expect(try await service.send("GET", "/api/get_photos", headers: Self.from("192.0.2.1")).status == 401)
+        }
+    }
+
+    @Test("Uploads are limited by user, not by session, and one too many is refused before its body")
+    func uploads() async throws {
+        try await TestService.run(settings: Self.settings(["RATE_LIMIT_UPLOADS_PER_USER": "3/1h"])) { service in
+            let tokens = [try await service.makeToken(), try await service.newToken()]
+            for number in 0..<4 {
+                let status = try await service.upload(token: tokens[number % 2]).status
+                #expect(status == (number < 3 ? 200 : 429))
+            }
+            #expect(try await service.count("SELECT count(*) FROM photos") == 3)
+            #expect(service.objects.keys().count == 3)
+            let other = try await service.makeToken(email: "bob@example.com")
+            #expect(try await service.upload(token: other).status == 200)
+        }
+    }
+
+    @Test("Passwords tried with a token are limited by account")
+    func passwordsOfSession() async throws {
+        try await TestService.run(settings: Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "3/1h"])) { service in
+            let token = try await service.makeToken()
+            let wrong = try TestService.encrypt("wrong password")
+            let reset = { (old: String) in
+                try await service.sendForm(
+                    "POST",
+                    "/api/reset_password",
+                    authorization: "Token token=\(token)",
+                    [("old_password", old), ("new_password", try TestService.encrypt("new password"))]
+                )
+            }
+            let leave = {
+                try await service.sendForm(
+                    "DELETE",
+                    "/api/account",
+                    authorization: "Token token=\(token)",
+                    [("password", wrong)]
+                )
+            }
+            #expect(try await reset(wrong).status == 401)
+            #expect(try await leave().status == 401)
+            #expect(try await reset(wrong).status == 401)
+            #expect(try await leave().status == 429)
+            #expect(try await reset(try TestService.encrypt("my password")).status == 429)
+            // The session itself is as good as ever.
+            #expect(try await service.list(token: token).status == 200)
+        }
+    }
+
+    @Test("What was right is not counted, and a window that ends begins anew")
+    func windows() async throws {
+        try await TestService.run(settings: Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"])) { service in
+            _ = try await service.signUp(email: "ada@example.com", headers: Self.from("192.0.2.9"))
+            let signIn = { (password: String) in
+                try await service.signIn(email: "ada@example.com", password: password, headers: Self.from("192.0.2.9"))
+                    .status
+            }
+            for _ in 0..<4 { #expect(try await signIn("my password") == 200) }
+            for status in [401, 401, 429] { #expect(try await signIn("wrong password") == status) }
+            #expect(try await signIn("my password") == 429)
+            try await service.postgres.execute(
+                "UPDATE rate_limits SET window_ends_at = now() AT TIME ZONE 'UTC' - interval '1 second'"
+            )
+            for status in [401, 401, 429] { #expect(try await signIn("wrong password") == status) }
+        }
+    }
+
+    @Test("The counts name nobody, and those of ended windows are removed")
+    func counts() async throws {
+        let settings = Self.settings([:])
+        try await TestService.run(settings: settings, adjust: { $0.tidyInterval = .milliseconds(100) }) { service in
+            _ = try await service.signIn(email: "nobody@example.com", headers: Self.from("192.0.2.1"))
+            let rows = try await service.postgres.query("SELECT key FROM rate_limits")
+            #expect(rows.count == 2)
+            for row in rows {
+                let key: String = try row.decode("key")
+                #expect(key.contains(/^[0-9a-f]{64}$/))
+            }
+            try await service.postgres.execute(
+                "UPDATE rate_limits SET window_ends_at = now() AT TIME ZONE 'UTC' - interval '1 second'"
+            )
+            try await poll("the counts are removed") {
+                try await service.count("SELECT count(*) FROM rate_limits") == 0
+            }
+        }
+    }
+
+    @Test("RATE_LIMITS=off counts nothing, and says so at the start")
+    func off() async throws {
+        let settings = ["RATE_LIMITS": "off", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "1/1h"]
+        try await TestService.run(settings: settings) { service in
+            for _ in 0..<3 {
+                let answer = try await service.signIn(email: "nobody@example.com")
+                #expect(answer.status == 401)
+            }
+            let count = try await service.count("SELECT count(*) FROM rate_limits")
+            #expect(count == 0)
+            #expect(service.log.entries.contains { $0.hasPrefix("warning RATE_LIMITS is off") })
+        }
+    }
+
+    @Test(
+        "A limit is a count and a time",
+        arguments: [
+            ("10/15m", RateLimit(10, per: 900)), ("1/1s", RateLimit(1, per: 1)), ("500/2h", RateLimit(500, per: 7_200)),
+            ("3/30d", RateLimit(3, per: 2_592_000)), ("", nil), ("10", nil), ("10/", nil), ("/1h", nil), ("0/1h", nil),
+            ("10/0s", nil), ("-1/1h", nil), ("10/1w", nil), ("10/31d", nil), ("10/1h/2", nil), ("ten/1h", nil),
+            ("1000001/1h", nil), ("10/99999999999999999999d", nil), ("1/9223372036854775807d", nil),
+        ] as [(String, RateLimit?)]
+    )
+    func spelling(text: String, limit: RateLimit?) {
+        #expect(RateLimit(text) == limit)
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@Suite("selfie users", .timeLimit(.minutes(3)))
+struct UsersCommandTests {
+    private static func run(_ service: TestService, _ arguments: [String]) async throws -> ProgramOutcome {
+        try await SelfieProcess.run(
+            ["users"] + arguments,
+            environment: ["DATABASE_URL": service.databaseURL],
+            directory: FileManager.default.temporaryDirectory
+        )
+    }
+
+    private static func json(_ outcome: ProgramOutcome) throws -> Any {
+        try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+    }
+
+    private static func lines(_ outcome: ProgramOutcome) -> [[Substring]] {
+        outcome.output.split(separator: "\n").map { $0.split(separator: " ") }
+    }
+
+    @Test("list and show tell who there is, as a table and as JSON")
+    func look() async throws {
+        try await ServedSelfie.run { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            _ = try await service.upload(token: token)
+            _ = try await service.signUp(email: "bob_1@example.com", fullName: "Bob \u{1B}[31m100%")
+            let table = Self.lines(try await Self.run(service, ["list"]))
+            #expect(table[0] == ["ID", "E-MAIL", "NAME", "CREATED", "PHOTOS", "SESSIONS"])
+            #expect(table.count == 3)
+            #expect(table[1].contains("ada@example.com") && table[1].suffix(2) == ["1", "1"])
+            #expect(table[2].contains("?[31m100%") && table[2].suffix(2) == ["0", "0"])
+
+            let all = try #require(try Self.json(try await Self.run(service, ["list", "--json"])) as? [[String: Any]])
+            let keys = ["id", "first_name", "last_name", "email", "created_at", "photo_count", "session_count"]
+            #expect(all.count == 2 && Set(all[0].keys) == Set(keys))
+            #expect((all[0]["created_at"] as? String)?.hasSuffix("Z") == true)
+            for (arguments, emails) in [
+                (["--matching", "ADA@"], ["ada@example.com"]), (["--matching", "b_1"], ["bob_1@example.com"]),
+                (["--matching", "a_a"], []), (["--matching", "0%"], ["bob_1@example.com"]),
+                (["--limit", "1"], ["ada@example.com"]),
+                (["--after", "\(all[0]["id"] ?? "")"], ["bob_1@example.com"]),
+            ] {
+                let outcome = try await Self.run(service, ["list", "--json"] + arguments)
+                let found = try #require(try Self.json(outcome) as? [[String: Any]])
+                #expect(found.map { $0["email"] as? String } == emails, "\(arguments)")
+            }
+            #expect(
+                try await Self.run(service, ["list", "--limit", "1"]).output.hasSuffix(
+                    "--after \(all[0]["id"] ?? "")\n"
+                )
+            )
+
+            for user in ["ada@example.com", " ADA@example.com", "\(all[0]["id"] ?? "")"] {
+                let outcome = try await Self.run(service, ["show", user, "--json"])
+                #expect((try Self.json(outcome) as? [String: Any])?["email"] as? String == "ada@example.com")
+            }
+            #expect(Self.lines(try await Self.run(service, ["show", "ada@example.com"])).contains(["photos", "1"]))
+        }
+    }
+
+    @Test("disable ends the sessions, enable lets the user sign in again, and both say whether they did anything")
+    func disable() async throws {
+        try await ServedSelfie.run { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            #expect(try await Self.run(service, ["disable", "ada@example.com"]).output.hasSuffix("is disabled now.\n"))
+            #expect(try await service.list(token: token).status == 401)
+            #expect(try await service.signIn(email: "ada@example.com").status == 403)
+            #expect(Self.lines(try await Self.run(service, ["list"]))[1].contains("disabled"))
+            let again = try await Self.run(service, ["disable", "ada@example.com", "--json"])
+            #expect((try Self.json(again) as? [String: Any])?["is_changed"] as? Bool == false)
+            #expect(try await Self.run(service, ["enable", "ada@example.com"]).output.hasSuffix("is enabled now.\n"))
+            #expect(try await Self.run(service, ["enable", "ada@example.com"]).output.hasSuffix("was not disabled.\n"))
+            #expect(try await service.signIn(email: "ada@example.com").status == 200)
+        }
+    }
+
+    @Test("sessions and audit tell what happened, the audit by id also of who is gone")
+    func history() async throws {
+        try await ServedSelfie.run { served in
+            let service = served.service
+            _ = try await service.signUp(email: "ada@example.com")
+            let answer = try await service.signIn(
+                email: "ada@example.com",
+                headers: [("User-Agent", "Selfie/1.0"), ("X-Request-Id", "my-id")]
+            )
+            let token = try #require(answer.json["api_authtoken"] as? String)
+            let sessions = try #require(
+                try Self.json(try await Self.run(service, ["sessions", "ada@example.com", "--json"]))
+                    as? [[String: Any]]
+            )
+            #expect(sessions.count == 1 && sessions[0]["device"] as? String == "Selfie/1.0")
+            let table = try await Self.run(service, ["sessions", "ada@example.com"])
+            #expect(Self.lines(table)[1].last == "Selfie/1.0")
+            #expect(!table.output.contains(token))
+
+            let id = try await service.count("SELECT id::bigint AS count FROM users")
+            let before = try await Self.run(service, ["audit", "ada@example.com", "--json"])
+            let signIn = try #require((try Self.json(before) as? [[String: Any]])?.first)
+            #expect(signIn["request_id"] as? String == "my-id" && signIn["address"] as? String == "127.0.0.1")
+            #expect(try await Self.run(service, ["delete", "\(id)", "--yes"]).status == 0)
+            #expect(try await service.list(token: token).status == 401)
+            let audit = try #require(
+                try Self.json(try await Self.run(service, ["audit", "\(id)", "--json"])) as? [[String: Any]]
+            )
+            #expect(audit.map { $0["event"] as? String } == ["account_deleted", "sign_in", "sign_up"])
+            #expect(audit[1]["user_id"] as? Int == id)
+            #expect(audit.allSatisfy { $0["address"] == nil && $0["request_id"] == nil })
+            #expect(Self.lines(try await Self.run(service, ["audit", "--limit", "2"])).count == 3)
+        }
+    }
+
+    @Test("delete asks first, and without a terminal wants --yes; the service deletes the objects")
+    func delete() async throws {
+        try await ServedSelfie.run { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            _ = try await service.upload(token: token)
+            let unasked = try await Self.run(service, ["delete", "ada@example.com"])
+            #expect(unasked.status != 0 && unasked.errors.contains("--yes"))
+            #expect(try await service.list(token: token).status == 200)
+            let outcome = try await Self.run(service, ["delete", "ada@example.com", "--yes"])
+            #expect(outcome.output.contains("is deleted, with 1 photos."))
+            #expect(try await eventually { service.objects.keys().isEmpty })
+            #expect(try await service.count("SELECT count(*) FROM users") == 0)
+        }
+    }
+
+    @Test("Who is not there, and what makes no sense, is told in one line, with a status that says so")
+    func refusals() async throws {
+        try await ServedSelfie.run { served in
+            for command in ["show", "disable", "enable", "sessions"] {
+                for user in ["nobody@example.com", "4711", "99999999999"] {
+                    let outcome = try await Self.run(served.service, [command, user])
+                    #expect(outcome.status == 1)
+                    #expect(outcome.errors == "Error: There is no user \(user).\n")
+                }
+            }
+            for arguments in [
+                ["show"], ["show", "ada"], ["show", "0"], ["show", "-1"], ["list", "--limit", "0"],
+                ["list", "--limit", "10001"], ["list", "--after", "x"], ["audit", "ada"], ["audit", "--limit", "0"],
+            ] {
+                let outcome = try await Self.run(served.service, arguments)
+                #expect(outcome.status != 0 && outcome.output.isEmpty && outcome.errors.contains("Usage: selfie users"))
+            }
+            let down = try await SelfieProcess.run(
+                ["users", "list"],
+                environment: ["DATABASE_URL": "postgresql://nobody:hidden-password@127.0.0.1:1/none"],
+                directory: FileManager.default.temporaryDirectory
+            )
+            #expect(down.status == 1 && down.errors.hasPrefix("Error: ") && !down.errors.contains("hidden-password"))
+        }
+        try await TestCluster.withEmptyDatabase { url in
+            let outcome = try await SelfieProcess.run(
+                ["users", "list"],
+                environment: ["DATABASE_URL": url],
+                directory: FileManager.default.temporaryDirectory
+            )
+            #expect(outcome.errors == "Error: The database lacks migrations. Run: selfie migrate\n")
+        }
+    }
+}
