@@ -79,11 +79,9 @@ struct DeleteUser: AsyncParsableCommand {
     }
 
     private func isConfirmed(_ user: UserSummary) -> Bool {
-        print(
-            "Delete \(Cell.text(user.email)) (\(user.id)) and \(user.photoCount) photos for ever? [y/N] ",
-            terminator: ""
-        )
-        fflush(nil)
+        let question = "Delete \(Cell.text(user.email)) (\(user.id)) and \(user.photoCount) photos for ever? [y/N] "
+        // Standard output is for the result.
+        FileHandle.standardError.write(Data(question.utf8))
         return readLine()?.lowercased() == "y"
     }
 }

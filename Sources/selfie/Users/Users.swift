@@ -73,9 +73,11 @@ enum Cell {
         .prefix(16).description
     }
 
-    /// A text that people typed in, without what would move a terminal's cursor.
+    /// A text that people typed in, without what would move a terminal's cursor or turn its text around.
     static func text(_ text: String?) -> String {
-        let scalars = (text ?? "").unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
+        let scalars = (text ?? "").unicodeScalars.map { scalar in
+            [.control, .format].contains(scalar.properties.generalCategory) ? "?" : scalar
+        }
         return String(String.UnicodeScalarView(scalars))
     }
 }
