@@ -14,6 +14,11 @@ struct CommandLineTests {
             (["migrate", "status"], ["--migrations"]),
             (["migrate", "down"], ["<count>", "--migrations"]),
             (["migrate", "new"], ["<name>", "--migrations"]),
+            (["users"], ["list", "show", "disable", "enable", "delete", "sessions", "audit"]),
+            (["users", "list"], ["--matching", "--after", "--limit", "--json"]),
+            (["users", "show"], ["<user>", "--json"]), (["users", "disable"], ["<user>", "--json"]),
+            (["users", "delete"], ["--yes", "<user>", "--json"]),
+            (["users", "audit"], ["<user>", "--limit", "--json"]),
             (["encrypt-password"], []),
         ] as [([String], [String])]
     )

@@ -100,7 +100,8 @@ struct DatabaseOutageTests {
         _ body: @Sendable (OwnCluster, TestService, Client) async throws -> Void
     ) async throws {
         try await OwnCluster.use { cluster in
-            try await TestService.run(databaseURL: cluster.url, store: store) { service in
+            try await TestService.run(databaseURL: cluster.url, store: store, settings: ["RATE_LIMITS": "on"]) {
+                service in
                 try await body(cluster, service, Client(service))
             }
         }
