@@ -30,6 +30,7 @@ struct RateLimiter: Sendable {
     /// Nil when they are off.
     private let limits: RateLimits?
     private let authenticator: MessageAuthenticator
+    private let memory = RefusalMemory()
 
     /// - Parameters:
     ///   - store: Where the counts are.
@@ -49,20 +50,21 @@ struct RateLimiter: Sendable {
     @discardableResult
     func count(_ actions: LimitedAction...) async throws -> CountedActions {
         guard let limits else { return CountedActions(keys: []) }
-        var keys: [String] = []
-        for action in actions {
-            let (key, limit) = (key(of: action), limits.limit(of: action))
-            let count = try await store.count(key, limit: limit)
-            guard count.count <= limit.count else {
-                throw RateLimitExceeded(
-                    limit: limit,
-                    secondsLeft: count.secondsLeft,
-                    isFirst: count.count == limit.count + 1
-                )
-            }
-            keys.append(key)
+        let keys = actions.map { key(of: $0) }
+        for key in keys {
+            if let refusal = memory.refusal(of: key, now: .now) { throw refusal }
         }
+        for (action, key) in zip(actions, keys) { try await count(key, limit: limits.limit(of: action)) }
         return CountedActions(keys: keys)
+    }
+
+    private func count(_ key: String, limit: RateLimit) async throws {
+        let count = try await store.count(key, limit: limit)
+        guard count.count > limit.count else { return }
+        let isFirst = count.count == limit.count + 1
+        let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft, isFirst: isFirst)
+        memory.remember(key, exceeded, now: .now)
+        throw exceeded
     }
 
     /// Takes back what was counted.
@@ -71,6 +73,7 @@ struct RateLimiter: Sendable {
     func giveBack(_ counted: CountedActions) async {
         guard !counted.keys.isEmpty else { return }
         try? await Task { try await store.giveBack(counted.keys) }.value
+        memory.forget(counted.keys)
     }
 
     /// Tries a password that was counted as wrong, and takes the count back when it was right, or could not be tried.

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// Remembers for a moment what was refused, so that a flood of it costs a statement a second instead of one for each.
+final class RefusalMemory: Sendable {
+    private struct Refusal {
+        let limit: RateLimit
+        let windowEnd: ContinuousClock.Instant
+        let forgetting: ContinuousClock.Instant
+    }
+
+    private let refusals = Mutex<[String: Refusal]>([:])
+
+    /// How long a refusal is remembered: so long may a place that another process gave back stay unseen.
+    static let duration: Duration = .seconds(1)
+    /// What comes beyond is not remembered.
+    static let countMax = 10_000
+
+    /// Remembers that a key was refused.
+    ///
+    /// - Parameters:
+    ///   - key: What was counted.
+    ///   - exceeded: The refusal.
+    ///   - now: The time.
+    func remember(_ key: String, _ exceeded: RateLimitExceeded, now: ContinuousClock.Instant) {
+        let refusal = Refusal(
+            limit: exceeded.limit,
+            windowEnd: now + .seconds(exceeded.secondsLeft),
+            forgetting: now + Self.duration
+        )
+        refusals.withLock { refusals in
+            if refusals.count >= Self.countMax { refusals = refusals.filter { $0.value.forgetting > now } }
+            if refusals.count < Self.countMax { refusals[key] = refusal }
+        }
+    }
+
+    /// The refusal of a key that was refused a moment ago.
+    ///
+    /// - Parameters:
+    ///   - key: What would be counted.
+    ///   - now: The time.
+    /// - Returns: The refusal; nil when the key is to be counted.
+    func refusal(of key: String, now: ContinuousClock.Instant) -> RateLimitExceeded? {
+        let found = refusals.withLock { $0[key] }
+        guard let found, found.forgetting > now else { return nil }
+        let (seconds, fraction) = (found.windowEnd - now).components
+        return RateLimitExceeded(
+            limit: found.limit,
+            secondsLeft: max(1, Int(seconds) + (fraction > 0 ? 1 : 0)),
+            isFirst: false
+        )
+    }
+
+    /// Forgets keys that have a place again.
+    func forget(_ keys: [String]) {
+        refusals.withLock { refusals in
+            for key in keys { refusals[key] = nil }
+        }
+    }
+}
