@@ -22,26 +22,10 @@ extension UserStore {
                 """
             )
             guard !locked.isEmpty else { return false }
-            try await connection.execute(
-                """
-                WITH removed AS (
-                    DELETE FROM photos WHERE user_id = \(userID) RETURNING random_id, state
-                )
-                INSERT INTO object_deletions (random_id, due_at)
-                SELECT random_id, now() AT TIME ZONE 'UTC' + make_interval(secs =>
-                    CASE WHEN state = 'pending' THEN \(PhotoStore.pendingInPartsSecondsMax) ELSE 0 END)
-                FROM removed
-                ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
-                """
-            )
+            while try await Self.deletePhotos(of: userID, on: connection) {}
             // No session that ends meanwhile can add an event behind the statement that removes the addresses.
             try await connection.execute("DELETE FROM sessions WHERE user_id = \(userID)")
-            try await connection.execute(
-                """
-                UPDATE audit_events SET address = NULL, request_id = NULL
-                WHERE user_id = \(userID) AND (address IS NOT NULL OR request_id IS NOT NULL)
-                """
-            )
+            while try await Self.forgetSources(of: userID, on: connection) {}
             try await connection.execute(
                 """
                 INSERT INTO audit_events (event, user_id, request_id)
@@ -51,5 +35,45 @@ extension UserStore {
             try await connection.execute("DELETE FROM users WHERE id = \(userID)")
             return true
         }
+    }
+
+    /// How many rows one statement changes, so that none takes long however many there are.
+    private static let deletionBatchSize = 10_000
+
+    /// Deletes a batch of photos.
+    ///
+    /// - Returns: Whether there may be more.
+    private static func deletePhotos(of userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        let count = try await connection.execute(
+            """
+            WITH removed AS (
+                DELETE FROM photos WHERE id IN (
+                    SELECT id FROM photos WHERE user_id = \(userID) LIMIT \(deletionBatchSize)
+                ) RETURNING random_id, state
+            )
+            INSERT INTO object_deletions (random_id, due_at)
+            SELECT random_id, now() AT TIME ZONE 'UTC' + make_interval(secs =>
+                CASE WHEN state = 'pending' THEN \(PhotoStore.pendingInPartsSecondsMax) ELSE 0 END)
+            FROM removed
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+            """
+        )
+        return count == deletionBatchSize
+    }
+
+    /// Removes where a batch of events came from.
+    ///
+    /// - Returns: Whether there may be more.
+    private static func forgetSources(of userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        let count = try await connection.execute(
+            """
+            UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (
+                SELECT id FROM audit_events
+                WHERE user_id = \(userID) AND (address IS NOT NULL OR request_id IS NOT NULL)
+                LIMIT \(deletionBatchSize)
+            )
+            """
+        )
+        return count == deletionBatchSize
     }
 }

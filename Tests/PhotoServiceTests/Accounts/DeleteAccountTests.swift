@@ -157,4 +157,35 @@ struct DeleteAccountTests {
             }
         }
     }
+
+    @Test("Who has very many photos can leave too, statement by statement")
+    func manyPhotos() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            let other = try await service.makeToken(email: "bob@example.com")
+            #expect(try await service.upload(token: other).status == 200)
+            try await service.postgres.execute(
+                """
+                WITH kept AS (
+                    INSERT INTO photos (name, title, random_id, user_id, state)
+                    SELECT 'photo', 'title', 'many-' || i, (SELECT min(id) FROM users), 'ready'
+                    FROM generate_series(1, 25000) AS i
+                )
+                INSERT INTO audit_events (event, user_id, address, request_id)
+                SELECT 'photo_deleted', (SELECT min(id) FROM users), '192.0.2.1', 'request'
+                FROM generate_series(1, 25000) AS i
+                """
+            )
+            #expect(try await Self.delete(service, token).status == 200)
+            #expect(try await service.count("SELECT count(*) FROM photos") == 1)
+            #expect(try await service.count("SELECT count(*) FROM users") == 1)
+            let written = try await service.count(
+                "SELECT count(*) FROM audit_events WHERE user_id < (SELECT id FROM users) AND address IS NOT NULL"
+            )
+            #expect(written == 0)
+            // What is left of them is worked off by the sweeper, which may have begun.
+            let deletions = try await service.count("SELECT count(*) FROM object_deletions WHERE random_id LIKE 'many-%'")
+            #expect(deletions > 20_000)
+        }
+    }
 }
