@@ -104,7 +104,8 @@ package struct PhotoService: Service {
             hasher: hasher,
             objects: objects,
             uses: uses,
-            now: now
+            now: now,
+            logger: logger
         )
         let server = HTTPServer(
             responder: ServiceResponder(router: routes.router()),

@@ -1,5 +1,6 @@
 import AESCrypt
 import FoundationEssentials
+import Logging
 import Postgres
 
 extension Routes {
@@ -12,13 +13,15 @@ extension Routes {
     ///   - objects: Where photos' bytes are.
     ///   - uses: Told of sessions that are used.
     ///   - now: The time.
+    ///   - logger: Where the service reports to.
     init(
         configuration: ServiceConfiguration,
         postgres: PostgresClient,
         hasher: PasswordHasher,
         objects: any ObjectStore,
         uses: SessionUseRecorder,
-        now: @escaping @Sendable () -> Date
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
     ) {
         let tokenSeconds = configuration.tokenLifetimeHours * 3600
         let lifetime = TimeInterval(tokenSeconds)
@@ -27,7 +30,7 @@ extension Routes {
         let photos = PhotoStore(postgres: postgres)
         let audit = AuditStore(postgres: postgres)
         let urls = PhotoURLSigner(secret: configuration.secretKeyBase, lifetimeMin: tokenSeconds)
-        let sources = RequestSourceReader(trustedProxies: configuration.trustedProxies)
+        let sources = RequestSourceReader(trustedProxies: configuration.trustedProxies, logger: logger)
         let limiter = RateLimiter(
             store: RateLimitStore(postgres: postgres),
             limits: configuration.rateLimits,

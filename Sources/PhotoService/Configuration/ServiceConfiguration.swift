@@ -29,8 +29,8 @@ package struct ServiceConfiguration: Sendable {
     let getsTokenWithoutPassword: Bool
     /// From `RATE_LIMITS` and the keys that begin with `RATE_LIMIT_`; nil for none.
     let rateLimits: RateLimits?
-    /// From `TRUSTED_PROXIES`.
-    let trustedProxies: Int
+    /// From `TRUSTED_PROXIES`; nil when it is not set.
+    let trustedProxies: Int?
     /// From `LOG_LEVEL`.
     package let logLevel: Logger.Level
 
@@ -64,7 +64,7 @@ package struct ServiceConfiguration: Sendable {
         passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
         rateLimits = settings.rateLimits()
-        trustedProxies = settings.integer("TRUSTED_PROXIES", in: 0...16, default: 0)
+        trustedProxies = settings.integer("TRUSTED_PROXIES", in: 0...16)
         logLevel = settings.logLevel()
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
             throw ConfigurationError(problems: settings.problems)

@@ -35,8 +35,12 @@ struct SettingsReader {
     }
 
     mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int) -> Int {
+        integer(key, in: range) ?? fallback
+    }
+
+    mutating func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
         let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        return optional(key, expected) { Int($0).flatMap { range.contains($0) ? $0 : nil } } ?? fallback
+        return optional(key, expected) { Int($0).flatMap { range.contains($0) ? $0 : nil } }
     }
 
     mutating func boolean(_ key: String, default fallback: Bool) -> Bool {

@@ -75,7 +75,7 @@ struct ClientAddressReader: Sendable {
     /// How many proxies a request passes that can be believed; 0 when clients connect to the service.
     let trustedProxies: Int
 
-    private static let forwardedFor = HTTPField.Name("X-Forwarded-For")
+    static let forwardedFor = HTTPField.Name("X-Forwarded-For")
 
     /// The address of the client.
     ///

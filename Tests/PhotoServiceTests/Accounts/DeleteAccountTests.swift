@@ -184,7 +184,9 @@ struct DeleteAccountTests {
             )
             #expect(written == 0)
             // What is left of them is worked off by the sweeper, which may have begun.
-            let deletions = try await service.count("SELECT count(*) FROM object_deletions WHERE random_id LIKE 'many-%'")
+            let deletions = try await service.count(
+                "SELECT count(*) FROM object_deletions WHERE random_id LIKE 'many-%'"
+            )
             #expect(deletions > 20_000)
         }
     }

@@ -45,7 +45,7 @@ struct ServiceConfigurationTests {
         #expect(configuration.passwordHashCost == 12)
         #expect(configuration.getsTokenWithoutPassword == false)
         #expect(configuration.logLevel == .info)
-        #expect(configuration.trustedProxies == 0)
+        #expect(configuration.trustedProxies == nil)
         #expect(configuration.rateLimits == RateLimits())
         guard case .s3(let bucket) = configuration.objectStorage else {
             Issue.record("not S3")

@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import PhotoService
@@ -50,5 +51,20 @@ struct ClientAddressTests {
         let socket = try SocketAddress(ipAddress: "127.0.0.1", port: 4711)
         let address = ClientAddressReader(trustedProxies: count).address(headers: headers, socket: socket)
         #expect(address.text == expected)
+    }
+
+    @Test("A proxy that nobody told of is warned of once", arguments: [nil, "0", "1"])
+    func warning(trustedProxies: String?) async throws {
+        let settings = trustedProxies.map { ["TRUSTED_PROXIES": $0] } ?? [:]
+        try await TestService.run(settings: settings) { service in
+            let warnings = { service.log.entries.filter { $0.contains("TRUSTED_PROXIES") } }
+            _ = try await service.signIn(email: "ada@example.com")
+            #expect(warnings().isEmpty)
+            for _ in 0..<3 {
+                _ = try await service.signIn(email: "ada@example.com", headers: [("X-Forwarded-For", "192.0.2.1")])
+            }
+            #expect(warnings().count == (trustedProxies == nil ? 1 : 0))
+            #expect(warnings().allSatisfy { $0.hasPrefix("warning ") && !$0.contains("192.0.2.1") })
+        }
     }
 }
