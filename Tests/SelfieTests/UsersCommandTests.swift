@@ -76,6 +76,13 @@ struct UsersCommandTests {
             #expect(try await Self.run(service, ["enable", "ada@example.com"]).output.hasSuffix("is enabled now.\n"))
             #expect(try await Self.run(service, ["enable", "ada@example.com"]).output.hasSuffix("was not disabled.\n"))
             #expect(try await service.signIn(email: "ada@example.com").status == 200)
+            let audit = try Self.json(try await Self.run(service, ["audit", "--json"])) as? [[String: Any]]
+            // Each once, since what changed nothing is no event.
+            #expect(
+                audit?.reversed().map { $0["event"] as? String } == [
+                    "sign_up", "sign_in", "account_disabled", "sign_in_failed", "account_enabled", "sign_in",
+                ]
+            )
         }
     }
 
@@ -110,7 +117,11 @@ struct UsersCommandTests {
             #expect(audit.map { $0["event"] as? String } == ["account_deleted", "sign_in", "sign_up"])
             #expect(audit[1]["user_id"] as? Int == id)
             #expect(audit.allSatisfy { $0["address"] == nil && $0["request_id"] == nil })
-            #expect(Self.lines(try await Self.run(service, ["audit", "--limit", "2"])).count == 3)
+            let page = try await Self.run(service, ["audit", "--limit", "2"])
+            let next = try #require(page.output.firstMatch(of: /There may be more: --before (\d+)\n$/)?.output.1)
+            #expect(Self.lines(page).dropFirst().prefix(2).map { $0[3] } == ["account_deleted", "sign_in"])
+            let rest = try await Self.run(service, ["audit", "--limit", "2", "--before", String(next)])
+            #expect(Self.lines(rest).dropFirst().map { $0[3] } == ["sign_up"])
         }
     }
 

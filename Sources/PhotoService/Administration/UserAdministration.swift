@@ -136,10 +136,11 @@ package struct UserAdministration: Sendable {
     ///
     /// - Parameters:
     ///   - selector: To which account, by id also one that is gone; nil for all.
+    ///   - before: The id before which to begin.
     ///   - limit: The most events.
     /// - Returns: The events.
     /// - Throws: `UserAdministrationError.noSuchUser` for an e-mail without an account, `PostgresError`.
-    package func audit(of selector: UserSelector?, limit: Int) async throws -> [AuditSummary] {
+    package func audit(of selector: UserSelector?, before: Int, limit: Int) async throws -> [AuditSummary] {
         let id: Int? =
             switch selector {
             case .id(let id): id
@@ -149,7 +150,7 @@ package struct UserAdministration: Sendable {
         let rows = try await postgres.query(
             """
             SELECT id, happened_at, event, user_id, address, request_id FROM audit_events
-            WHERE \(id)::bigint IS NULL OR user_id = \(id)::bigint ORDER BY id DESC LIMIT \(limit)
+            WHERE id < \(before) AND (\(id)::bigint IS NULL OR user_id = \(id)::bigint) ORDER BY id DESC LIMIT \(limit)
             """
         )
         return try rows.map(AuditSummary.init)

@@ -34,6 +34,9 @@ struct UserAudit: AsyncParsableCommand {
     @Argument(help: "The user's id, also of one who is gone, or e-mail; all users when not given.")
     var user: UserSelector?
 
+    @Option(help: "Begin with the event before this id.")
+    var before: Int?
+
     @Option(help: "The most events to list, at most \(limitMax).")
     var limit = 100
 
@@ -45,18 +48,26 @@ struct UserAudit: AsyncParsableCommand {
         guard (1...Self.limitMax).contains(limit) else {
             throw ValidationError("--limit must be a whole number from 1 to \(Self.limitMax).")
         }
+        guard before ?? 1 > 0 else { throw ValidationError("--before must be more than 0.") }
     }
 
     func run() async throws {
-        let events = try await UserArgument.withUsers { try await $0.audit(of: user, limit: limit) }
+        let events = try await UserArgument.withUsers {
+            try await $0.audit(of: user, before: before ?? .max, limit: limit)
+        }
         try output.print(events) {
             let rows = events.map { event in
                 [
-                    Cell.date(event.happenedAt), event.event, event.userID.map { "\($0)" } ?? "",
+                    "\(event.id)", Cell.date(event.happenedAt), event.event, event.userID.map { "\($0)" } ?? "",
                     event.address ?? "", Cell.text(event.requestID),
                 ]
             }
-            return TextTable.text([["WHEN", "EVENT", "USER", "ADDRESS", "REQUEST"]] + rows, rightAligned: [2])
+            let table = TextTable.text(
+                [["ID", "WHEN", "EVENT", "USER", "ADDRESS", "REQUEST"]] + rows,
+                rightAligned: [0, 3]
+            )
+            guard events.count == limit, let last = events.last else { return table }
+            return table + "\nThere may be more: --before \(last.id)"
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import TestSupport
 import Testing
 
@@ -11,6 +12,7 @@ struct ExpiryTests {
         try await TestService.run { service in
             let token = try await service.makeToken()
             let randomID = try await service.uploadPhoto(token: token)
+            let session = try await service.count("SELECT id::bigint AS count FROM sessions")
             let old = try TestService.encrypt("my password")
             let new = try TestService.encrypt("my new password")
             let authorization = tokenHeader(token)
@@ -37,8 +39,15 @@ struct ExpiryTests {
                 ("GET /api/clear_token", .none, clearText),
                 ("POST /api/clear_token", .none, clearText),
                 ("DELETE /api/clear_token?all=true", .none, clearText),
+                ("GET /api/sessions", .none, Self.listText),
+                ("DELETE /api/sessions/\(session)", .none, Self.listText),
+                ("DELETE /api/sessions/unknown", .none, Self.listText),
+                ("DELETE /api/account", .form([("password", old)]), Self.listText),
+                ("DELETE /api/account", .form([("password", "wrong")]), Self.listText),
             ]
-            let incomplete = ["POST /api/reset_password", "POST /api/upload_photo", "DELETE /api/delete_photo"]
+            let incomplete = [
+                "POST /api/reset_password", "POST /api/upload_photo", "DELETE /api/delete_photo", "DELETE /api/account",
+            ]
 
             service.clock.advance(by: 24 * 3600 - 120)
             #expect(try await service.list(token: token).status == 200)
@@ -74,7 +83,7 @@ struct ExpiryTests {
                     ),
                 ])
             }
-            for call in ["GET /api/get_photos", "GET /api/clear_token"] {
+            for call in ["GET /api/get_photos", "GET /api/clear_token", "GET /api/sessions"] {
                 try await service.check(
                     Scenario(
                         "\(call), as HEAD",

@@ -17,6 +17,7 @@ struct HeadTests {
             let targets = [
                 ("/", nil), ("/nope", nil), (url, nil), ("/photos/x", nil),
                 ("/api/get_photos", tokenHeader(token)), ("/api/get_photos", nil),
+                ("/api/sessions", tokenHeader(token)), ("/api/sessions", nil),
                 ("/api/get_token?\(credentials)", TestService.basic), ("/api/get_token", TestService.basic),
                 ("/api/clear_token", nil), ("/api/clear_token", tokenHeader(token)),
             ]

@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import TestSupport
 import Testing
 
@@ -41,6 +42,59 @@ struct ParameterTests {
                 )
             )
             #expect(service.objects.keys().isEmpty)
+        }
+    }
+
+    @Test("The password that an account is deleted with comes from each of them")
+    func deletion() async throws {
+        try await TestService.run { service in
+            let parameters = [("password", try TestService.encrypt("my password"))]
+            let inQuery = ("the query", "?\(Scenario.Payload.formText(parameters))", Scenario.Payload.none)
+            let inBody = Scenario.Payload.allForms(of: parameters).map { ($0.name, "", $0.payload) }
+            for (name, query, payload) in inBody + [inQuery] {
+                let token = try await service.makeToken()
+                try await service.check(
+                    Scenario(
+                        "DELETE with \(name)",
+                        "DELETE /api/account\(query)",
+                        authorization: tokenHeader(token),
+                        payload,
+                        message: "Account deleted"
+                    )
+                )
+            }
+            #expect(try await service.count("SELECT count(*) FROM users") == 0)
+        }
+    }
+
+    @Test("So does the label of a session, at each call that begins one")
+    func device() async throws {
+        try await TestService.run { service in
+            var token = try await service.makeToken()
+            let password = try TestService.encrypt("my password")
+            let parameters = [
+                ("email", "ada@example.com"), ("password", password), ("old_password", password),
+                ("new_password", password), ("device", "my \"phone\""),
+            ]
+            for request in ["POST /api/signin", "GET /api/get_token", "POST /api/reset_password"] {
+                for (name, payload) in Scenario.Payload.allForms(of: parameters) {
+                    let isReset = request.contains("reset")
+                    let answer = try await service.check(
+                        Scenario(
+                            "\(request) with \(name)",
+                            request,
+                            authorization: isReset ? tokenHeader(token) : TestService.basic,
+                            headers: [("User-Agent", "another")],
+                            payload
+                        )
+                    )
+                    token = try #require(answer.json["api_authtoken"] as? String)
+                    let headers = [("Authorization", tokenHeader(token))]
+                    let sessions = try await service.send("GET", "/api/sessions", headers: headers).jsonArray
+                    let own = sessions?.first { $0["current"] as? Bool == true }
+                    #expect(own?["device"] as? String == "my \"phone\"", "\(request) with \(name)")
+                }
+            }
         }
     }
 

@@ -29,6 +29,7 @@ struct PathTests {
                 ("POST /api/signup", TestService.basic), ("POST /api/signin", TestService.basic),
                 ("GET /api/get_token", TestService.basic), ("POST /api/reset_password", tokenHeader(token)),
                 ("POST /api/upload_photo", tokenHeader(token)), ("DELETE /api/delete_photo", tokenHeader(token)),
+                ("DELETE /api/account", tokenHeader(token)),
             ]
             for (call, authorization) in calls {
                 let scenario = Scenario(
@@ -39,6 +40,27 @@ struct PathTests {
                     message: Refusal.missing
                 )
                 try await service.check(scenario)
+            }
+            for target in ["/api/sessions.json", "//api/sessions/", "/api//sessions.json/?a=1"] {
+                let list = try await service.check(Scenario(target, "GET \(target)", authorization: tokenHeader(token)))
+                #expect(list.jsonArray?.count == 1)
+            }
+            for suffix in ["/", ".json", ".json/?a=1"] {
+                let other = try await service.newToken()
+                let list = try await service.send(
+                    "GET",
+                    "/api/sessions",
+                    headers: [("Authorization", tokenHeader(other))]
+                )
+                let id = try #require(list.jsonArray?.first?["id"] as? String)
+                try await service.check(
+                    Scenario(
+                        "end",
+                        "DELETE /api//sessions/\(id)\(suffix)",
+                        authorization: tokenHeader(token),
+                        message: "Session ended"
+                    )
+                )
             }
             try await service.check(
                 Scenario(
@@ -61,6 +83,9 @@ struct PathTests {
         "/api/upload_photo": ["POST"],
         "/api/get_photos": ["GET", "HEAD"],
         "/api/delete_photo": ["DELETE"],
+        "/api/sessions": ["GET", "HEAD"],
+        "/api/sessions/1": ["DELETE"],
+        "/api/account": ["DELETE"],
         "/": ["GET", "HEAD"],
         "/photos/x": ["GET", "HEAD"],
     ]
@@ -68,7 +93,7 @@ struct PathTests {
     private static let unknown = [
         "/nope", "/api", "/api/", "/api/nope", "/api/signup/more", "/API/get_photos", "/api/Get_Photos", "/get_photos",
         "/api/get_photo", "/api/get_photosx", "/photos", "/photos/x/y", "/favicon.ico", "/index.html", "/api/.json",
-        "/..%2fapi", "/api/get_photos%00", "/*",
+        "/api/session", "/api/sessions/1/2", "/api/account/1", "/sessions", "/..%2fapi", "/api/get_photos%00", "/*",
     ]
 
     @Test("Anything else is the wrong URL or method, with and without credentials", .timeLimit(.minutes(2)))

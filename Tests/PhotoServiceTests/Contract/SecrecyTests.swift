@@ -68,6 +68,7 @@ struct SecrecyTests {
         }
         secrets.add("an e-mail", email)
         secrets.add("an e-mail", "nobody@secret.example")
+        secrets.add("an e-mail", "leaving@secret.example")
         for password in ["short", old, old] { _ = try await service.signUp(email: email, password: password) }
         var token = try await service.newToken(email: email, password: old)
         secrets.add("a token", token)
@@ -100,7 +101,25 @@ struct SecrecyTests {
         _ = try await service.delete("unknown", token: token)
         _ = try await service.delete(try #require(upload.json["random_id"] as? String), token: token)
         _ = try await service.sendForm("POST", "/api/clear_token", authorization: tokenHeader(token))
-        secrets.add("a token", try await service.newToken(email: email, password: new))
+        token = try await service.newToken(email: email, password: new)
+        secrets.add("a token", token)
+        for (method, target) in [("GET", "/api/sessions"), ("DELETE", "/api/sessions/0"), ("DELETE", "/api/account")] {
+            _ = try await service.sendForm(
+                method,
+                target,
+                authorization: tokenHeader(token),
+                [("password", try TestService.encrypt("wrong-secret-password"))]
+            )
+        }
+        let leaving = try await service.makeToken(email: "leaving@secret.example", password: old)
+        secrets.add("a token", leaving)
+        let left = try await service.sendForm(
+            "DELETE",
+            "/api/account",
+            authorization: tokenHeader(leaving),
+            [("password", try TestService.encrypt(old))]
+        )
+        #expect(left.status == 200)
         try await RawConnection.open(port: service.port) { connection in
             try await connection.send("GET /?\(query) HTP/1.1\r\nAuthorization: Token \(token)\r\n\r\n")
             _ = try await connection.readToEnd()

@@ -7,7 +7,8 @@ import Testing
 struct TokenTests {
     private static let calls = [
         "GET /api/get_photos", "POST /api/upload_photo", "DELETE /api/delete_photo", "POST /api/reset_password",
-        "GET /api/clear_token", "POST /api/clear_token", "DELETE /api/clear_token",
+        "GET /api/clear_token", "POST /api/clear_token", "DELETE /api/clear_token", "GET /api/sessions",
+        "DELETE /api/sessions/1", "DELETE /api/account",
     ]
 
     @Test("They are taken in all the forms of the contract")
