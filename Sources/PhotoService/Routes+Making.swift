@@ -33,6 +33,7 @@ extension Routes {
         let sources = RequestSourceReader(trustedProxies: configuration.trustedProxies, logger: logger)
         let limiter = RateLimiter(
             store: RateLimitStore(postgres: postgres),
+            audit: audit,
             limits: configuration.rateLimits,
             secret: configuration.secretKeyBase
         )

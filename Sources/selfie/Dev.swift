@@ -23,7 +23,7 @@ struct Dev: AsyncParsableCommand {
     func run() async throws {
         let logger = makeLogger(level: .warning)
         try await ServiceGroup.runUntilSignal(
-            DevelopmentServer(hostname: hostname, port: port, logger: logger),
+            [DevelopmentServer(hostname: hostname, port: port, logger: logger)],
             logger: logger
         )
     }

@@ -22,18 +22,18 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let configuration = try ServiceConfiguration(from: try await ConfigurationSource())
         let logger = makeLogger(level: configuration.logLevel)
-        try await SchemaCheck.run(
-            postgres: configuration.postgres,
-            migrations: try migrations.directory.load(),
-            logger: logger
-        )
+        let check = SchemaCheck(postgres: configuration.postgres, migrations: try migrations.directory.load())
+        let isReached = try await check()
+        if !isReached {
+            logger.warning("the database can't be reached; requests are refused until it can. Why, says: selfie doctor")
+        }
         let service = PhotoService(
             configuration: configuration,
             hostname: hostname,
             port: port ?? configuration.port,
             logger: logger
         )
-        try await ServiceGroup.runUntilSignal(service, logger: logger)
+        try await ServiceGroup.runUntilSignal(isReached ? [service] : [service, check], logger: logger)
     }
 }
 

@@ -68,6 +68,47 @@ struct ServeStartTests {
         }
     }
 
+    @Test(
+        "A database that comes later is looked at then: what lacks migrations ends it, another is served",
+        arguments: [true, false]
+    )
+    func databaseLater(isMigrated: Bool) async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await ServedSelfie.withClient(databaseURL) { postgres in
+                let name = "late_\(UUID().uuidString.prefix(8).lowercased())"
+                var address = try #require(URLComponents(string: databaseURL))
+                address.path = "/\(name)"
+                let lateURL = try #require(address.string)
+                try await TemporaryFolder.with { folder in
+                    let served = try await ServedSelfie.start(
+                        databaseURL: lateURL,
+                        objects: .disk(folder.appending(path: "objects")),
+                        directory: folder,
+                        postgres: postgres
+                    )
+                    #expect(served.process.output.contains("selfie doctor"))
+                    #expect(try await served.service.list(token: "any").status == 503)
+                    let template = isMigrated ? "selfie_template" : "template1"
+                    let creation = PostgresQuery(stringLiteral: "CREATE DATABASE \(name) TEMPLATE \(template)")
+                    // Of a template that another test copies right now, no copy can be made.
+                    #expect(try await eventually { (try? await postgres.execute(creation)) != nil })
+                    if isMigrated {
+                        #expect(try await eventually { try await served.service.list(token: "any").status == 401 })
+                        // The next look, too, finds nothing to complain of.
+                        try await Task.sleep(for: .seconds(1.5))
+                        #expect(try await served.service.list(token: "any").status == 401)
+                        served.process.signal(SIGTERM)
+                        #expect(try await served.process.waitForExit() == 0)
+                    } else {
+                        #expect(try await served.process.waitForExit() != 0)
+                        #expect(served.process.output.contains("selfie migrate"))
+                    }
+                    try await postgres.execute(PostgresQuery(stringLiteral: "DROP DATABASE \(name) WITH (FORCE)"))
+                }
+            }
+        }
+    }
+
     @Test("A folder of migrations that is not there ends it with a message")
     func noMigrations() async throws {
         try await TemporaryFolder.with { folder in

@@ -76,7 +76,8 @@ struct AccountRoutes: Sendable {
             context: context,
             needsPassword: !getsTokenWithoutPassword
         )
-        try await limiter.count(.getToken(network: attempt.source.address.network))
+        let network = attempt.source.address.network
+        try await limiter.count(.getToken(network: network), ofUser: nil, from: attempt.source)
         let found = getsTokenWithoutPassword ? try await signIn.withoutPassword(attempt) : try await signIn(attempt)
         guard let (_, issued) = found else { throw Self.wrongCredentials }
         return Response.json { json in
@@ -125,14 +126,24 @@ struct AccountRoutes: Sendable {
     @Sendable
     private func handleClearToken(request: Request, context: SessionRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
+        let isForAll = try Self.flag("all", in: parameters)
         try context.session.requireAlive(at: now(), otherwise: "You don't have permission to do this task")
         let (session, source) = (context.session, sources.source(of: request, context: context))
-        switch (request.method, parameters["all"]) {
+        switch (request.method, isForAll) {
         case (.head, _): break
-        case (_, "true"): try await sessions.endAll(ofUser: session.userID, from: source)
-        default: try await sessions.end(id: session.id, ofUser: session.userID, as: .tokenCleared, from: source)
+        case (_, true): try await sessions.endAll(ofUser: session.userID, from: source)
+        case (_, false): try await sessions.end(id: session.id, ofUser: session.userID, as: .tokenCleared, from: source)
         }
         return .message("Token cleared")
+    }
+
+    /// A parameter that says yes or no, which not to give means as well.
+    private static func flag(_ name: String, in parameters: RequestParameters) throws(ServiceError) -> Bool {
+        guard let text = parameters[name]?.trimmingWhitespace(), !text.isEmpty else { return false }
+        guard let value = Bool(settingText: text) else {
+            throw ServiceError(status: .badRequest, message: "\(name) - is invalid,")
+        }
+        return value
     }
 
     @Sendable

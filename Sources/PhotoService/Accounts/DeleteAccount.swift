@@ -15,7 +15,11 @@ struct DeleteAccount: Sendable {
     /// - Throws: `RateLimitExceeded`, `ServiceError.tokenAccessDenied` when the account was gone or disabled already,
     ///   `PostgresError`, `PasswordHasherError`.
     func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws -> Bool {
-        let counted = try await limiter.count(.passwordOfSession(id: session.id))
+        let counted = try await limiter.count(
+            .passwordOfSession(id: session.id),
+            ofUser: session.userID,
+            from: source
+        )
         let deleted: Void? = try await limiter.givingBack(counted) {
             try await delete(userID: session.userID, password: password, from: source)
         }

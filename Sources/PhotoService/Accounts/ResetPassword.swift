@@ -27,7 +27,11 @@ struct ResetPassword: Sendable {
         device: String?,
         from source: RequestSource
     ) async throws -> (user: User, issued: IssuedToken)? {
-        let counted = try await limiter.count(.passwordOfSession(id: session.id))
+        let counted = try await limiter.count(
+            .passwordOfSession(id: session.id),
+            ofUser: session.userID,
+            from: source
+        )
         let changed = try await limiter.givingBack(counted) {
             try await change(userID: session.userID, old: old, new: new, device: device, from: source)
         }

@@ -77,18 +77,22 @@ struct SignIn: Sendable {
         _ attempt: SignInAttempt,
         of found: (user: User, isKnownNetwork: Bool)?
     ) async throws -> CountedActions {
-        let network = attempt.source.address.network
-        do {
-            if let found, found.isKnownNetwork {
-                return try await limiter.count(.passwordFromKnownNetwork(userID: found.user.id, network: network))
-            }
-            let name: AccountName = found.map { .user(id: $0.user.id) } ?? .unknown(email: attempt.email)
-            // The address first: one that is refused anyway must not use up what an account has.
-            return try await limiter.count(.signIn(network: network), .password(name))
-        } catch let error as RateLimitExceeded {
-            if error.isFirst { try await audit.add(.signInLimited, userID: found?.user.id, from: attempt.source) }
-            throw error
+        let (network, userID) = (attempt.source.address.network, found?.user.id)
+        if let found, found.isKnownNetwork {
+            return try await limiter.count(
+                .passwordFromKnownNetwork(userID: found.user.id, network: network),
+                ofUser: userID,
+                from: attempt.source
+            )
         }
+        let name: AccountName = userID.map { .user(id: $0) } ?? .unknown(email: attempt.email)
+        // The address first: one that is refused anyway must not use up what an account has.
+        return try await limiter.count(
+            .signIn(network: network),
+            .password(name),
+            ofUser: userID,
+            from: attempt.source
+        )
     }
 
     private func begin(_ attempt: SignInAttempt, user: User, password: Password) async throws -> IssuedToken? {

@@ -1,15 +1,30 @@
 package import FoundationEssentials
 import Postgres
 
+/// What JSON shows as null, and not by leaving it out, so that all objects have one shape.
+@propertyWrapper
+package struct Nullable<Value: Encodable & Sendable>: Sendable, Encodable {
+    package var wrappedValue: Value?
+
+    package init(wrappedValue: Value?) {
+        self.wrappedValue = wrappedValue
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
+    }
+}
+
 /// An account as its administrator sees it.
 package struct UserSummary: Sendable, Encodable {
     package let id: Int
     package let firstName: String
     package let lastName: String
     package let email: String
-    package let createdAt: Date?
+    @Nullable package var createdAt: Date?
     /// Nil for one that may be used.
-    package let disabledAt: Date?
+    @Nullable package var disabledAt: Date?
     package let photoCount: Int
     /// Of sessions that have not expired.
     package let sessionCount: Int
@@ -29,7 +44,7 @@ package struct UserSummary: Sendable, Encodable {
 /// A session as an administrator sees it.
 package struct SessionSummary: Sendable, Encodable {
     package let id: Int
-    package let device: String?
+    @Nullable package var device: String?
     package let createdAt: Date
     package let lastUsedAt: Date
     package let expiresAt: Date
@@ -41,10 +56,10 @@ package struct AuditSummary: Sendable, Encodable {
     package let happenedAt: Date
     package let event: String
     /// Nil when nobody has the account that was meant.
-    package let userID: Int?
+    @Nullable package var userID: Int?
     /// Nil for what was done on the command line, and when the account is gone.
-    package let address: String?
-    package let requestID: String?
+    @Nullable package var address: String?
+    @Nullable package var requestID: String?
 
     private enum CodingKeys: String, CodingKey {
         case id, happenedAt, event, address

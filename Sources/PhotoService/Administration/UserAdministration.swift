@@ -11,7 +11,7 @@ package struct UserAdministration: Sendable {
     ///   - configuration: The database.
     ///   - body: What to do.
     /// - Returns: What the body returns.
-    /// - Throws: What the body throws, or `UserAdministrationError.notMigrated`.
+    /// - Throws: What the body throws, `UserAdministrationError.notMigrated` or `.unreachable`.
     package static func with<Result>(
         _ configuration: PostgresConfiguration,
         _ body: (UserAdministration) async throws -> Result
@@ -26,6 +26,8 @@ package struct UserAdministration: Sendable {
             }
         } catch let error as PostgresError where [.undefinedTable, .undefinedColumn].contains(error.sqlState) {
             throw UserAdministrationError.notMigrated
+        } catch PostgresError.cannotConnect {
+            throw UserAdministrationError.unreachable
         }
     }
 

@@ -25,11 +25,13 @@ package enum UserSelector: Sendable, CustomStringConvertible {
 package enum UserAdministrationError: Error, CustomStringConvertible {
     case noSuchUser(UserSelector)
     case notMigrated
+    case unreachable
 
     package var description: String {
         switch self {
         case .noSuchUser(let selector): "There is no user \(selector)."
         case .notMigrated: "The database lacks migrations. Run: selfie migrate"
+        case .unreachable: "The database can't be reached. Why, says: selfie doctor"
         }
     }
 }

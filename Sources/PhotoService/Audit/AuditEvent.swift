@@ -3,8 +3,14 @@ enum AuditEvent: String, Sendable, CaseIterable {
     case signUp = "sign_up"
     case signIn = "sign_in"
     case signInFailed = "sign_in_failed"
-    /// Sign-ins began to be refused for a while, since too many failed.
+    /// Sign-ins began to be refused for a while, since too many failed; noted once for each while.
     case signInLimited = "sign_in_limited"
+    /// The same with passwords that came with a token, sign-ups, calls of `get_token`, guesses at tokens and uploads.
+    case passwordLimited = "password_limited"
+    case signUpLimited = "sign_up_limited"
+    case getTokenLimited = "get_token_limited"
+    case tokenGuessesLimited = "token_guesses_limited"
+    case uploadsLimited = "uploads_limited"
     case tokenCleared = "token_cleared"
     case allTokensCleared = "all_tokens_cleared"
     case sessionEnded = "session_ended"

@@ -34,21 +34,21 @@ struct AuditStore: Sendable {
         )
     }
 
-    /// How long an event keeps the address that it came from.
-    private static let addressDaysMax = 90
-    /// How many addresses are removed at a time.
+    /// How long an event keeps the address that it came from and its request's id, which a client may have chosen.
+    private static let sourceDaysMax = 90
+    /// How many events forget theirs at a time.
     private static let batchSize = 5_000
 
-    /// Removes the addresses of events that happened long ago.
+    /// Removes where events came from that happened long ago.
     ///
     /// - Returns: Whether there may be more.
     /// - Throws: `PostgresError`.
-    func removeOldAddresses() async throws -> Bool {
+    func removeOldSources() async throws -> Bool {
         let count = try await postgres.execute(
             """
-            UPDATE audit_events SET address = NULL WHERE id IN (
-                SELECT id FROM audit_events WHERE address IS NOT NULL
-                    AND happened_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.addressDaysMax)::integer)
+            UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (
+                SELECT id FROM audit_events WHERE (address IS NOT NULL OR request_id IS NOT NULL)
+                    AND happened_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.sourceDaysMax)::integer)
                 LIMIT \(Self.batchSize) FOR UPDATE SKIP LOCKED
             )
             """

@@ -8,11 +8,11 @@ extension SettingsReader {
         limit("RATE_LIMIT_GET_TOKEN_PER_ADDRESS", &limits.getTokenPerAddress)
         limit("RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS", &limits.tokenGuessesPerAddress)
         limit("RATE_LIMIT_UPLOADS_PER_USER", &limits.uploadsPerUser)
-        let isOn = optional("RATE_LIMITS", "on or off") { ["on": true, "off": false][$0.lowercased()] } ?? true
+        let isOn = optional("RATE_LIMITS", "on or off") { Bool(settingText: $0) } ?? true
         return isOn ? limits : nil
     }
 
     private mutating func limit(_ key: String, _ limit: inout RateLimit) {
-        limit = optional(key, "a number and a time, such as 10/15m") { RateLimit($0) } ?? limit
+        limit = optional(key, RateLimit.expected) { RateLimit($0) } ?? limit
     }
 }

@@ -44,13 +44,7 @@ struct SettingsReader {
     }
 
     mutating func boolean(_ key: String, default fallback: Bool) -> Bool {
-        optional(key, "true or false") { text in
-            switch text.lowercased() {
-            case "true", "yes", "1": true
-            case "false", "no", "0": false
-            default: nil
-            }
-        } ?? fallback
+        optional(key, "true or false") { Bool(settingText: $0) } ?? fallback
     }
 
     mutating func logLevel() -> Logger.Level {
@@ -98,4 +92,17 @@ struct SettingsReader {
 
     /// What no URL may hold (RFC 3986, appendix A), but Foundation takes; an origin is copied into JSON as it is.
     private static let forbiddenInOrigins = Array("\"\\<>^`{|}".utf8)
+}
+
+extension Bool {
+    /// Reads yes or no, in the spellings that settings and parameters may have.
+    ///
+    /// - Parameter settingText: `true`, `yes`, `on` or `1`, or the opposite, without regard to case; nil for others.
+    init?(settingText: String) {
+        switch settingText.lowercased() {
+        case "true", "yes", "on", "1": self = true
+        case "false", "no", "off", "0": self = false
+        default: return nil
+        }
+    }
 }

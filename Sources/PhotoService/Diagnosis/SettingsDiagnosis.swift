@@ -66,7 +66,7 @@ struct SettingsDiagnosis {
     }
 
     private var rateLimits: Explanation? {
-        guard source.value(of: "RATE_LIMITS")?.lowercased() == "off" else { return nil }
+        guard source.value(of: "RATE_LIMITS").flatMap(Bool.init(settingText:)) == false else { return nil }
         return Explanation(
             text: "RATE_LIMITS is off: passwords may be tried as often as anybody likes",
             advice: "That is for load tests. Remove RATE_LIMITS, and raise single limits that are too low for you."

@@ -1,29 +1,53 @@
-package import Logging
+import Logging
 package import Migrations
 package import Postgres
+import ServiceLifecycle
 
-/// A look at the database before the first request.
-package enum SchemaCheck {
-    /// Refuses a database that lacks migrations.
-    ///
-    /// One that can't be reached is no reason not to start: requests are answered 503 until it is back.
-    ///
+/// A look at the database's migrations: before the first request, or else as soon as the database can be reached.
+package struct SchemaCheck: Service {
+    private let postgres: PostgresConfiguration
+    private let migrations: [Migration]
+
+    /// How often a database is tried that can't be reached.
+    private static let interval: Duration = .seconds(1)
+
     /// - Parameters:
     ///   - postgres: The database.
     ///   - migrations: The steps that the service relies on.
-    ///   - logger: Told when the database can't be reached.
+    package init(postgres: PostgresConfiguration, migrations: [Migration]) {
+        self.postgres = postgres
+        self.migrations = migrations
+    }
+
+    /// Refuses a database that lacks migrations.
+    ///
+    /// - Returns: Whether the database could be reached; one that can't is no reason not to start.
     /// - Throws: `ServiceStartError.pendingMigrations`, or `PostgresError` when the database refuses.
-    package static func run(
-        postgres: PostgresConfiguration,
-        migrations: [Migration],
-        logger: Logger
-    ) async throws {
+    package func callAsFunction() async throws -> Bool {
         do {
             let plan = try await Migrator(configuration: postgres, migrations: migrations).status()
             let pending = plan.entries.filter { $0.state == .pending }
             guard pending.isEmpty else { throw ServiceStartError.pendingMigrations(count: pending.count) }
+            return true
         } catch MigrationError.unreachable {
-            logger.warning("the database can't be reached; requests are refused until it can")
+            return false
         }
+    }
+
+    /// Looks again and again until the database can be reached, and then waits for the shutdown.
+    ///
+    /// - Throws: As above.
+    package func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    if try await self() { break }
+                } catch  where Task.isCancelled {
+                    return
+                }
+                try? await Task.sleep(for: Self.interval)
+            }
+        }
+        try? await gracefulShutdown()
     }
 }

@@ -20,20 +20,16 @@ struct Housekeeper: Service {
     private func tidy() async {
         let (sessions, audit) = (SessionStore(postgres: postgres), AuditStore(postgres: postgres))
         let (limits, addresses) = (RateLimitStore(postgres: postgres), KnownAddressStore(postgres: postgres))
-        await remove("expired sessions") { try await sessions.removeExpired() }
-        await remove("ended limits") { try await limits.removeEnded() }
-        await remove("known addresses") { try await addresses.removeUnused() }
-        await remove("addresses of events") { try await audit.removeOldAddresses() }
-    }
-
-    /// Removes batch by batch, so that no statement takes long however much there is.
-    private func remove(_ what: String, batch: () async throws -> Bool) async {
         do {
-            while try await batch() {}
+            // Batch by batch, so that no statement takes long however much there is.
+            while try await sessions.removeExpired() {}
+            while try await limits.removeEnded() {}
+            while try await addresses.removeUnused() {}
+            while try await audit.removeOldSources() {}
         } catch {
             // What was broken off by the end of the service did not fail.
             if Task.isCancelled { return }
-            logger.warning("\(what) could not be removed; it will be tried again", metadata: ["error": "\(error)"])
+            logger.warning("tidying up failed and will be tried again", metadata: ["error": "\(error)"])
         }
     }
 }

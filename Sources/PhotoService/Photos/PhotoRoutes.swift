@@ -42,7 +42,10 @@ struct PhotoRoutes: Sendable {
             throw ServiceError.parametersMissing
         }
         let isAlive = !context.session.isExpired(at: now())
-        if isAlive { try await limiter.count(.upload(userID: context.session.userID)) }
+        if isAlive {
+            let (userID, source) = (context.session.userID, sources.source(of: request, context: context))
+            try await limiter.count(.upload(userID: userID), ofUser: userID, from: source)
+        }
         let form = try await UploadForm(
             request: request,
             context: context,

@@ -43,7 +43,7 @@ package struct PhotoStore: Sendable {
         """
     }
 
-    /// What is known of a photo that is to be served.
+    /// What is known of a photo that is to be served, unless its owner's account is disabled.
     ///
     /// - Parameter randomID: The photo's id.
     /// - Returns: nil when there is no such photo.
@@ -53,6 +53,7 @@ package struct PhotoStore: Sendable {
             """
             SELECT name, content_type, byte_count, created_at FROM photos
             WHERE random_id = \(randomID) AND state = 'ready'
+                AND NOT EXISTS (SELECT FROM users WHERE id = user_id AND disabled_at IS NOT NULL)
             """
         )
         guard let row = rows.first else { return nil }

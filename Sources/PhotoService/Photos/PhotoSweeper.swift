@@ -37,6 +37,8 @@ struct PhotoSweeper: Service {
         do throws(ObjectStoreError) {
             try await objects.prepare()
         } catch {
+            // What was broken off by the end of the service says nothing of the store.
+            if Task.isCancelled { return false }
             if error.isMissingBucket {
                 logger.warning("there is no bucket yet; the first upload makes it")
             } else {

@@ -8,6 +8,11 @@ struct RateLimit: Sendable, Equatable {
     /// A month.
     private static let secondsMax = 30 * 86_400
 
+    /// What a text must be to be read.
+    static let expected = """
+        a count from 1 to \(countMax), a slash and a time from 1s to 30d, in s, m, h or d, such as 10/15m
+        """
+
     init(_ count: Int, per seconds: Int) {
         self.count = count
         self.seconds = seconds
@@ -16,7 +21,7 @@ struct RateLimit: Sendable, Equatable {
     /// Reads a limit such as `10/15m`: a count, and a number with s, m, h or d behind it.
     init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard halves.count == 2, let count = Int(halves[0]), (1...Self.countMax).contains(count),
+        guard !text.contains("+"), halves.count == 2, let count = Int(halves[0]), (1...Self.countMax).contains(count),
             let unit = halves[1].last.flatMap({ Self.secondsByUnit[$0] }),
             let number = Int(halves[1].dropLast()), (1...Self.secondsMax).contains(number),
             number * unit <= Self.secondsMax

@@ -27,6 +27,7 @@ enum AccountName: Sendable {
 /// Counts what is done, for all processes together, and refuses what is done too often.
 struct RateLimiter: Sendable {
     private let store: RateLimitStore
+    private let audit: AuditStore
     /// Nil when they are off.
     private let limits: RateLimits?
     private let authenticator: MessageAuthenticator
@@ -34,37 +35,46 @@ struct RateLimiter: Sendable {
 
     /// - Parameters:
     ///   - store: Where the counts are.
+    ///   - audit: Told when a limit begins to refuse.
     ///   - limits: The limits; nil for none.
     ///   - secret: Makes the keys of counts name nobody to who reads them.
-    init(store: RateLimitStore, limits: RateLimits?, secret: String) {
+    init(store: RateLimitStore, audit: AuditStore, limits: RateLimits?, secret: String) {
         self.store = store
+        self.audit = audit
         self.limits = limits
         authenticator = MessageAuthenticator(key: Array("rate limits\0\(secret)".utf8))
     }
 
     /// Counts actions that a request is.
     ///
-    /// - Parameter actions: The actions; those behind one that is refused are not counted.
+    /// - Parameters:
+    ///   - actions: The actions; those behind one that is refused are not counted.
+    ///   - userID: Whose account they are about; nil when there is none.
+    ///   - source: Where the request came from.
     /// - Returns: What was counted, to be given back by who turns out to have been right.
     /// - Throws: `RateLimitExceeded`, `PostgresError`.
     @discardableResult
-    func count(_ actions: LimitedAction...) async throws -> CountedActions {
+    func count(
+        _ actions: LimitedAction...,
+        ofUser userID: Int?,
+        from source: RequestSource
+    ) async throws -> CountedActions {
         guard let limits else { return CountedActions(keys: []) }
         let keys = actions.map { key(of: $0) }
         for key in keys {
             if let refusal = memory.refusal(of: key, now: .now) { throw refusal }
         }
-        for (action, key) in zip(actions, keys) { try await count(key, limit: limits.limit(of: action)) }
+        for (action, key) in zip(actions, keys) {
+            let limit = limits.limit(of: action)
+            let count = try await store.count(key, limit: limit)
+            guard count.count > limit.count else { continue }
+            let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft)
+            memory.remember(key, exceeded, now: .now)
+            // The first refusal of a window tells of all of them.
+            if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
+            throw exceeded
+        }
         return CountedActions(keys: keys)
-    }
-
-    private func count(_ key: String, limit: RateLimit) async throws {
-        let count = try await store.count(key, limit: limit)
-        guard count.count > limit.count else { return }
-        let isFirst = count.count == limit.count + 1
-        let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft, isFirst: isFirst)
-        memory.remember(key, exceeded, now: .now)
-        throw exceeded
     }
 
     /// Takes back what was counted.
@@ -116,8 +126,6 @@ struct RateLimitExceeded: Error {
     let limit: RateLimit
     /// Until the window ends.
     let secondsLeft: Int
-    /// Whether it is the first refusal of a window.
-    let isFirst: Bool
 
     /// What the client sees.
     ///
@@ -153,6 +161,18 @@ extension RateLimits {
 }
 
 extension LimitedAction {
+    /// What is noted when it begins to be refused.
+    fileprivate var refusal: AuditEvent {
+        switch self {
+        case .password, .passwordFromKnownNetwork, .signIn: .signInLimited
+        case .passwordOfSession: .passwordLimited
+        case .signUp: .signUpLimited
+        case .getToken: .getTokenLimited
+        case .tokenGuess: .tokenGuessesLimited
+        case .upload: .uploadsLimited
+        }
+    }
+
     /// A text that no other action by anybody has.
     fileprivate var text: String {
         switch self {

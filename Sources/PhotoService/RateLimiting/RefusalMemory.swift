@@ -45,8 +45,7 @@ final class RefusalMemory: Sendable {
         let (seconds, fraction) = (found.windowEnd - now).components
         return RateLimitExceeded(
             limit: found.limit,
-            secondsLeft: max(1, Int(seconds) + (fraction > 0 ? 1 : 0)),
-            isFirst: false
+            secondsLeft: max(1, Int(seconds) + (fraction > 0 ? 1 : 0))
         )
     }
 

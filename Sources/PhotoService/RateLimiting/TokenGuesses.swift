@@ -16,7 +16,7 @@ struct TokenGuesses: Sendable {
     /// - Throws: `RateLimitExceeded`, `PostgresError`.
     func refusal(of request: Request, context: some ConnectionContext) async throws -> ServiceError {
         let source = sources.source(of: request, context: context)
-        try await limiter.count(.tokenGuess(network: source.address.network))
+        try await limiter.count(.tokenGuess(network: source.address.network), ofUser: nil, from: source)
         return .tokenAccessDenied
     }
 }

@@ -6,21 +6,21 @@ extension ServiceGroup {
     /// How long running requests may take to finish once a process is told to stop; platforms kill it after 30 s.
     private static let shutdownTimeout: Duration = .seconds(25)
 
-    /// Runs a service until it ends, or until SIGTERM or SIGINT asks for a graceful shutdown.
+    /// Runs services until one ends, or until SIGTERM or SIGINT asks for a graceful shutdown.
     ///
     /// - Parameters:
-    ///   - service: The service.
+    ///   - services: The services, those that others need first.
     ///   - logger: Where the group reports to.
-    /// - Throws: What the service throws.
-    package static func runUntilSignal(_ service: some Service, logger: Logger) async throws {
+    /// - Throws: What a service throws.
+    package static func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(
-            services: [
+            services: services.map { service in
                 .init(
                     service: service,
                     successTerminationBehavior: .gracefullyShutdownGroup,
                     failureTerminationBehavior: .cancelGroup
                 )
-            ],
+            },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

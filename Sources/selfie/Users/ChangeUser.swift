@@ -69,7 +69,10 @@ struct DeleteUser: AsyncParsableCommand {
     func run() async throws {
         let user = try await argument.withUsers { users in
             let user = try await users.find(argument.user)
-            guard yes || isConfirmed(user) else { throw ExitCode.failure }
+            guard yes || isConfirmed(user) else {
+                FileHandle.standardError.write(Data("Nothing was deleted.\n".utf8))
+                throw ExitCode.failure
+            }
             try await users.delete(.id(user.id))
             return user
         }
@@ -82,6 +85,6 @@ struct DeleteUser: AsyncParsableCommand {
         let question = "Delete \(Cell.text(user.email)) (\(user.id)) and \(user.photoCount) photos for ever? [y/N] "
         // Standard output is for the result.
         FileHandle.standardError.write(Data(question.utf8))
-        return readLine()?.lowercased() == "y"
+        return ["y", "yes"].contains(readLine()?.lowercased())
     }
 }

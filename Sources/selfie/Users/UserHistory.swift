@@ -58,7 +58,7 @@ struct UserAudit: AsyncParsableCommand {
         try output.print(events) {
             let rows = events.map { event in
                 [
-                    "\(event.id)", Cell.date(event.happenedAt), event.event, event.userID.map { "\($0)" } ?? "",
+                    "\(event.id)", Cell.time(event.happenedAt), event.event, event.userID.map { "\($0)" } ?? "",
                     event.address ?? "", Cell.text(event.requestID),
                 ]
             }

@@ -66,11 +66,12 @@ struct UserOutcome: Encodable {
 enum Cell {
     /// A date to the minute, in UTC.
     static func date(_ date: Date?) -> String {
-        guard let date else { return "" }
-        return date.formatted(
-            .iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false)
-        )
-        .prefix(16).description
+        date.map { String(time($0).prefix(16)) } ?? ""
+    }
+
+    /// A date to the second, in UTC.
+    static func time(_ date: Date) -> String {
+        date.formatted(.iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false))
     }
 
     /// A text that people typed in, without what would move a terminal's cursor or turn its text around.

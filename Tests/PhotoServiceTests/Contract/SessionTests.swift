@@ -16,11 +16,11 @@ struct SessionTests {
     func clearOne() async throws {
         try await TestService.run { service in
             var tokens = [try await service.makeToken()]
-            for _ in 0..<3 { tokens.append(try await service.newToken()) }
-            #expect(Set(tokens).count == 4)
+            for _ in 0..<4 { tokens.append(try await service.newToken()) }
+            #expect(Set(tokens).count == 5)
             let clears = [
                 ("GET /api/clear_token", Scenario.Payload.none), ("POST /api/clear_token", .json(#"{"all":"false"}"#)),
-                ("DELETE /api/clear_token", .form([("all", "")])),
+                ("DELETE /api/clear_token", .form([("all", "")])), ("POST /api/clear_token", .form([("all", "0")])),
             ]
             for (index, (request, payload)) in clears.enumerated() {
                 try await service.check(
@@ -45,7 +45,8 @@ struct SessionTests {
             _ = try await service.signUp(email: "ada@example.com")
             let forms: [(query: String, payload: Scenario.Payload)] = [
                 ("?all=true", .none), ("", .form([("all", "true")])), ("", .json(#"{"all":true}"#)),
-                ("", .multipart([("all", "true")])),
+                ("", .multipart([("all", "true")])), ("?all=1", .none), ("?all=TRUE", .none),
+                ("", .json(#"{"all":"yes"}"#)),
             ]
             for method in ["GET", "POST", "DELETE"] {
                 for (query, payload) in forms {
@@ -62,6 +63,27 @@ struct SessionTests {
                     #expect(try await Self.alive(ada + [bob], service) == [false, false, true])
                 }
             }
+        }
+    }
+
+    @Test("What is neither yes nor no is refused, so that nobody believes that all sessions have ended")
+    func clearNone() async throws {
+        try await TestService.run { service in
+            let tokens = [try await service.makeToken(), try await service.newToken()]
+            for method in ["GET", "POST", "DELETE"] {
+                for all in ["all", "2", "ture", "nein"] {
+                    try await service.check(
+                        Scenario(
+                            "\(method) \(all)",
+                            "\(method) /api/clear_token?all=\(all)",
+                            authorization: tokenHeader(tokens[0]),
+                            status: 400,
+                            message: "all - is invalid,"
+                        )
+                    )
+                }
+            }
+            #expect(try await Self.alive(tokens, service) == [true, true])
         }
     }
 

@@ -14,6 +14,23 @@ struct RateLimitTests {
         ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1"].merging(limits) { $1 }
     }
 
+    /// Expects that it was noted, once, that a limit began to refuse.
+    private static func expectNoted(
+        _ event: String,
+        ofUser hasUser: Bool = false,
+        by service: TestService
+    ) async throws {
+        let rows = try await service.postgres.query(
+            "SELECT user_id, address FROM audit_events WHERE event = \(event)"
+        )
+        #expect(rows.count == 1)
+        let (userID, address): (Int?, String) = (
+            try rows.first?.decodeIfPresent("user_id"), try #require(rows.first).decode("address")
+        )
+        #expect((userID != nil) == hasUser)
+        #expect(address.hasPrefix(hasUser ? "127." : "192.0.2."))
+    }
+
     @Test("Sign-ups of an address are limited, with headers that tell how, and nothing is left of one too many")
     func signUps() async throws {
         try await TestService.run(settings: Self.settings(["RATE_LIMIT_SIGNUP_PER_ADDRESS": "2/1h"])) { service in
@@ -32,6 +49,7 @@ struct RateLimitTests {
             }
             #expect(try await service.count("SELECT count(*) FROM users") == 2)
             #expect(try await service.signUp(email: "b@example.com", headers: Self.from("192.0.2.2")).status == 200)
+            try await Self.expectNoted("sign_up_limited", by: service)
         }
     }
 
@@ -51,6 +69,7 @@ struct RateLimitTests {
                 )
                 #expect(answer.status == (number == 3 ? 429 : 200))
             }
+            try await Self.expectNoted("get_token_limited", by: service)
         }
     }
 
@@ -71,6 +90,7 @@ struct RateLimitTests {
             for (method, target) in guesses { #expect(try await call(method, target, "guess") == 429) }
             #expect(try await call("GET", "/api/get_photos", token) == 200)
             #expect(try await call("GET", "/api/sessions", token) == 200)
+            try await Self.expectNoted("token_guesses_limited", by: service)
             // Who sends none guesses none.
             #expect(try await service.send("GET", "/api/get_photos", headers: Self.from("192.0.2.1")).status == 401)
         }
@@ -86,6 +106,7 @@ struct RateLimitTests {
             }
             #expect(try await service.count("SELECT count(*) FROM photos") == 3)
             #expect(service.objects.keys().count == 3)
+            try await Self.expectNoted("uploads_limited", ofUser: true, by: service)
             let other = try await service.makeToken(email: "bob@example.com")
             #expect(try await service.upload(token: other).status == 200)
         }
@@ -117,6 +138,7 @@ struct RateLimitTests {
             #expect(try await reset(wrong).status == 401)
             #expect(try await leave().status == 429)
             #expect(try await reset(try TestService.encrypt("my password")).status == 429)
+            try await Self.expectNoted("password_limited", ofUser: true, by: service)
             // The session itself is as good as ever.
             #expect(try await service.list(token: token).status == 200)
         }
@@ -214,6 +236,7 @@ struct RateLimitTests {
             ("10/15m", RateLimit(10, per: 900)), ("1/1s", RateLimit(1, per: 1)), ("500/2h", RateLimit(500, per: 7_200)),
             ("3/30d", RateLimit(3, per: 2_592_000)), ("", nil), ("10", nil), ("10/", nil), ("/1h", nil), ("0/1h", nil),
             ("10/0s", nil), ("-1/1h", nil), ("10/1w", nil), ("10/31d", nil), ("10/1h/2", nil), ("ten/1h", nil),
+            ("+5/5m", nil), ("5/+5m", nil),
             ("1000001/1h", nil), ("10/99999999999999999999d", nil), ("1/9223372036854775807d", nil),
         ] as [(String, RateLimit?)]
     )

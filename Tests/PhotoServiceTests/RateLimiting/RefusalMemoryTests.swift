@@ -9,7 +9,7 @@ struct RefusalMemoryTests {
     private let memory = RefusalMemory()
 
     private func remember(_ key: String, secondsLeft: Int = 30, now: ContinuousClock.Instant = now) {
-        let exceeded = RateLimitExceeded(limit: Self.limit, secondsLeft: secondsLeft, isFirst: true)
+        let exceeded = RateLimitExceeded(limit: Self.limit, secondsLeft: secondsLeft)
         memory.remember(key, exceeded, now: now)
     }
 
@@ -19,7 +19,6 @@ struct RefusalMemoryTests {
         for (milliseconds, secondsLeft) in [(0, 30), (1, 30), (999, 30), (1_000, nil)] as [(Int, Int?)] {
             let refusal = memory.refusal(of: "a", now: Self.now + .milliseconds(milliseconds))
             #expect(refusal?.secondsLeft == secondsLeft)
-            #expect(refusal?.isFirst != true)
             #expect(refusal.map { $0.limit == Self.limit } ?? true)
         }
         remember("a", secondsLeft: 1)
