@@ -22,6 +22,8 @@ package struct RawConnection {
     ) async throws -> Result {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelOption(.allowRemoteHalfClosure, value: true)
+            // When thousands come at once the kernel tries again, and each time waits twice as long.
+            .connectTimeout(.seconds(60))
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     // Otherwise `finish` would send nothing.
