@@ -25,7 +25,7 @@ struct OutageTests {
 
     @Test("An idle connection that the server ended is noticed, and the next query works")
     func idleConnectionsEnded() async throws {
-        try await withClient(connectionsMax: 3) { client, url in
+        try await withClient(connectionsMax: 4) { client, url in
             // Three at once take three connections.
             try await client.withConnection { first in
                 try await client.withConnection { second in

@@ -42,8 +42,14 @@ struct PoolModelTests {
         }
 
         private mutating func assign(_ id: UInt64, to connection: UInt64) {
-            #expect(waiting.first?.id == id, "first come, first served")
-            let waiter = waiting.removeFirst()
+            let lent = users.values.count { $0.first?.demand == .lease }
+            let first = waiting.firstIndex { $0.demand == .statement || lent < limits.leasesMax }
+            guard let first, waiting[first].id == id else {
+                Issue.record("not first come, first served")
+                return
+            }
+            let waiter = waiting.remove(at: first)
+            #expect(waiter.demand == .statement || lent < limits.leasesMax)
             guard let others = users[connection] else {
                 Issue.record("assigned a connection that is not open")
                 return

@@ -87,11 +87,34 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "No more than allowed wait",
+                "No more than allowed wait for the same",
                 limits: { ($0.connectionsMax, $0.waitersMax) = (1, 2) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
-                    (.statement(4), ["full"]), (.lease(5), ["full"]), (.returned(1), ["2 on 1"]), (.statement(6), []),
+                    (.lease(4), []), (.lease(5), ["full"]), (.statement(6), []), (.statement(7), ["full"]),
+                    (.returned(1), ["2 on 1"]), (.lease(8), []), (.lease(9), ["full"]),
+                ]
+            ),
+            PoolScenario(
+                "One connection is never lent, so that no statement waits for a flood of leases",
+                limits: { $0.connectionsMax = 3 },
+                [
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
+                    (.opened(2), ["2 on 2"]), (.lease(3), []), (.lease(4), []), (.statement(5), ["open 3"]),
+                    (.opened(3), ["5 on 3"]), (.statement(6), ["6 on 3"]), (.statement(7), []),
+                    (.released(3), ["7 on 3"]),
+                    (.returned(2), ["3 on 2"]), (.statement(8), []), (.lost(1), ["open 4"]), (.opened(4), ["4 on 4"]),
+                    (.released(3), ["8 on 3"]),
+                ]
+            ),
+            PoolScenario(
+                "A lease that may be lent a connection is not overtaken",
+                limits: { $0.connectionsMax = 3 },
+                [
+                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
+                    (.statement(3), ["open 3"]), (.lease(4), []), (.opened(2), ["2 on 2", "3 on 1"]),
+                    (.statement(5), []),
+                    (.opened(3), ["4 on 3"]), (.released(1), ["5 on 1"]),
                 ]
             ),
             PoolScenario(

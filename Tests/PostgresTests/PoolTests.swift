@@ -38,6 +38,34 @@ struct PoolTests {
         }
     }
 
+    @Test("A flood of writes that wait for a lock keeps no reader out")
+    func flood() async throws {
+        try await withClient(
+            connectionsMax: 4,
+            adjust: { $0.pool.leaseTimeout = .seconds(2) }
+        ) { client, url async throws in
+            try await client.execute("CREATE TABLE things (id int)")
+            try await client.execute("INSERT INTO things VALUES (1)")
+            try await withClient(url: url, connectionsMax: 1) { other async throws in
+                try await other.withTransaction { connection async throws in
+                    try await connection.query("SELECT id FROM things FOR UPDATE")
+                    try await withThrowingTaskGroup(of: Void.self) { writes in
+                        for _ in 0..<200 {
+                            writes.addTask { _ = try? await client.execute("UPDATE things SET id = id + 1") }
+                        }
+                        // Longer than any of them waits.
+                        let end = ContinuousClock.now + .seconds(3)
+                        while ContinuousClock.now < end {
+                            let rows = try await client.query("SELECT id FROM things")
+                            #expect(rows.count == 1)
+                        }
+                        writes.cancelAll()
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Who gets no connection in time is told so, and the line goes on")
     func leaseTimeout() async throws {
         try await withClient(connectionsMax: 1, adjust: { $0.pool.leaseTimeout = .seconds(2) }) { client, _ in

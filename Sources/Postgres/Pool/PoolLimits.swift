@@ -8,7 +8,7 @@ package struct PoolLimits: Sendable {
     package var pipelineDepth = 16
     /// A statement that has run this long is slow: others no longer queue up behind it.
     package var slowness: Duration = .milliseconds(20)
-    /// How many callers wait at most; more are refused at once.
+    /// How many callers wait at most, for leases and to share a connection each; more are refused at once.
     package var waitersMax = 4096
     /// How long a caller waits for a connection.
     package var leaseTimeout: Duration = .seconds(2)
@@ -18,6 +18,9 @@ package struct PoolLimits: Sendable {
     package var lifetime: Duration = .seconds(3600)
     /// The longest pause between two attempts to connect.
     package var backOffMax: Duration = .seconds(1)
+
+    /// How many connections are lent at most: all but one, which readers share, where there are more than two.
+    var leasesMax: Int { connectionsMax > 2 ? connectionsMax - 1 : connectionsMax }
 
     /// How many connections a pool has at least where limits are divided among several.
     private static let connectionsPerPoolMin = 4

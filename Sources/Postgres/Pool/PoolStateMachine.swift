@@ -3,8 +3,9 @@ import DequeModule
 /// Who may use which connection, and which to open and close: a pool's decisions, without its I/O.
 ///
 /// A waiter wants to run one statement, for which it shares a connection with others, or a lease, which is a
-/// connection to itself. Waiters are served in the order in which they came. Events change the state; then the owner
-/// carries out ``nextAction(now:)`` until there is none.
+/// connection to itself. Waiters are served in the order in which they came, but no statement waits for leases that wait
+/// since no more are lent: one connection is never lent, so that a flood of leases does not keep readers out. Events
+/// change the state; then the owner carries out ``nextAction(now:)`` until there is none.
 struct PoolStateMachine {
     typealias WaiterID = UInt64
     typealias ConnectionID = UInt64
@@ -31,17 +32,19 @@ struct PoolStateMachine {
 
     private struct Waiter {
         let id: WaiterID
-        let demand: Demand
+        /// In the order in which all came.
+        let number: Int
         let start: ContinuousClock.Instant
         let deadline: ContinuousClock.Instant
     }
 
     private let limits: PoolLimits
     private var connections: [PooledConnection] = []
-    private var waiters: Deque<Waiter> = []
-    private var waitingLeases = 0
-    /// How many of the first waiters were there when connecting failed.
-    private var condemned = 0
+    private var statements: Deque<Waiter> = []
+    private var leases: Deque<Waiter> = []
+    private var lastNumber = 0
+    /// The last waiter who was there when connecting failed.
+    private var lastCondemned = 0
     private var backOff: BackOff
     private var nextConnectionID: ConnectionID = 1
     private var isClosed = false
@@ -52,20 +55,27 @@ struct PoolStateMachine {
     }
 
     var connectionCount: Int { connections.count }
-    var waiterCount: Int { waiters.count }
+    var waiterCount: Int { statements.count + leases.count }
 
-    /// A caller asks for a connection; false when too many are waiting already.
+    /// A caller asks for a connection; false when too many are waiting for the same already.
     mutating func request(_ demand: Demand, as id: WaiterID, now: ContinuousClock.Instant) -> Bool {
-        guard waiters.count < limits.waitersMax else { return false }
-        waiters.append(Waiter(id: id, demand: demand, start: now, deadline: now + limits.leaseTimeout))
-        if demand == .lease { waitingLeases += 1 }
+        let count = demand == .lease ? leases.count : statements.count
+        guard count < limits.waitersMax else { return false }
+        lastNumber += 1
+        let waiter = Waiter(id: id, number: lastNumber, start: now, deadline: now + limits.leaseTimeout)
+        if demand == .lease { leases.append(waiter) } else { statements.append(waiter) }
         return true
     }
 
     /// A caller stops waiting; false when it no longer is.
     mutating func cancel(_ id: WaiterID) -> Bool {
-        guard let position = waiters.firstIndex(where: { $0.id == id }) else { return false }
-        remove(at: position)
+        if let position = statements.firstIndex(where: { $0.id == id }) {
+            statements.remove(at: position)
+        } else if let position = leases.firstIndex(where: { $0.id == id }) {
+            leases.remove(at: position)
+        } else {
+            return false
+        }
         return true
     }
 
@@ -85,7 +95,7 @@ struct PoolStateMachine {
     mutating func failedToOpen(_ id: ConnectionID, now: ContinuousClock.Instant, jitter: Double) {
         connections.removeAll { $0.id == id }
         backOff.failed(now: now, jitter: jitter)
-        if connections.isEmpty { condemned = waiters.count }
+        if connections.isEmpty { lastCondemned = lastNumber }
     }
 
     /// A statement that shared a connection has ended.
@@ -116,10 +126,10 @@ struct PoolStateMachine {
     /// What is to be done next; nil when nothing is.
     mutating func nextAction(now: ContinuousClock.Instant) -> Action? {
         if let refusal = refusal(now: now) { return refusal }
-        if let waiter = waiters.first {
-            if let index = choice(for: waiter.demand, now: now) {
-                connections[index].take(waiter.demand, now: now)
-                remove(at: 0)
+        if let demand = turn {
+            if let index = choice(for: demand, now: now) {
+                connections[index].take(demand, now: now)
+                let waiter = demand == .lease ? leases.removeFirst() : statements.removeFirst()
                 return .assign(waiter.id, connections[index].id, since: waiter.start)
             }
             if mayOpen(now: now) { return open() }
@@ -133,26 +143,43 @@ struct PoolStateMachine {
         var deadline: ContinuousClock.Instant?
         for connection in connections {
             deadline = earlier(deadline, connection.closing(limits, mayShrink: mayShrink))
-            if !waiters.isEmpty { deadline = earlier(deadline, connection.becomesSlow(limits, after: now)) }
+            if waiterCount > 0 { deadline = earlier(deadline, connection.becomesSlow(limits, after: now)) }
         }
-        guard let waiter = waiters.first else { return deadline }
+        guard let waiter = first else { return deadline }
         if let retry = backOff.nextAttempt, retry > now { deadline = earlier(deadline, retry) }
         return earlier(deadline, waiter.deadline)
     }
 
+    /// Who of all came first.
+    private var first: Waiter? {
+        guard let statement = statements.first, let lease = leases.first else {
+            return statements.first ?? leases.first
+        }
+        return statement.number < lease.number ? statement : lease
+    }
+
+    /// How many more connections may be lent.
+    private var lendable: Int { limits.leasesMax - connections.count(where: \.isLeased) }
+
+    /// What the next to be served wants: who came first, unless that is a lease and no more are lent.
+    private var turn: Demand? {
+        guard let lease = leases.first, lendable > 0 else { return statements.isEmpty ? nil : .statement }
+        return statements.first.map { $0.number < lease.number } ?? false ? .statement : .lease
+    }
+
     private mutating func refusal(now: ContinuousClock.Instant) -> Action? {
-        guard let waiter = waiters.first else { return nil }
+        guard let waiter = first else { return nil }
         let reason: Refusal
         if isClosed {
             reason = .closed
-        } else if condemned > 0 {
+        } else if waiter.number <= lastCondemned {
             reason = .cannotConnect
         } else if waiter.deadline <= now {
             reason = backOff.isFailing && !connections.contains(where: \.isOpen) ? .cannotConnect : .timedOut
         } else {
             return nil
         }
-        remove(at: 0)
+        _ = cancel(waiter.id)
         return .refuse(waiter.id, reason)
     }
 
@@ -177,8 +204,8 @@ struct PoolStateMachine {
         let opening = connections.count { !$0.isOpen }
         // While the server can't be reached, one attempt at a time tells as much as many.
         if backOff.isFailing { return opening == 0 }
-        let sharing = waiters.count - waitingLeases
-        return opening < waitingLeases + (sharing + limits.pipelineDepth - 1) / limits.pipelineDepth
+        let wantedByLeases = min(leases.count, lendable)
+        return opening < wantedByLeases + (statements.count + limits.pipelineDepth - 1) / limits.pipelineDepth
     }
 
     private mutating func open() -> Action {
@@ -195,11 +222,6 @@ struct PoolStateMachine {
             return isClosed || connection.closing(limits, mayShrink: mayShrink).map { $0 <= now } ?? false
         }
         return position.map { .close(connections.remove(at: $0).id) }
-    }
-
-    private mutating func remove(at position: Int) {
-        if waiters.remove(at: position).demand == .lease { waitingLeases -= 1 }
-        if position < condemned { condemned -= 1 }
     }
 
     private mutating func update(_ id: ConnectionID, _ change: (inout PooledConnection) -> Void) {

@@ -21,6 +21,8 @@ struct PooledConnection {
 
     var isOpen: Bool { use != .opening }
 
+    var isLeased: Bool { use == .leased }
+
     var isIdle: Bool { use == .shared(0) && !isBlocked }
 
     /// How many statements are under way.
