@@ -15,6 +15,7 @@ struct DeleteAccount: Sendable {
     /// - Throws: `RateLimitExceeded`, `ServiceError.tokenAccessDenied` when the account was gone or disabled already,
     ///   `PostgresError`, `PasswordHasherError`.
     func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws -> Bool {
+        try hasher.requireRoom()
         let counted = try await limiter.count(
             .passwordOfSession(id: session.id),
             ofUser: session.userID,

@@ -27,6 +27,7 @@ struct ResetPassword: Sendable {
         device: String?,
         from source: RequestSource
     ) async throws -> (user: User, issued: IssuedToken)? {
+        try hasher.requireRoom()
         let counted = try await limiter.count(
             .passwordOfSession(id: session.id),
             ofUser: session.userID,

@@ -29,6 +29,7 @@ struct SignIn: Sendable {
     /// - Throws: `RateLimitExceeded`, `ServiceError.accountDisabled` to who knows the password, `PostgresError`,
     ///   `PasswordHasherError`.
     func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
+        try hasher.requireRoom()
         let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
         let counted = try await count(attempt, of: found)
         let begun = try await limiter.givingBack(counted) { try await begin(attempt, found: found) }

@@ -19,6 +19,7 @@ struct SignUp: Sendable {
         password: Password?,
         from source: RequestSource
     ) async throws -> NewUser {
+        try hasher.requireRoom()
         try await limiter.count(.signUp(network: source.address.network), ofUser: nil, from: source)
         var complaints = AccountComplaints()
         var user: NewUser?

@@ -38,6 +38,13 @@ final class PasswordHasher: Sendable {
         try await threads.shutdownGracefully()
     }
 
+    /// Refuses what would be refused later, before anything is done for it.
+    ///
+    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
+    func requireRoom() throws(PasswordHasherError) {
+        guard waiting.load(ordering: .relaxed) < waitingMax else { throw .overloaded }
+    }
+
     /// Hashes a password.
     ///
     /// - Parameter password: The password.

@@ -43,6 +43,20 @@ struct PasswordHasherTests {
         try await hasher.shutDown()
     }
 
+    @Test("That there is no room is told beforehand, as long as it is so")
+    func room() async throws {
+        let hasher = try PasswordHasher(cost: 8, coreCount: 1)
+        let password = try password()
+        try hasher.requireRoom()
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for _ in 0..<60 { tasks.addTask { _ = try? await hasher.hash(password) } }
+            try await poll("it is full") { (try? hasher.requireRoom()) == nil }
+            try await tasks.waitForAll()
+        }
+        try hasher.requireRoom()
+        try await hasher.shutDown()
+    }
+
     @Test("Beyond its limit a storm is refused at once, holds up nobody else, and leaves no trace")
     func storm() async throws {
         let hasher = try PasswordHasher(cost: 9, coreCount: 1)

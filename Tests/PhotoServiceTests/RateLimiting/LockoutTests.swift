@@ -38,8 +38,9 @@ struct LockoutTests {
                 return try await attempts.reduce(into: []) { $0.append($1) }
             }
             #expect(statuses.count == 2 * Self.attemptsPerAddress)
-            #expect(statuses.count { $0.1 == 401 } == 20)
-            // A service that is too busy to try one says so; it counts as no try.
+            // A service that is too busy to try one, or to note that it did, says so.
+            let tried = statuses.count { $0.1 == 401 }
+            #expect((15...20).contains(tried))
             #expect(statuses.allSatisfy { [401, 429, 503].contains($0.1) })
             #expect(statuses.count { $0.1 == 429 } >= 900)
 
@@ -60,7 +61,8 @@ struct LockoutTests {
             let limited = "SELECT count(*) FROM audit_events WHERE event = 'sign_in_limited'" as PostgresQuery
             let count = try await service.count(limited)
             #expect((2...3).contains(count), "once for each window, not for each try: \(count)")
-            #expect(try await service.count("SELECT count(*) FROM audit_events WHERE event = 'sign_in_failed'") == 40)
+            let failed = try await service.count("SELECT count(*) FROM audit_events WHERE event = 'sign_in_failed'")
+            #expect((tried + 20...40).contains(failed))
         }
     }
 
@@ -154,6 +156,9 @@ struct LockoutTests {
                 return refusals
             }
             #expect(refusals == 6)
+            // What is refused for want of room is not even counted, so that it costs the database nothing.
+            let counted = try await service.count("SELECT count(*) FROM rate_limits")
+            #expect(counted < 500)
             try await poll("the flood is over") {
                 try await service.signIn(email: "ada@example.com", headers: home).status != 503
             }
