@@ -31,6 +31,9 @@ package struct SchemaCheck: Service {
             return true
         } catch MigrationError.unreachable {
             return false
+        } catch let error as PostgresError where error.isUnavailable {
+            // One that is just starting may break a connection off; that is no reason to stop either.
+            return false
         }
     }
 
