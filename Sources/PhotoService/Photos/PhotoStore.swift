@@ -75,19 +75,18 @@ package struct PhotoStore: Sendable {
     /// - Returns: Whether it did; false when the session has ended, or the user's account is gone.
     /// - Throws: `PostgresError`.
     func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
-        do {
-            let count = try await postgres.execute(
-                """
-                INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
-                SELECT user_id, \(new.photo.name), \(new.photo.title), \(new.photo.randomID),
-                    \(new.format.contentType), \(new.object.length), 'pending'
-                FROM sessions WHERE id = \(sessionID) AND user_id = \(new.userID) FOR KEY SHARE
-                """
-            )
-            return count == 1
-        } catch let error as PostgresError where error.sqlState == .foreignKeyViolation {
-            return false
-        }
+        // The user's row is locked before the session's, as by what deletes an account: the other way round, each could
+        // wait for the other.
+        let count = try await postgres.execute(
+            """
+            WITH owner AS MATERIALIZED (SELECT id FROM users WHERE id = \(new.userID) FOR KEY SHARE)
+            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
+            SELECT user_id, \(new.photo.name), \(new.photo.title), \(new.photo.randomID),
+                \(new.format.contentType), \(new.object.length), 'pending'
+            FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID) FOR KEY SHARE OF sessions
+            """
+        )
+        return count == 1
     }
 
     /// Shows a pending photo to its owner.
