@@ -108,9 +108,15 @@ struct UserStore: Sendable {
             )
             guard count == 1 else { return false }
             try await connection.execute("DELETE FROM sessions WHERE user_id = \(user.id)")
-            // Who had the old password may have signed in from elsewhere.
+            // Who had the old password may have signed in from elsewhere; who changes it here is known here.
             try await connection.execute(
                 "DELETE FROM known_addresses WHERE user_id = \(user.id) AND network <> \(source.address.network)"
+            )
+            try await connection.execute(
+                """
+                INSERT INTO known_addresses (user_id, network) VALUES (\(user.id), \(source.address.network))
+                ON CONFLICT (user_id, network) DO UPDATE SET last_used_at = excluded.last_used_at
+                """
             )
             try await connection.execute(
                 """
