@@ -17,8 +17,8 @@ struct RateLimitStore: Sendable {
     ///
     /// - Parameters:
     ///   - key: What is counted.
-    ///   - limit: The limit. Of what is refused the first is counted as one more, all others together as two more: who
-    ///     turns out to have been right soon has a place again.
+    ///   - limit: The limit. Of what is refused the first is counted as one more, all others together as two more, until
+    ///     something is given back.
     /// - Returns: The count.
     /// - Throws: `PostgresError`.
     func count(_ key: String, limit: RateLimit) async throws -> Count {
@@ -38,12 +38,14 @@ struct RateLimitStore: Sendable {
         return Count(count: try row.decode("count"), secondsLeft: try row.decode("seconds_left"))
     }
 
-    /// Takes one from each count.
-    func giveBack(_ keys: [String]) async throws {
+    /// Takes one from each count, and what was refused with it, which takes nobody's place.
+    func giveBack(_ counted: [(key: String, limit: RateLimit)]) async throws {
         try await postgres.execute(
             """
-            UPDATE rate_limits SET count = count - 1 WHERE count > 0 AND key IN (
-                SELECT key FROM rate_limits WHERE key = ANY(\(keys)) ORDER BY key FOR UPDATE
+            UPDATE rate_limits SET count = least(rate_limits.count, limits.count) - 1
+            FROM unnest(\(counted.map(\.key)), \(counted.map(\.limit.count))) AS limits (key, count)
+            WHERE rate_limits.key = limits.key AND rate_limits.count > 0 AND rate_limits.key IN (
+                SELECT key FROM rate_limits WHERE key = ANY(\(counted.map(\.key))) ORDER BY key FOR UPDATE
             )
             """
         )

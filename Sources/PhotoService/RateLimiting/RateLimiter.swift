@@ -48,7 +48,7 @@ struct RateLimiter: Sendable {
     /// Counts actions that a request is.
     ///
     /// - Parameters:
-    ///   - actions: The actions; those behind one that is refused are not counted.
+    ///   - actions: The actions; where one is refused, those before it are given back and those behind not counted.
     ///   - userID: Whose account they are about; nil when there is none.
     ///   - source: Where the request came from.
     /// - Returns: What was counted, to be given back by who turns out to have been right.
@@ -59,31 +59,37 @@ struct RateLimiter: Sendable {
         ofUser userID: Int?,
         from source: RequestSource
     ) async throws -> CountedActions {
-        guard let limits else { return CountedActions(keys: []) }
+        guard let limits else { return CountedActions() }
         let keys = actions.map { key(of: $0) }
         for key in keys {
             if let refusal = memory.refusal(of: key, now: .now) { throw refusal }
         }
+        var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
             let limit = limits.limit(of: action)
             let count = try await store.count(key, limit: limit)
-            guard count.count > limit.count else { continue }
+            guard count.count > limit.count else {
+                counted.actions.append((key, limit))
+                continue
+            }
+            // What others did to an account must not use up what an address has.
+            await giveBack(counted)
             let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft)
             memory.remember(key, exceeded, now: .now)
             // The first refusal of a window tells of all of them.
             if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
             throw exceeded
         }
-        return CountedActions(keys: keys)
+        return counted
     }
 
     /// Takes back what was counted.
     ///
     /// What the request was for is done by then, so neither a failure nor a client that is gone changes anything.
     func giveBack(_ counted: CountedActions) async {
-        guard !counted.keys.isEmpty else { return }
-        try? await Task { try await store.giveBack(counted.keys) }.value
-        memory.forget(counted.keys)
+        guard !counted.actions.isEmpty else { return }
+        try? await Task { try await store.giveBack(counted.actions) }.value
+        memory.forget(counted.actions.map(\.key))
     }
 
     /// Tries a password that was counted as wrong, and takes the count back when it was right, or could not be tried.
@@ -118,7 +124,7 @@ struct RateLimiter: Sendable {
 
 /// What was counted against limits.
 struct CountedActions: Sendable {
-    fileprivate let keys: [String]
+    fileprivate var actions: [(key: String, limit: RateLimit)] = []
 }
 
 /// Something was done too often.

@@ -106,9 +106,60 @@ struct LockoutTests {
         }
     }
 
-    @Test("Right passwords lock nobody out, however many come at once")
-    func rightOnes() async throws {
-        let settings = ["RATE_LIMITS": "on", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "4/1h"]
+    @Test("An account that is refused does not use up what an address has")
+    func refusedAccount() async throws {
+        let settings = [
+            "RATE_LIMITS": "on", "TRUSTED_PROXIES": "1", "RATE_LIMIT_SIGNIN_PER_ADDRESS": "3/1h",
+            "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h",
+        ]
+        try await TestService.run(settings: settings) { service in
+            let signIn = { (email: String, address: String) in
+                try await service.signIn(email: email, headers: [("X-Forwarded-For", address)]).status
+            }
+            _ = try await service.signUp(email: "ada@example.com", headers: [("X-Forwarded-For", "198.51.100.7")])
+            for number in 0..<4 {
+                for _ in 0..<2 { #expect(try await signIn("nobody\(number)@example.com", "192.0.2.\(number)") == 401) }
+            }
+            for number in 0..<4 { #expect(try await signIn("nobody\(number)@example.com", "203.0.113.1") == 429) }
+            #expect(try await signIn("ada@example.com", "203.0.113.1") == 200)
+        }
+    }
+
+    @Test("Who changes the password at a new place is known there, and not locked out from elsewhere")
+    func reset() async throws {
+        let settings = ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"]
+        try await TestService.run(settings: settings) { service in
+            let (home, away) = ([("X-Forwarded-For", "198.51.100.7")], [("X-Forwarded-For", "198.51.100.8")])
+            _ = try await service.signUp(email: "ada@example.com", headers: home)
+            let signIn = try await service.signIn(email: "ada@example.com", headers: home)
+            let token = try #require(signIn.json["api_authtoken"] as? String)
+            let (old, new) = (try TestService.encrypt("my password"), try TestService.encrypt("new password"))
+            let reset = try await service.sendForm(
+                "POST",
+                "/api/reset_password",
+                authorization: tokenHeader(token),
+                [("old_password", old), ("new_password", new)],
+                headers: away
+            )
+            #expect(reset.status == 200)
+            for status in [401, 401, 429] {
+                let elsewhere = [("X-Forwarded-For", "203.0.113.1")]
+                #expect(try await service.signIn(email: "ada@example.com", headers: elsewhere).status == status)
+            }
+            for (headers, status) in [(away, 200), (home, 429)] {
+                let answer = try await service.signIn(
+                    email: "ada@example.com",
+                    password: "new password",
+                    headers: headers
+                )
+                #expect(answer.status == status)
+            }
+        }
+    }
+
+    @Test("Right passwords lock nobody out, however many come at once", arguments: [1, 2, 4])
+    func rightOnes(limit: Int) async throws {
+        let settings = ["RATE_LIMITS": "on", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "\(limit)/1h"]
         try await TestService.run(settings: settings) { service in
             _ = try await service.signUp(email: "ada@example.com")
             let statuses = try await withThrowingTaskGroup(of: Int.self) { signIns in
@@ -116,7 +167,7 @@ struct LockoutTests {
                 return try await signIns.reduce(into: []) { $0.append($1) }
             }
             #expect(Set(statuses).isSubset(of: [200, 429]))
-            #expect(statuses.count { $0 == 200 } >= 4)
+            #expect(statuses.count { $0 == 200 } >= limit)
             // A refusal is remembered for a moment.
             try await poll("there is room") { try await service.signIn(email: "ada@example.com").status == 200 }
             for _ in 0..<3 { #expect(try await service.signIn(email: "ada@example.com").status == 200) }
