@@ -12,8 +12,8 @@ struct DeleteAccount: Sendable {
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - source: Where the request came from.
     /// - Returns: Whether the password was right, and the account is gone.
-    /// - Throws: `RateLimitExceeded`, `ServiceError.tokenAccessDenied` when the account was gone or disabled already,
-    ///   `PostgresError`, `PasswordHasherError`.
+    /// - Throws: `RateLimitExceeded`, `ServiceError.tokenAccessDenied` when the session has ended, or the account was gone
+    ///   or disabled already, `PostgresError`, `PasswordHasherError`.
     func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws -> Bool {
         try hasher.requireRoom()
         let counted = try await limiter.count(
@@ -22,23 +22,24 @@ struct DeleteAccount: Sendable {
             from: source
         )
         let deleted: Void? = try await limiter.givingBack(counted) {
-            try await delete(userID: session.userID, password: password, from: source)
+            try await delete(session, password: password, from: source)
         }
         if deleted == nil { try await audit.add(.accountDeletionFailed, userID: session.userID, from: source) }
         return deleted != nil
     }
 
     /// Nil says that the password was wrong.
-    private func delete(userID: Int, password: Password?, from source: RequestSource) async throws -> Void? {
+    private func delete(_ session: Session, password: Password?, from source: RequestSource) async throws -> Void? {
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
-            guard let user = try await users.find(id: userID), !user.isDisabled else {
+            guard let user = try await users.find(id: session.userID), !user.isDisabled else {
                 throw ServiceError.tokenAccessDenied
             }
             guard try await hasher.verify(password, against: user.passwordHash) else { return nil }
             let isDeleted = try await users.delete(
-                userID: userID,
+                userID: session.userID,
                 passwordHash: user.passwordHash,
+                sessionID: session.id,
                 requestID: source.requestID
             )
             if isDeleted { return () }

@@ -19,7 +19,7 @@ struct ResetPassword: Sendable {
     ///   - source: Where the request came from.
     /// - Returns: The account and its new token; nil when the old password is wrong.
     /// - Throws: `AccountComplaints` about the new password, `RateLimitExceeded`, `ServiceError.tokenAccessDenied` when
-    ///   the account is gone or disabled by now, `PostgresError`, `PasswordHasherError`.
+    ///   the session has ended or the account is disabled by now, `PostgresError`, `PasswordHasherError`.
     func callAsFunction(
         _ session: Session,
         old: Password?,
@@ -34,14 +34,14 @@ struct ResetPassword: Sendable {
             from: source
         )
         let changed = try await limiter.givingBack(counted) {
-            try await change(userID: session.userID, old: old, new: new, device: device, from: source)
+            try await change(session, old: old, new: new, device: device, from: source)
         }
         if changed == nil { try await audit.add(.passwordResetFailed, userID: session.userID, from: source) }
         return changed
     }
 
     private func change(
-        userID: Int,
+        _ session: Session,
         old: Password?,
         new: Password?,
         device: String?,
@@ -50,7 +50,7 @@ struct ResetPassword: Sendable {
         var hash: String?
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
-            let user = try await users.find(id: userID)
+            let user = try await users.find(id: session.userID)
             guard try await hasher.verify(old, against: user?.passwordHash) else { return nil }
             guard let user, !user.isDisabled else { throw ServiceError.tokenAccessDenied }
             let complaints = Password.complaints(about: new)
@@ -61,6 +61,7 @@ struct ResetPassword: Sendable {
             let isChanged = try await users.changePassword(
                 of: user,
                 to: newHash,
+                by: session.id,
                 beginning: issued,
                 device: device,
                 from: source

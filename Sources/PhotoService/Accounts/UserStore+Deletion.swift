@@ -9,10 +9,11 @@ extension UserStore {
     /// - Parameters:
     ///   - userID: Whose account.
     ///   - passwordHash: The hash that the password was checked against; nil for who needs none.
+    ///   - sessionID: The session that asks for it; nil for who needs none.
     ///   - requestID: The request's id; nil when there is none.
     /// - Returns: Whether it did; false when there is no such account any more, or with another password.
-    /// - Throws: `PostgresError`.
-    func delete(userID: Int, passwordHash: String?, requestID: String?) async throws -> Bool {
+    /// - Throws: `ServiceError.tokenAccessDenied` when the session has ended meanwhile, `PostgresError`.
+    func delete(userID: Int, passwordHash: String?, sessionID: Int?, requestID: String?) async throws -> Bool {
         try await postgres.withTransaction { connection in
             // Sign-ins and uploads that are under way wait for the lock, and then find no account.
             let locked = try await connection.query(
@@ -24,7 +25,7 @@ extension UserStore {
             guard !locked.isEmpty else { return false }
             while try await Self.deletePhotos(of: userID, on: connection) {}
             // No session that ends meanwhile can add an event behind the statement that removes the addresses.
-            try await connection.execute("DELETE FROM sessions WHERE user_id = \(userID)")
+            try await Self.endSessions(of: userID, by: sessionID, on: connection)
             while try await Self.forgetSources(of: userID, on: connection) {}
             try await connection.execute(
                 """

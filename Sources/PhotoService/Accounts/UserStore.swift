@@ -87,14 +87,16 @@ struct UserStore: Sendable {
     /// - Parameters:
     ///   - user: The account, with the hash that the old password was checked against.
     ///   - hash: The new password's hash.
+    ///   - sessionID: The session that asks for it.
     ///   - issued: The new session's token.
     ///   - device: What the user is to recognise the new session by.
     ///   - source: Where the request came from.
     /// - Returns: Whether it did; false when the password was changed, or the account disabled, meanwhile.
-    /// - Throws: `PostgresError`.
+    /// - Throws: `ServiceError.tokenAccessDenied` when the session has ended meanwhile, `PostgresError`.
     func changePassword(
         of user: User,
         to hash: String,
+        by sessionID: Int,
         beginning issued: IssuedToken,
         device: String?,
         from source: RequestSource
@@ -107,7 +109,7 @@ struct UserStore: Sendable {
                 """
             )
             guard count == 1 else { return false }
-            try await connection.execute("DELETE FROM sessions WHERE user_id = \(user.id)")
+            try await Self.endSessions(of: user.id, by: sessionID, on: connection)
             // Who had the old password may have signed in from elsewhere; who changes it here is known here.
             try await connection.execute(
                 "DELETE FROM known_addresses WHERE user_id = \(user.id) AND network <> \(source.address.network)"
@@ -132,6 +134,23 @@ struct UserStore: Sendable {
             )
             return true
         }
+    }
+
+    /// Ends all sessions of a user, by one statement, so that parallel ones lock them in the same order.
+    ///
+    /// - Parameters:
+    ///   - userID: Whose.
+    ///   - sessionID: The session that asks for it; nil for who needs none.
+    ///   - connection: In a transaction, to be rolled back when that session has ended meanwhile.
+    /// - Throws: `ServiceError.tokenAccessDenied` when it has, `PostgresError`.
+    static func endSessions(of userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
+        let rows = try await connection.query(
+            """
+            WITH ended AS (DELETE FROM sessions WHERE user_id = \(userID) RETURNING id)
+            SELECT id FROM ended WHERE id = \(sessionID)
+            """
+        )
+        if sessionID != nil, rows.isEmpty { throw ServiceError.tokenAccessDenied }
     }
 }
 

@@ -112,7 +112,12 @@ package struct UserAdministration: Sendable {
     /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
     package func delete(_ selector: UserSelector) async throws {
         let id = try await id(of: selector)
-        let isDeleted = try await UserStore(postgres: postgres).delete(userID: id, passwordHash: nil, requestID: nil)
+        let isDeleted = try await UserStore(postgres: postgres).delete(
+            userID: id,
+            passwordHash: nil,
+            sessionID: nil,
+            requestID: nil
+        )
         guard isDeleted else { throw UserAdministrationError.noSuchUser(selector) }
     }
 

@@ -112,6 +112,8 @@ struct DeleteAccountTests {
     func races(store: TestStore) async throws {
         try await TestService.run(store: store, adjust: { $0.sweepInterval = .milliseconds(200) }) { service in
             let token = try await service.makeToken()
+            _ = try await service.newToken()
+            let other = try await service.count("SELECT max(id)::bigint AS count FROM sessions")
             let outcomes = try await withThrowingTaskGroup(of: (String, HTTPAnswer).self) { calls in
                 for number in 0..<24 {
                     calls.addTask {
@@ -125,7 +127,7 @@ struct DeleteAccountTests {
                                 "end",
                                 try await service.send(
                                     "DELETE",
-                                    "/api/sessions/1",
+                                    "/api/sessions/\(other)",
                                     headers: [("Authorization", tokenHeader(token))]
                                 )
                             )
@@ -155,6 +157,38 @@ struct DeleteAccountTests {
                 )
                 return rows == 0 && service.objects.keys().isEmpty
             }
+        }
+    }
+
+    @Test("An upload that arrives while the account is being deleted waits, and is refused")
+    func uploadMeanwhile() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            #expect(try await service.upload(token: token).status == 200)
+            for statement in [
+                """
+                CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_sleep(1); RETURN OLD; END $$
+                """,
+                """
+                CREATE TRIGGER dawdling BEFORE DELETE ON photos
+                FOR EACH ROW WHEN (OLD.state = 'ready') EXECUTE FUNCTION dawdle()
+                """,
+            ] as [PostgresQuery] {
+                try await service.postgres.execute(statement)
+            }
+            async let deletion = Self.delete(service, token)
+            try await poll("the account is being deleted") {
+                try await service.count(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event = 'PgSleep'
+                    """
+                ) == 1
+            }
+            #expect(try await service.upload(token: token).status == 401)
+            #expect(try await deletion.status == 200)
+            #expect(try await service.count("SELECT count(*) FROM photos") == 0)
         }
     }
 

@@ -108,6 +108,50 @@ struct TwoProcessTests {
         }
     }
 
+    @Test(
+        "A call whose session ends while its password is checked neither changes the password nor deletes the account",
+        arguments: ["POST /api/reset_password", "DELETE /api/account"]
+    )
+    func endedMeanwhile(call: String) async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            let password = try TestService.encrypt("my password")
+            let words = call.split(separator: " ").map(String.init)
+            try await withThrowingTaskGroup(of: Int.self) { calls in
+                try await service.postgres.withTransaction { connection in
+                    try await connection.query("SELECT id FROM users FOR UPDATE")
+                    calls.addTask {
+                        try await service.sendForm(
+                            words[0],
+                            words[1],
+                            authorization: tokenHeader(token),
+                            [("password", password), ("old_password", password), ("new_password", password)]
+                        ).status
+                    }
+                    try await poll("the call waits for the user's row") {
+                        try await service.count(
+                            """
+                            SELECT count(*) FROM pg_stat_activity
+                            WHERE datname = current_database() AND wait_event_type = 'Lock'
+                            """
+                        ) == 1
+                    }
+                    let clear = try await service.sendForm(
+                        "POST",
+                        "/api/clear_token",
+                        authorization: tokenHeader(token)
+                    )
+                    #expect(clear.status == 200)
+                }
+                #expect(try await calls.next() == 401)
+            }
+            #expect(try await service.count("SELECT count(*) FROM users") == 1)
+            #expect(try await service.count("SELECT count(*) FROM sessions") == 0)
+            let events = "SELECT count(*) FROM audit_events WHERE event IN ('password_reset', 'account_deleted')"
+            #expect(try await service.count(PostgresQuery(stringLiteral: events)) == 0)
+        }
+    }
+
     @Test("A photo that is still on its way when its session ends is not stored")
     func upload() async throws {
         try await TestService.run { service in
