@@ -121,7 +121,12 @@ package struct PhotoService: Service {
             now: now,
             logger: logger
         )
-        let housekeeper = Housekeeper(postgres: postgres, interval: tidyInterval, logger: logger)
+        let housekeeper = Housekeeper(
+            postgres: postgres,
+            tokenLifetimeHours: configuration.tokenLifetimeHours,
+            interval: tidyInterval,
+            logger: logger
+        )
         try await run([sweeper, housekeeper, uses, MemoryTrimmer(interval: trimInterval), server])
     }
 

@@ -16,33 +16,36 @@ struct DeleteAccount: Sendable {
     ///   or disabled already, `PostgresError`, `PasswordHasherError`.
     func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws -> Bool {
         try hasher.requireRoom()
-        let counted = try await limiter.count(
+        var counted = try await limiter.count(
             .passwordOfSession(id: session.id),
             ofUser: session.userID,
             from: source
         )
-        let deleted: Void? = try await limiter.givingBack(counted) {
-            try await delete(session, password: password, from: source)
-        }
-        if deleted == nil { try await audit.add(.accountDeletionFailed, userID: session.userID, from: source) }
-        return deleted != nil
+        let isDeleted = try await delete(session, password: password, counted: &counted)
+        if !isDeleted { try await audit.add(.accountDeletionFailed, userID: session.userID, from: source) }
+        return isDeleted
     }
 
-    /// Nil says that the password was wrong.
-    private func delete(_ session: Session, password: Password?, from source: RequestSource) async throws -> Void? {
+    private func delete(
+        _ session: Session,
+        password: Password?,
+        counted: inout CountedActions
+    ) async throws -> Bool {
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
             guard let user = try await users.find(id: session.userID), !user.isDisabled else {
                 throw ServiceError.tokenAccessDenied
             }
-            guard try await hasher.verify(password, against: user.passwordHash) else { return nil }
+            let isCorrect = try await limiter.givingBack(&counted) {
+                try await hasher.verify(password, against: user.passwordHash)
+            }
+            guard isCorrect else { return false }
             let isDeleted = try await users.delete(
                 userID: session.userID,
                 passwordHash: user.passwordHash,
-                sessionID: session.id,
-                requestID: source.requestID
+                sessionID: session.id
             )
-            if isDeleted { return () }
+            if isDeleted { return true }
         }
     }
 }

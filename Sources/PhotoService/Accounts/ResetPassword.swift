@@ -28,14 +28,12 @@ struct ResetPassword: Sendable {
         from source: RequestSource
     ) async throws -> (user: User, issued: IssuedToken)? {
         try hasher.requireRoom()
-        let counted = try await limiter.count(
+        var counted = try await limiter.count(
             .passwordOfSession(id: session.id),
             ofUser: session.userID,
             from: source
         )
-        let changed = try await limiter.givingBack(counted) {
-            try await change(session, old: old, new: new, device: device, from: source)
-        }
+        let changed = try await change(session, old: old, new: new, device: device, from: source, counted: &counted)
         if changed == nil { try await audit.add(.passwordResetFailed, userID: session.userID, from: source) }
         return changed
     }
@@ -45,13 +43,17 @@ struct ResetPassword: Sendable {
         old: Password?,
         new: Password?,
         device: String?,
-        from source: RequestSource
+        from source: RequestSource,
+        counted: inout CountedActions
     ) async throws -> (user: User, issued: IssuedToken)? {
         var hash: String?
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
             let user = try await users.find(id: session.userID)
-            guard try await hasher.verify(old, against: user?.passwordHash) else { return nil }
+            let isCorrect = try await limiter.givingBack(&counted) {
+                try await hasher.verify(old, against: user?.passwordHash)
+            }
+            guard isCorrect else { return nil }
             guard let user, !user.isDisabled else { throw ServiceError.tokenAccessDenied }
             let complaints = Password.complaints(about: new)
             guard complaints.isEmpty, let new else { throw AccountComplaints(password: complaints) }

@@ -31,21 +31,24 @@ struct SignIn: Sendable {
     func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
         try hasher.requireRoom()
         let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
-        let counted = try await count(attempt, of: found)
-        let begun = try await limiter.givingBack(counted) { try await begin(attempt, found: found) }
+        var counted = try await count(attempt, of: found)
+        let begun = try await begin(attempt, found: found, counted: &counted)
         if begun == nil { try await audit.add(.signInFailed, userID: found?.user.id, from: attempt.source) }
         return begun
     }
 
     private func begin(
         _ attempt: SignInAttempt,
-        found: (user: User, isKnownNetwork: Bool)?
+        found: (user: User, isKnownNetwork: Bool)?,
+        counted: inout CountedActions
     ) async throws -> (user: User, issued: IssuedToken)? {
         var found = found
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
             let user = found?.user
-            let isCorrect = try await hasher.verify(attempt.password, against: user?.passwordHash)
+            let isCorrect = try await limiter.givingBack(&counted) {
+                try await hasher.verify(attempt.password, against: user?.passwordHash)
+            }
             guard isCorrect, let user, let password = attempt.password else { return nil }
             guard !user.isDisabled else {
                 try await audit.add(.signInFailed, userID: user.id, from: attempt.source)

@@ -10,10 +10,9 @@ extension UserStore {
     ///   - userID: Whose account.
     ///   - passwordHash: The hash that the password was checked against; nil for who needs none.
     ///   - sessionID: The session that asks for it; nil for who needs none.
-    ///   - requestID: The request's id; nil when there is none.
     /// - Returns: Whether it did; false when there is no such account any more, or with another password.
     /// - Throws: `ServiceError.tokenAccessDenied` when the session has ended meanwhile, `PostgresError`.
-    func delete(userID: Int, passwordHash: String?, sessionID: Int?, requestID: String?) async throws -> Bool {
+    func delete(userID: Int, passwordHash: String?, sessionID: Int?) async throws -> Bool {
         try await postgres.withTransaction { connection in
             // Sign-ins and uploads that are under way wait for the lock, and then find no account.
             let locked = try await connection.query(
@@ -29,8 +28,8 @@ extension UserStore {
             while try await Self.forgetSources(of: userID, on: connection) {}
             try await connection.execute(
                 """
-                INSERT INTO audit_events (event, user_id, request_id)
-                VALUES (\(AuditEvent.accountDeleted.rawValue), \(userID), \(requestID))
+                INSERT INTO audit_events (event, user_id)
+                VALUES (\(AuditEvent.accountDeleted.rawValue), \(userID))
                 """
             )
             try await connection.execute("DELETE FROM users WHERE id = \(userID)")

@@ -115,8 +115,7 @@ package struct UserAdministration: Sendable {
         let isDeleted = try await UserStore(postgres: postgres).delete(
             userID: id,
             passwordHash: nil,
-            sessionID: nil,
-            requestID: nil
+            sessionID: nil
         )
         guard isDeleted else { throw UserAdministrationError.noSuchUser(selector) }
     }
@@ -127,7 +126,11 @@ package struct UserAdministration: Sendable {
     /// - Returns: The sessions.
     /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
     package func sessions(of selector: UserSelector) async throws -> [SessionSummary] {
-        let list = try await SessionStore(postgres: postgres).list(ofUser: try await id(of: selector), at: .distantPast)
+        let list = try await SessionStore(postgres: postgres).list(
+            ofUser: try await id(of: selector),
+            at: .distantPast,
+            always: nil
+        )
         return list.map {
             SessionSummary(
                 id: $0.id,

@@ -5,6 +5,7 @@ import ServiceLifecycle
 /// Removes what has had its time: expired sessions, ended windows of limits, addresses that were not used for long.
 struct Housekeeper: Service {
     let postgres: PostgresClient
+    let tokenLifetimeHours: Int
     let interval: Duration
     let logger: Logger
 
@@ -24,7 +25,7 @@ struct Housekeeper: Service {
             // Batch by batch, so that no statement takes long however much there is.
             while try await sessions.removeExpired() {}
             while try await limits.removeEnded() {}
-            while try await addresses.removeUnused() {}
+            while try await addresses.removeUnused(tokenLifetimeHours: tokenLifetimeHours) {}
             while try await audit.removeOldSources() {}
         } catch {
             // What was broken off by the end of the service did not fail.

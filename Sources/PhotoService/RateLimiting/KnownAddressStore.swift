@@ -4,22 +4,24 @@ import Postgres
 struct KnownAddressStore: Sendable {
     let postgres: PostgresClient
 
-    /// How long a user's address counts as known after it was used to sign in.
-    private static let unusedDaysMax = 180
+    /// How long at least a user's address counts as known after it was used to sign in.
+    private static let unusedDaysMin = 180
 
     /// How many are removed at a time.
     private static let batchSize = 5_000
 
     /// Forgets addresses that were not used for long.
     ///
+    /// - Parameter tokenLifetimeHours: How long a token lives: who need not sign in for long is not to be forgotten.
     /// - Returns: Whether there may be more.
     /// - Throws: `PostgresError`.
-    func removeUnused() async throws -> Bool {
+    func removeUnused(tokenLifetimeHours: Int) async throws -> Bool {
+        let unusedDaysMax = max(Self.unusedDaysMin, 2 * tokenLifetimeHours / 24)
         let count = try await postgres.execute(
             """
             DELETE FROM known_addresses WHERE (user_id, network) IN (
                 SELECT user_id, network FROM known_addresses
-                WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.unusedDaysMax)::integer)
+                WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(unusedDaysMax)::integer)
                 LIMIT \(Self.batchSize) FOR UPDATE SKIP LOCKED
             )
             """

@@ -8,6 +8,15 @@ struct RateLimitStore: Sendable {
         let count: Int
         /// Until the window ends, at least 1.
         let secondsLeft: Int
+        let place: Place
+    }
+
+    /// What may be given back: one of a count, in the window in which it was counted.
+    struct Place: Sendable {
+        let key: String
+        let limit: Int
+        /// In microseconds since 1970.
+        let windowEnd: Int
     }
 
     /// How many ended windows are removed at a time.
@@ -31,22 +40,26 @@ struct RateLimitStore: Sendable {
                 window_ends_at = CASE WHEN counted.window_ends_at <= now() AT TIME ZONE 'UTC'
                     THEN excluded.window_ends_at ELSE counted.window_ends_at END
             RETURNING count,
-                greatest(1, ceil(extract(epoch FROM window_ends_at - now() AT TIME ZONE 'UTC')))::bigint AS seconds_left
+                greatest(1, ceil(extract(epoch FROM window_ends_at - now() AT TIME ZONE 'UTC')))::bigint AS seconds_left,
+                (extract(epoch FROM window_ends_at) * 1000000)::bigint AS window_end
             """
-        let rows = try await postgres.withConnection { try await $0.query(query) }
-        guard let row = rows.first else { return Count(count: 0, secondsLeft: 1) }
-        return Count(count: try row.decode("count"), secondsLeft: try row.decode("seconds_left"))
+        let row = try await postgres.withConnection { try await $0.query(query)[0] }
+        let place = Place(key: key, limit: limit.count, windowEnd: try row.decode("window_end"))
+        return Count(count: try row.decode("count"), secondsLeft: try row.decode("seconds_left"), place: place)
     }
 
-    /// Takes one from each count, and what was refused with it, which takes nobody's place.
-    func giveBack(_ counted: [(key: String, limit: RateLimit)]) async throws {
+    /// Takes one from each count whose window is still the same, and what was refused with it, which takes nobody's place.
+    func giveBack(_ places: [Place]) async throws {
         try await postgres.execute(
             """
             UPDATE rate_limits SET count = least(rate_limits.count, limits.count) - 1
-            FROM unnest(\(counted.map(\.key)), \(counted.map(\.limit.count))) AS limits (key, count)
-            WHERE rate_limits.key = limits.key AND rate_limits.count > 0 AND rate_limits.key IN (
-                SELECT key FROM rate_limits WHERE key = ANY(\(counted.map(\.key))) ORDER BY key FOR UPDATE
-            )
+            FROM unnest(\(places.map(\.key)), \(places.map(\.limit)), \(places.map(\.windowEnd)))
+                AS limits (key, count, window_end)
+            WHERE rate_limits.key = limits.key AND rate_limits.count > 0
+                AND (extract(epoch FROM window_ends_at) * 1000000)::bigint = limits.window_end
+                AND rate_limits.key IN (
+                    SELECT key FROM rate_limits WHERE key = ANY(\(places.map(\.key))) ORDER BY key FOR UPDATE
+                )
             """
         )
     }

@@ -69,7 +69,7 @@ struct RateLimiter: Sendable {
             let limit = limits.limit(of: action)
             let count = try await store.count(key, limit: limit)
             guard count.count > limit.count else {
-                counted.actions.append((key, limit))
+                counted.places.append(count.place)
                 continue
             }
             // What others did to an account must not use up what an address has.
@@ -87,32 +87,35 @@ struct RateLimiter: Sendable {
     ///
     /// What the request was for is done by then, so neither a failure nor a client that is gone changes anything.
     func giveBack(_ counted: CountedActions) async {
-        guard !counted.actions.isEmpty else { return }
-        try? await Task { try await store.giveBack(counted.actions) }.value
-        memory.forget(counted.actions.map(\.key))
+        guard !counted.places.isEmpty else { return }
+        try? await Task { try await store.giveBack(counted.places) }.value
+        memory.forget(counted.places.map(\.key))
     }
 
     /// Tries a password that was counted as wrong, and takes the count back when it was right, or could not be tried.
     ///
     /// - Parameters:
-    ///   - counted: The count.
-    ///   - body: Tries it; nil says that it was wrong.
-    /// - Returns: What the body returns.
+    ///   - counted: The count; nothing is left of it once it was taken back.
+    ///   - verify: Tries it.
+    /// - Returns: Whether it was right.
     /// - Throws: What the body throws.
-    func givingBack<Result>(
-        _ counted: CountedActions,
-        unlessWrong body: () async throws -> Result?
-    ) async throws -> Result? {
-        let result: Result?
+    func givingBack(
+        _ counted: inout CountedActions,
+        unlessWrong verify: () async throws -> Bool
+    ) async throws -> Bool {
+        let isRight: Bool
         do {
-            result = try await body()
+            isRight = try await verify()
         } catch {
             // Who goes away before the answer does not get a try for nothing.
             if !Task.isCancelled { await giveBack(counted) }
             throw error
         }
-        if result != nil { await giveBack(counted) }
-        return result
+        if isRight {
+            await giveBack(counted)
+            counted = CountedActions()
+        }
+        return isRight
     }
 
     /// The code of an action, which is no secret and no name.
@@ -124,7 +127,7 @@ struct RateLimiter: Sendable {
 
 /// What was counted against limits.
 struct CountedActions: Sendable {
-    fileprivate var actions: [(key: String, limit: RateLimit)] = []
+    fileprivate var places: [RateLimitStore.Place] = []
 }
 
 /// Something was done too often.

@@ -23,7 +23,7 @@ struct SessionRoutes: Sendable {
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let date = now()
         try context.session.requireAlive(at: date, otherwise: Self.tokenExpired)
-        let list = try await sessions.list(ofUser: context.session.userID, at: date)
+        let list = try await sessions.list(ofUser: context.session.userID, at: date, always: context.session.id)
         var json = JSONWriter()
         json.array(list) { json, session in
             json.object { json in

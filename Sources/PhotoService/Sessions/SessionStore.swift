@@ -58,13 +58,17 @@ struct SessionStore: Sendable {
     /// - Parameters:
     ///   - userID: Whose.
     ///   - date: The time.
+    ///   - sessionID: One that is listed however many there are.
     /// - Returns: At most ``listMax``.
     /// - Throws: `PostgresError`.
-    func list(ofUser userID: Int, at date: Date) async throws -> [DescribedSession] {
+    func list(ofUser userID: Int, at date: Date, always sessionID: Int?) async throws -> [DescribedSession] {
         let rows = try await postgres.query(
             """
-            SELECT id, device, created_at, last_used_at, expires_at FROM sessions
-            WHERE user_id = \(userID) AND expires_at > \(date) ORDER BY id DESC LIMIT \(Self.listMax)
+            SELECT id, device, created_at, last_used_at, expires_at FROM (
+                SELECT id, device, created_at, last_used_at, expires_at FROM sessions
+                WHERE user_id = \(userID) AND expires_at > \(date)
+                ORDER BY id IS NOT DISTINCT FROM \(sessionID)::bigint DESC, id DESC LIMIT \(Self.listMax)
+            ) AS listed ORDER BY id DESC
             """
         )
         return try rows.map(DescribedSession.init)
@@ -112,7 +116,8 @@ struct SessionStore: Sendable {
             """
             UPDATE sessions SET last_used_at = now() AT TIME ZONE 'UTC' WHERE id IN (
                 SELECT id FROM sessions
-                WHERE id = ANY(\(ids)) AND last_used_at <= now() AT TIME ZONE 'UTC' - interval '1 minute'
+                WHERE id = ANY(\(ids)) AND expires_at > now() AT TIME ZONE 'UTC'
+                    AND last_used_at <= now() AT TIME ZONE 'UTC' - interval '1 minute'
                 ORDER BY id FOR UPDATE SKIP LOCKED
             )
             """

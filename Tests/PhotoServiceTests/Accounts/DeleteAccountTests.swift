@@ -66,7 +66,7 @@ struct DeleteAccountTests {
             )
             let names: [String] = try events.map { try $0.decode("event") }
             #expect(names == ["sign_up", "sign_in", "sign_in", "sign_in_failed", "account_deleted"])
-            for event in events.dropLast() {
+            for event in events {
                 let trace: String? = try event.decodeIfPresent("trace")
                 #expect(trace == nil)
             }

@@ -176,6 +176,27 @@ struct SessionListTests {
         }
     }
 
+    @Test("However many sessions there are, the caller's own is among those that are listed")
+    func many() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            try await service.postgres.execute(
+                """
+                INSERT INTO sessions (user_id, token_digest, expires_at)
+                SELECT (SELECT id FROM users), sha256(i::text::bytea), now() AT TIME ZONE 'UTC' + interval '1 day'
+                FROM generate_series(1, 1200) AS i
+                """
+            )
+            let sessions = try await Self.list(service, token)
+            #expect(sessions.count == 1_000)
+            #expect(sessions.last?["current"] as? Bool == true)
+            let ids = sessions.compactMap { ($0["id"] as? String).flatMap { Int($0) } }
+            let sorted = Array(ids.sorted().reversed())
+            #expect(ids.count == 1_000)
+            #expect(ids == sorted)
+        }
+    }
+
     @Test("Sessions that expired a week ago are removed, others stay")
     func removal() async throws {
         try await TestService.run(adjust: { $0.tidyInterval = .milliseconds(50) }) { service in

@@ -164,6 +164,23 @@ struct RateLimitTests {
         }
     }
 
+    @Test("A place is given back to its own window alone")
+    func givenBackLate() async throws {
+        try await TestService.run(settings: Self.settings([:])) { service in
+            let (store, limit) = (RateLimitStore(postgres: service.postgres), RateLimit(5, per: 60))
+            let first = try await store.count("key", limit: limit)
+            try await service.postgres.execute(
+                "UPDATE rate_limits SET window_ends_at = now() AT TIME ZONE 'UTC' - interval '1 second'"
+            )
+            let second = try await store.count("key", limit: limit)
+            #expect(first.count == 1 && second.count == 1)
+            try await store.giveBack([first.place])
+            #expect(try await store.count("key", limit: limit).count == 2)
+            try await store.giveBack([second.place])
+            #expect(try await store.count("key", limit: limit).count == 2)
+        }
+    }
+
     @Test("A flood of what is refused costs a statement now and then, not one for each")
     func flood() async throws {
         let settings = Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"])
