@@ -43,12 +43,13 @@ struct PoolModelTests {
 
         private mutating func assign(_ id: UInt64, to connection: UInt64) {
             let lent = users.values.count { $0.first?.demand == .lease }
-            let first = waiting.firstIndex { $0.demand == .statement || lent < limits.leasesMax }
-            guard let first, waiting[first].id == id else {
+            let isAllLent = lent >= min(limits.leasesMax, max(1, users.count - 1))
+            let position = waiting.firstIndex { $0.id == id || $0.demand == .statement || !isAllLent }
+            guard let position, waiting[position].id == id else {
                 Issue.record("not first come, first served")
                 return
             }
-            let waiter = waiting.remove(at: first)
+            let waiter = waiting.remove(at: position)
             #expect(waiter.demand == .statement || lent < limits.leasesMax)
             guard let others = users[connection] else {
                 Issue.record("assigned a connection that is not open")

@@ -108,6 +108,17 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
+                "One is kept for statements also where no more can be opened",
+                limits: { ($0.connectionsMax, $0.backOffMax) = (4, .milliseconds(50)) },
+                [
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
+                    (.opened(2), ["2 on 2"]), (.lease(3), ["open 3"]), (.failedToOpen(3), []), (.statement(4), []),
+                    (.returned(2), ["4 on 2"]), (.statement(5), ["5 on 2"]), (.wait(50), ["open 4"]),
+                    (.failedToOpen(4), []), (.returned(1), ["3 on 1"]), (.lease(6), []), (.wait(100), ["open 5"]),
+                    (.opened(5), ["6 on 5"]),
+                ]
+            ),
+            PoolScenario(
                 "A lease that may be lent a connection is not overtaken",
                 limits: { $0.connectionsMax = 3 },
                 [

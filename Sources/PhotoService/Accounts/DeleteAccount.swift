@@ -33,9 +33,8 @@ struct DeleteAccount: Sendable {
     ) async throws -> Bool {
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
-            guard let user = try await users.find(id: session.userID), !user.isDisabled else {
-                throw ServiceError.tokenAccessDenied
-            }
+            let found = try await limiter.givingBack(counted, onFailureOf: { try await users.find(id: session.userID) })
+            guard let user = found, !user.isDisabled else { throw ServiceError.tokenAccessDenied }
             let isCorrect = try await limiter.givingBack(&counted) {
                 try await hasher.verify(password, against: user.passwordHash)
             }

@@ -49,7 +49,7 @@ struct ResetPassword: Sendable {
         var hash: String?
         // Each further round follows a change of the hash by another request: a renewal, or a new password.
         while true {
-            let user = try await users.find(id: session.userID)
+            let user = try await limiter.givingBack(counted, onFailureOf: { try await users.find(id: session.userID) })
             let isCorrect = try await limiter.givingBack(&counted) {
                 try await hasher.verify(old, against: user?.passwordHash)
             }

@@ -67,7 +67,7 @@ struct RateLimiter: Sendable {
         var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
             let limit = limits.limit(of: action)
-            let count = try await store.count(key, limit: limit)
+            let count = try await givingBack(counted, onFailureOf: { try await store.count(key, limit: limit) })
             guard count.count > limit.count else {
                 counted.places.append(count.place)
                 continue
@@ -76,7 +76,7 @@ struct RateLimiter: Sendable {
             await giveBack(counted)
             let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft)
             memory.remember(key, exceeded, now: .now)
-            // The first refusal of a window tells of all of them.
+            // The first refusal tells of all that follow.
             if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
             throw exceeded
         }
@@ -85,11 +85,26 @@ struct RateLimiter: Sendable {
 
     /// Takes back what was counted.
     ///
-    /// What the request was for is done by then, so neither a failure nor a client that is gone changes anything.
+    /// A failure of it keeps nobody from what the request is for, and a client that is gone does not stop it.
     func giveBack(_ counted: CountedActions) async {
         guard !counted.places.isEmpty else { return }
         try? await Task { try await store.giveBack(counted.places) }.value
         memory.forget(counted.places.map(\.key))
+    }
+
+    /// Takes back what was counted when what comes next fails.
+    ///
+    /// Who goes away before the answer does not get a try for nothing.
+    func givingBack<Result>(
+        _ counted: CountedActions,
+        onFailureOf body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch {
+            if !Task.isCancelled { await giveBack(counted) }
+            throw error
+        }
     }
 
     /// Tries a password that was counted as wrong, and takes the count back when it was right, or could not be tried.
@@ -103,14 +118,7 @@ struct RateLimiter: Sendable {
         _ counted: inout CountedActions,
         unlessWrong verify: () async throws -> Bool
     ) async throws -> Bool {
-        let isRight: Bool
-        do {
-            isRight = try await verify()
-        } catch {
-            // Who goes away before the answer does not get a try for nothing.
-            if !Task.isCancelled { await giveBack(counted) }
-            throw error
-        }
+        let isRight = try await givingBack(counted, onFailureOf: verify)
         if isRight {
             await giveBack(counted)
             counted = CountedActions()

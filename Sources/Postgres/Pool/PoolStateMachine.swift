@@ -4,8 +4,8 @@ import DequeModule
 ///
 /// A waiter wants to run one statement, for which it shares a connection with others, or a lease, which is a
 /// connection to itself. Waiters are served in the order in which they came, but no statement waits for leases that wait
-/// since no more are lent: one connection is never lent, so that a flood of leases does not keep readers out. Events
-/// change the state; then the owner carries out ``nextAction(now:)`` until there is none.
+/// since no more are lent: of more than two connections one is never lent, so that a flood of leases does not keep
+/// readers out. Events change the state; then the owner carries out ``nextAction(now:)`` until there is none.
 struct PoolStateMachine {
     typealias WaiterID = UInt64
     typealias ConnectionID = UInt64
@@ -126,14 +126,12 @@ struct PoolStateMachine {
     /// What is to be done next; nil when nothing is.
     mutating func nextAction(now: ContinuousClock.Instant) -> Action? {
         if let refusal = refusal(now: now) { return refusal }
-        if let demand = turn {
-            if let index = choice(for: demand, now: now) {
-                connections[index].take(demand, now: now)
-                let waiter = demand == .lease ? leases.removeFirst() : statements.removeFirst()
-                return .assign(waiter.id, connections[index].id, since: waiter.start)
-            }
-            if mayOpen(now: now) { return open() }
+        if let demand = turn, let index = choice(for: demand, now: now) {
+            connections[index].take(demand, now: now)
+            let waiter = demand == .lease ? leases.removeFirst() : statements.removeFirst()
+            return .assign(waiter.id, connections[index].id, since: waiter.start)
         }
+        if waiterCount > 0, mayOpen(now: now) { return open() }
         return retirement(now: now)
     }
 
@@ -158,8 +156,12 @@ struct PoolStateMachine {
         return statement.number < lease.number ? statement : lease
     }
 
-    /// How many more connections may be lent.
-    private var lendable: Int { limits.leasesMax - connections.count(where: \.isLeased) }
+    /// How many more connections may be lent; while no more can be opened, one of those that are there is kept.
+    private var lendable: Int {
+        let keepsOne = backOff.isFailing && limits.leasesMax < limits.connectionsMax
+        let most = keepsOne ? max(1, connections.count(where: \.isOpen) - 1) : limits.leasesMax
+        return max(0, min(most, limits.leasesMax) - connections.count(where: \.isLeased))
+    }
 
     /// What the next to be served wants: who came first, unless that is a lease and no more are lent.
     private var turn: Demand? {
