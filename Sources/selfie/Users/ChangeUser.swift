@@ -6,7 +6,9 @@ struct DisableUser: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
         abstract: "Keep an account from being used.",
-        discussion: "Its tokens stop working at once, and nobody can sign in to it until it is enabled again."
+        discussion: """
+            Its tokens and its photos' URLs stop working at once, and nobody can sign in to it until it is enabled again.
+            """
     )
 
     @OptionGroup var argument: UserArgument
@@ -49,8 +51,8 @@ struct DeleteUser: AsyncParsableCommand {
         commandName: "delete",
         abstract: "Delete an account with its sessions and photos.",
         discussion: """
-            The photos' objects are deleted by the service within seconds, or by selfie photos reconcile. What stays is \
-            the account's id in the audit.
+            The photos' objects are deleted by the service within seconds, or by selfie photos reconcile. What stays \
+            are the account's events in the audit, with its id alone.
             """
     )
 
