@@ -148,27 +148,55 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CSanitizer", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
+                "CSanitizer",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "DatabaseTestSupport",
+            dependencies: ["EmbeddedPostgres", "Migrations", "Postgres", "TestSupport"],
+            path: "Tests/DatabaseTestSupport",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ServiceTestSupport",
+            dependencies: [
+                "AESCrypt", "DatabaseTestSupport", "PhotoService", "Postgres", "TestSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/ServiceTestSupport",
+            swiftSettings: settings
+        ),
         .testTarget(name: "AESCryptTests", dependencies: ["AESCrypt"], swiftSettings: settings),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
-        .testTarget(name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres"], swiftSettings: settings),
-        .testTarget(name: "MigrationsTests", dependencies: ["Migrations", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "EmbeddedPostgresTests",
+            dependencies: ["DatabaseTestSupport", "EmbeddedPostgres", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MigrationsTests",
+            dependencies: ["DatabaseTestSupport", "Migrations", "TestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "MultipartTests", dependencies: ["Multipart", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "PostgresTests",
             dependencies: [
-                "EmbeddedPostgres", "Postgres", "TestSupport",
+                "DatabaseTestSupport", "EmbeddedPostgres", "Postgres", "TestSupport",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -190,7 +218,8 @@ let package = Package(
         .testTarget(
             name: "PhotoServiceTests",
             dependencies: [
-                "AESCrypt", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3", "TestSupport",
+                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
+                "ServiceTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -207,8 +236,23 @@ let package = Package(
         .testTarget(
             name: "SelfieTests",
             dependencies: [
-                "AESCrypt", "Migrations", "PhotoService", "Postgres", "TestSupport", "selfie",
+                "AESCrypt", "DatabaseTestSupport", "Migrations", "PhotoService", "Postgres", "ServiceTestSupport",
+                "TestSupport", "selfie",
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SoakTests",
+            dependencies: [
+                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
+                "ServiceTestSupport", "TestSupport", "selfie",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

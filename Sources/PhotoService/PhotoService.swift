@@ -32,8 +32,12 @@ package struct PhotoService: Service {
     var trimInterval: Duration = .seconds(10)
     /// Which objects go to a bucket whole.
     var uploads = S3UploadPolicy()
-    /// The time.
+    /// The cost of new hashes; by default that of the configuration.
+    package var passwordHashCost: Int
+    /// The time by which tokens and URLs live.
     package var now: @Sendable () -> Date = { Date() }
+    /// The time by which the store's files and requests to it are dated.
+    package var storeNow: @Sendable () -> Date = { Date() }
 
     /// - Parameters:
     ///   - configuration: What the service is told from outside.
@@ -53,6 +57,7 @@ package struct PhotoService: Service {
         self.port = port
         self.logger = logger
         self.onRunning = onRunning
+        passwordHashCost = configuration.passwordHashCost
     }
 
     /// Serves until a graceful shutdown, for which running requests may finish, or a cancellation.
@@ -68,7 +73,7 @@ package struct PhotoService: Service {
             logger.warning("RATE_LIMITS is off: whoever has the API's credential can try any number of passwords")
         }
         OpenFileLimit.raise()
-        let hasher = try PasswordHasher(cost: configuration.passwordHashCost, coreCount: System.coreCount)
+        let hasher = try PasswordHasher(cost: passwordHashCost, coreCount: System.coreCount)
         let postgres = PostgresClient(configuration: configuration.postgres)
         let httpClient = HTTPClient(
             eventLoopGroupProvider: .singleton,
@@ -90,7 +95,7 @@ package struct PhotoService: Service {
         let objects = try await configuration.objectStorage.open(
             httpClient: httpClient,
             uploads: uploads,
-            now: now,
+            now: storeNow,
             logger: logger
         )
         let uses = SessionUseRecorder(
@@ -118,7 +123,7 @@ package struct PhotoService: Service {
             photos: PhotoStore(postgres: postgres),
             objects: objects,
             interval: sweepInterval,
-            now: now,
+            now: storeNow,
             logger: logger
         )
         let housekeeper = Housekeeper(

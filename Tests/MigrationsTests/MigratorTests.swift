@@ -1,3 +1,4 @@
+import DatabaseTestSupport
 import Postgres
 import TestSupport
 import Testing
@@ -24,7 +25,7 @@ struct MigratorTests {
     }
 
     private func tables(_ url: String) async throws -> [String] {
-        try await ServedSelfie.withClient(url) { client in
+        try await TestCluster.withClient(url) { client in
             let rows = try await client.query(
                 "SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 't_' ORDER BY 1"
             )
@@ -103,7 +104,7 @@ struct MigratorTests {
                 return try await tasks.reduce(into: []) { $0.append($1.map(\.name)) }
             }
             #expect(applied.filter { !$0.isEmpty } == [steps.map(\.name)])
-            let count = try await ServedSelfie.withClient(url) { client in
+            let count = try await TestCluster.withClient(url) { client in
                 try await client.query("SELECT count(*) AS count FROM t4")[0].decode("count", as: Int.self)
             }
             #expect(count == 1)
@@ -133,7 +134,7 @@ struct MigratorTests {
         try await TestCluster.withEmptyDatabase { url in
             let steps = try Self.steps()
             #expect(try await migrator(url, steps).status().entries.map(\.state) == [.pending, .pending, .pending])
-            try await ServedSelfie.withClient(url) { client in
+            try await TestCluster.withClient(url) { client in
                 let tables = try await client.query("SELECT FROM pg_tables WHERE schemaname = 'public'")
                 #expect(tables.isEmpty)
                 try await client.execute("CREATE TABLE schema_migrations (version varchar(255) NOT NULL)")

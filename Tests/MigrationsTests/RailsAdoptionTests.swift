@@ -1,3 +1,4 @@
+import DatabaseTestSupport
 import Foundation
 import Postgres
 import TestSupport
@@ -40,7 +41,7 @@ struct RailsAdoptionTests {
             let before = try await Self.users(url)
             _ = try await migrator(url).up()
             #expect(try await Self.users(url) == before)
-            try await ServedSelfie.withClient(url) { client async throws in
+            try await TestCluster.withClient(url) { client async throws in
                 let tokens = try await client.query(
                     "SELECT * FROM users WHERE api_authtoken IS NOT NULL OR authtoken_expiry IS NOT NULL"
                 )
@@ -98,7 +99,7 @@ struct RailsAdoptionTests {
                 url: url
             )
             _ = try await migrator(url).up()
-            try await ServedSelfie.withClient(url) { client async throws in
+            try await TestCluster.withClient(url) { client async throws in
                 #expect(try await client.query("SELECT * FROM sessions").count == 1)
             }
         }
@@ -155,7 +156,7 @@ struct RailsAdoptionTests {
     }
 
     private static func users(_ url: String) async throws -> [String] {
-        try await ServedSelfie.withClient(url) { client async throws in
+        try await TestCluster.withClient(url) { client async throws in
             let rows = try await client.query(
                 """
                 SELECT concat_ws('|', id, first_name, last_name, email, password_hash, password_salt, created_at) AS line

@@ -1,5 +1,7 @@
+import DatabaseTestSupport
 import Foundation
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -22,7 +24,7 @@ struct AdoptionTests {
                     try objects.write(TestImage.png(bytes: 5000, seed: UInt8(number)), key: key)
                 }
                 try objects.write(TestImage.jpeg, key: RailsDatabase.otherPhotoID)
-                try await ServedSelfie.withClient(url) { postgres in
+                try await TestCluster.withClient(url) { postgres in
                     let served = try await ServedSelfie.start(databaseURL: url, objects: objects, postgres: postgres)
                     try await passwords(served.service)
                     try await tokens(served.service)

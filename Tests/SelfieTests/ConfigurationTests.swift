@@ -1,4 +1,6 @@
+import DatabaseTestSupport
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -58,7 +60,7 @@ struct ConfigurationTests {
                     directory: folder
                 )
                 let port = try await process.waitForOutput(#"listening on 127\.0\.0\.1:(\d+)"#)
-                try await ServedSelfie.withClient(databaseURL) { postgres in
+                try await TestCluster.withClient(databaseURL) { postgres in
                     let service = ServedSelfie.attach(
                         port: Int(port) ?? 0,
                         databaseURL: databaseURL,

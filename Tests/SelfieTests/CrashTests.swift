@@ -1,5 +1,7 @@
+import DatabaseTestSupport
 import Foundation
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -18,7 +20,7 @@ struct CrashTests {
     func crashes(store: TestStore) async throws {
         try await TestCluster.withDatabase { url in
             try await ServedSelfie.withObjects(store) { objects in
-                try await ServedSelfie.withClient(url) { postgres in
+                try await TestCluster.withClient(url) { postgres in
                     let ledger = CrashLedger()
                     var token = ""
                     for round in 0..<Self.roundCount {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ServiceTestSupport
 import TestSupport
 
 /// A folder as a newcomer has it after cloning: migrations and an example photo, and nothing else.

@@ -1,5 +1,6 @@
 import AESCrypt
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -54,7 +55,7 @@ struct LogTests {
                 "a-token-nobody-has", TestService.apiPassword, TestService.basic, "secret-key-base",
                 try TestService.encrypt(password), "$2b$", "ada.lovelace",
             ]
-            if case .s3(let server) = service.objects { secrets.append(server.secretAccessKey) }
+            if case .s3(let server, _) = service.objects { secrets.append(server.secretAccessKey) }
             for secret in secrets { #expect(!output.contains(secret), "the log holds \(secret)") }
         }
     }

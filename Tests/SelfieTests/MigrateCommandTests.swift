@@ -1,6 +1,8 @@
+import DatabaseTestSupport
 import Foundation
 import Migrations
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -104,7 +106,7 @@ struct MigrateCommandTests {
             let file = folder.url.appending(path: String(match.1))
             #expect(try String(contentsOf: file, encoding: .utf8) == "-- migrate:up\n\n-- migrate:down\n\n")
             #expect(try await folder.migrate([]).output == "Applied \(match.2)\n")
-            let versions = try await ServedSelfie.withClient(folder.databaseURL) { client in
+            let versions = try await TestCluster.withClient(folder.databaseURL) { client in
                 try await client.query("SELECT version FROM schema_migrations").count
             }
             #expect(versions == Self.versions.count + 1)

@@ -1,5 +1,7 @@
+import DatabaseTestSupport
 import Foundation
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -35,7 +37,7 @@ struct ServeStartTests {
             #expect(outcome.status != 0)
             #expect(outcome.errors.contains("The database lacks \(try TestCluster.migrations().count) migrations."))
             #expect(outcome.errors.contains("selfie migrate"))
-            let tables = try await ServedSelfie.withClient(databaseURL) { client in
+            let tables = try await TestCluster.withClient(databaseURL) { client in
                 try await client.query("SELECT tablename FROM pg_tables WHERE tablename IN ('users', 'photos')").count
             }
             #expect(tables == 0)
@@ -47,7 +49,7 @@ struct ServeStartTests {
         let address = "postgresql://nobody@127.0.0.1:1/none"
         try await TemporaryFolder.with { folder in
             let objects = TestObjects.disk(folder.appending(path: "objects"))
-            try await ServedSelfie.withClient(address) { postgres in
+            try await TestCluster.withClient(address) { postgres in
                 let served = try await ServedSelfie.start(
                     databaseURL: address,
                     objects: objects,
@@ -74,7 +76,7 @@ struct ServeStartTests {
     )
     func databaseLater(isMigrated: Bool) async throws {
         try await TestCluster.withDatabase { databaseURL in
-            try await ServedSelfie.withClient(databaseURL) { postgres in
+            try await TestCluster.withClient(databaseURL) { postgres in
                 let name = "late_\(UUID().uuidString.prefix(8).lowercased())"
                 var address = try #require(URLComponents(string: databaseURL))
                 address.path = "/\(name)"

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 
 extension URL {
@@ -16,7 +17,7 @@ extension URL {
     /// Puts the project's own migrations into a folder.
     func copyMigrations() throws {
         try FileManager.default.copyItem(
-            at: TestCluster.packageRoot.appending(path: "migrations"),
+            at: ProjectFolder.root.appending(path: "migrations"),
             to: appending(path: "migrations")
         )
     }

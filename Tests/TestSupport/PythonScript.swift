@@ -8,11 +8,11 @@ package enum PythonScript {
     /// - Returns: the command, without arguments.
     /// - Throws: `TestProgramError` when there is no Python in `.venv`.
     package static func command(_ name: String) throws -> [String] {
-        let python = TestCluster.packageRoot.appending(path: ".venv/bin/python3").path
+        let python = ProjectFolder.root.appending(path: ".venv/bin/python3").path
         guard FileManager.default.isExecutableFile(atPath: python) else {
             throw TestProgramError.missing("the tests' Python")
         }
-        return [python, TestCluster.packageRoot.appending(path: "Tests/Python/\(name)").path]
+        return [python, ProjectFolder.root.appending(path: "Tests/Python/\(name)").path]
     }
 
     /// Runs a script to its end.
@@ -27,7 +27,7 @@ package enum PythonScript {
         let outcome = try await ProgramOutcome.run(
             URL(filePath: command[0]),
             Array(command.dropFirst()),
-            directory: TestCluster.packageRoot,
+            directory: ProjectFolder.root,
             input: input
         )
         guard outcome.status == 0 else { throw TestProgramError.failed(name, errors: outcome.errors) }

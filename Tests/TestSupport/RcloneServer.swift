@@ -15,6 +15,13 @@ package final class RcloneServer: S3Server {
     private let isPublic: Bool
     private let port = Mutex(ServerProcess.anyPort())
 
+    /// The server that tests share which neither end nor halt it; each has buckets of its own there.
+    package static var shared: RcloneServer {
+        get async throws { try await sharing.value }
+    }
+
+    private static let sharing = Task { try await start() }
+
     /// Starts a server.
     ///
     /// - Returns: the server, answering; ``stop()`` it.
@@ -75,13 +82,17 @@ package final class RcloneServer: S3Server {
 
     private func launch() async throws {
         let endpoint = endpoint
-        let command =
-            [try Self.executable(), "serve", "s3", directory.path]
-            + ["--addr", "127.0.0.1:\(port.withLock { $0 })"]
-            + (isPublic ? [] : ["--auth-key", "\(accessKeyID),\(secretAccessKey)"])
-            + ["--config", "/dev/null", "--cache-dir", process.folder.appending(path: "cache").path]
+        var command = [
+            try Self.executable(), "serve", "s3", directory.path,
+            "--addr", "127.0.0.1:\(port.withLock { $0 })",
+            "--config", "/dev/null",
+            "--cache-dir", process.folder.appending(path: "cache").path,
+            // Tests change objects behind the server's back.
+            "--dir-cache-time", "0",
             // Or a key that is not there finds one that is written with other code points and looks the same.
-            + ["--no-unicode-normalization"]
+            "--no-unicode-normalization",
+        ]
+        if !isPublic { command += ["--auth-key", "\(accessKeyID),\(secretAccessKey)"] }
         // The server logs the address when it has begun to listen.
         try await process.launch(command) { log in
             if log.contains("address already in use") { throw TestProgramError.portTaken }
@@ -99,7 +110,7 @@ package final class RcloneServer: S3Server {
         }
         let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let candidates =
-            folders.map { "\($0)/rclone" } + [TestCluster.packageRoot.appending(path: ".venv/bin/rclone").path]
+            folders.map { "\($0)/rclone" } + [ProjectFolder.root.appending(path: ".venv/bin/rclone").path]
         guard let found = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
             throw TestProgramError.missing("rclone")
         }

@@ -1,7 +1,7 @@
+import Crypto
 import Foundation
 package import NIOCore
 import NIOPosix
-import S3
 import Synchronization
 
 /// A server that misbehaves as told: one reply of the script for each request, whatever the request is.
@@ -132,9 +132,9 @@ package struct ScriptedServer: Sendable {
                 log.requests.withLock { $0[index] = request }
                 switch reply {
                 case .send(let text), .readSlowly(_, let text):
-                    try await outbound.write(ByteBuffer(string: text.replacing(md5, with: S3Body(request.body).md5Hex)))
+                    try await outbound.write(ByteBuffer(string: text.replacing(md5, with: md5Hex(request.body))))
                 case .answer(let make):
-                    let text = make(request).replacing(md5, with: S3Body(request.body).md5Hex)
+                    let text = make(request).replacing(md5, with: md5Hex(request.body))
                     try await outbound.write(ByteBuffer(string: text))
                 case .sendAndClose(let text):
                     try await outbound.write(ByteBuffer(string: text))
@@ -152,6 +152,10 @@ package struct ScriptedServer: Sendable {
                 }
             }
         }
+    }
+
+    private static func md5Hex(_ bytes: ByteBuffer) -> String {
+        Insecure.MD5.hash(data: bytes.readableBytesView).map { String(format: "%02x", $0) }.joined()
     }
 
     /// Stands in a reply for the MD5 of the request's body.

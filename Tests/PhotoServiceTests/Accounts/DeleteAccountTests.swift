@@ -1,5 +1,7 @@
+import DatabaseTestSupport
 import Foundation
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 

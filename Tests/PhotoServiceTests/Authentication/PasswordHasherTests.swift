@@ -1,6 +1,7 @@
 import AESCrypt
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PhotoService

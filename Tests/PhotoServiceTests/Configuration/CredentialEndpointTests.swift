@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
+import DatabaseTestSupport
 import Foundation
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -25,7 +27,7 @@ struct SecrecyTests {
     func log(store: TestStore) async throws {
         try await TestService.run(store: store, settings: ["LOG_LEVEL": "trace"]) { service in
             var secrets = try await Self.runThroughEverything(service)
-            if case .s3(let server) = service.objects {
+            if case .s3(let server, _) = service.objects {
                 secrets.add("S3's secret", server.secretAccessKey)
                 secrets.add("S3's key", server.accessKeyID)
             }

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -72,8 +73,7 @@ struct ServedPhotoTests {
                     #expect(answer.headers["content-disposition"] == nil)
                 }
             }
-            if case .s3(let server) = service.objects { server.kill() }
-            try? service.objects.remove(key: photo.randomID)
+            try service.objects.remove(key: photo.randomID)
             let known = try await service.send("GET", photo.target, headers: [("If-None-Match", photo.tag)])
             #expect(known.status == 304)
         }
@@ -111,7 +111,7 @@ struct ServedPhotoTests {
             }
             #expect(!service.log.text.contains("a photo's object is missing"))
             try await service.postgres.execute("UPDATE photos SET state = 'ready'")
-            try await service.changeObjects { try $0.remove(key: photo.randomID) }
+            try service.objects.remove(key: photo.randomID)
             for (method, headers) in [("GET", []), ("HEAD", []), ("GET", [("Range", "bytes=1-2")])] {
                 try await service.check(
                     Scenario("gone", "\(method) \(photo.target)", headers: headers, status: 404)
@@ -126,7 +126,7 @@ struct ServedPhotoTests {
         try await TestService.run(store: delivery.store, settings: delivery.settings) { service in
             let photo = try await service.uploadedPhoto()
             for length in [TestImage.jpeg.count - 1, TestImage.jpeg.count + 1] {
-                try await service.changeObjects { try $0.write(TestImage.png(bytes: length), key: photo.randomID) }
+                try service.objects.write(TestImage.png(bytes: length), key: photo.randomID)
                 for (method, headers) in [("GET", []), ("HEAD", []), ("GET", [("Range", "bytes=-2")])] {
                     try await service.check(
                         Scenario("\(length)", "\(method) \(photo.target)", headers: headers, status: 503)
@@ -155,12 +155,12 @@ struct ServedPhotoTests {
             #expect(part.status == 206)
             #expect(part.body == TestImage.jpeg.suffix(5))
 
-            try await service.changeObjects { try $0.write(Data("no photo".utf8), key: photo.randomID) }
+            try service.objects.write(Data("no photo".utf8), key: photo.randomID)
             let unknown = try await service.send("GET", photo.target)
             #expect(unknown.text == "no photo")
             #expect(unknown.headers["content-type"] == "application/octet-stream")
             #expect(unknown.headers["content-disposition"] == "inline; filename=\"photo.bin\"")
-            try await service.changeObjects { try $0.write(Data(), key: photo.randomID) }
+            try service.objects.write(Data(), key: photo.randomID)
             let empty = try await service.send("GET", photo.target)
             #expect(empty.status == 200)
             #expect(empty.body.isEmpty)

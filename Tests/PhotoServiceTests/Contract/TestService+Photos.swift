@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -48,11 +49,5 @@ extension TestService {
     func forgetDetails(of photo: UploadedPhoto) async throws {
         let id = photo.randomID
         try await postgres.execute("UPDATE photos SET content_type = NULL, byte_count = NULL WHERE random_id = \(id)")
-    }
-
-    /// Changes objects behind the service's back; a bucket's server would not notice while it runs.
-    func changeObjects(_ change: (TestObjects) throws -> Void) async throws {
-        try change(objects)
-        if case .s3(let server) = objects { try await server.restart() }
     }
 }

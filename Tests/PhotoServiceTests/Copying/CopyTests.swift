@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Postgres
+import ServiceTestSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -116,7 +117,6 @@ struct CopyTests {
             #expect(ids.count == 35)
             #expect(Set(ids).isSubset(of: other.keys()))
             // What was deleted after the first copy's last look is left to this, as the README says.
-            try await other.forgetLists()
             let report = try await Maintenance.reconcile(
                 ReconciliationOptions(repairs: true, secondsMin: 0, isForced: false),
                 configuration: try ServiceConfiguration(
@@ -125,7 +125,7 @@ struct CopyTests {
                     )
                 ),
                 logger: service.log.logger(level: .info),
-                now: { service.clock.now + 2 }
+                now: { service.storeClock.now + 2 }
             )
             #expect(report.isClean)
             #expect(other.keys() == ids.sorted())
@@ -158,7 +158,6 @@ struct CopyTests {
             let ids = try await Self.upload(TestImage.png(bytes: 500), count: 3, to: service, token: token)
             try service.objects.remove(key: ids[0])
             try service.objects.write(Data("half".utf8), key: ids[1])
-            try await service.objects.forgetLists()
             let complaints = Mutex<[String]>([])
             let report = try await Self.copy(service, to: other, direction) { outcome, id in
                 if outcome != .copied { complaints.withLock { $0.append("\(outcome) \(id)") } }

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ struct MemoryTests {
             let service = served.service
             let token = try await service.makeToken()
             #expect(try await service.upload(token: token).status == 200)
-            let growth = try await ProcessMemory.growth(of: served.process) {
+            let growth = try await ProcessMemory.growth(of: served.process.processID) {
                 try await withThrowingTaskGroup(of: HTTPAnswer.self) { uploads in
                     for _ in 0..<Self.uploadCount {
                         uploads.addTask { try await Self.upload(to: service, token: token) }
@@ -47,7 +48,7 @@ struct MemoryTests {
             let token = try await service.makeToken()
             let uploaded = try await LargePhoto.upload(to: service, token: token)
             let target = try service.target(of: try #require(uploaded.json["image_url"] as? String))
-            let growth = try await ProcessMemory.growth(of: served.process) {
+            let growth = try await ProcessMemory.growth(of: served.process.processID) {
                 try await withSlowDownloads(of: target, from: service) {
                     for _ in 0..<3 {
                         let count = try await LargePhoto.download(target, from: service)

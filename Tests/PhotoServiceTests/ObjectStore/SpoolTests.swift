@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import S3
+import ServiceTestSupport
 import TestSupport
 import Testing
 

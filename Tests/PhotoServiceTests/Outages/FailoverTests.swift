@@ -1,3 +1,4 @@
+import DatabaseTestSupport
 import Postgres
 import TestSupport
 import Testing

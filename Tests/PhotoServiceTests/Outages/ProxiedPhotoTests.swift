@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -17,11 +18,11 @@ struct ProxiedPhotoTests {
         adjust: @Sendable (inout PhotoService) -> Void = { _ in },
         _ body: @Sendable (TestService, RcloneServer, UploadedPhoto) async throws -> Void
     ) async throws {
-        try await TestService.run(store: .s3, settings: ["PHOTO_DELIVERY": "proxy"], adjust: adjust) { service in
-            guard case .s3(let server) = service.objects else { return }
+        try await TestService.run(store: .ownS3, settings: ["PHOTO_DELIVERY": "proxy"], adjust: adjust) { service in
+            guard case .s3(let server, _) = service.objects else { return }
             let photo = try await service.uploadedPhoto()
             // An upload of so many bytes takes a debug build its time.
-            try await service.changeObjects { try $0.write(image, key: photo.randomID) }
+            try service.objects.write(image, key: photo.randomID)
             try await service.postgres.execute("UPDATE photos SET byte_count = \(image.count)")
             try await body(service, server, photo)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -30,8 +31,8 @@ struct StoreOutageTests {
         arguments: Outage.allCases
     )
     func bucket(outage: Outage) async throws {
-        try await TestService.run(store: .s3, adjust: { $0.sweepInterval = .milliseconds(200) }) { service in
-            guard case .s3(let server) = service.objects else { return }
+        try await TestService.run(store: .ownS3, adjust: { $0.sweepInterval = .milliseconds(200) }) { service in
+            guard case .s3(let server, _) = service.objects else { return }
             let token = try await service.makeToken()
             let kept = try #require(try await service.upload(token: token).json["random_id"] as? String)
             let deleted = try #require(try await service.upload(token: token).json["random_id"] as? String)

@@ -1,7 +1,9 @@
+import DatabaseTestSupport
 import Foundation
 import Logging
 import NIOCore
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Postgres
 import S3
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -36,7 +37,7 @@ struct MissingStoreTests {
                         ReconciliationOptions(repairs: repairs, secondsMin: 0, isForced: false),
                         configuration: configuration,
                         logger: service.log.logger(level: .info),
-                        now: { service.clock.now + 2 }
+                        now: { service.storeClock.now + 2 }
                     )
                 }
                 #expect(error.map { "\($0)" }?.contains(told) == true, "\(String(describing: error))")

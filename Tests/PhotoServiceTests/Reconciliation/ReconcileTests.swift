@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import NIOHTTP1
 import Postgres
+import ServiceTestSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -29,7 +30,7 @@ struct ReconcileTests {
             ReconciliationOptions(repairs: repairs, secondsMin: secondsMin, isForced: isForced),
             configuration: try ServiceConfiguration(from: ConfigurationSource(values: settings)),
             logger: service.log.logger(level: .info),
-            now: { service.clock.now + secondsLater },
+            now: { service.storeClock.now + secondsLater },
             onFinding: { findings.add("\($0.kind) \($0.key) \($0.isRepaired)") }
         )
         return (report, findings.all.sorted())
@@ -66,7 +67,6 @@ struct ReconcileTests {
             let keys = ["by hand ü.jpg", "\(ids[0])2", String(ids[1].dropLast())]
             for key in keys { try service.objects.write(TestImage.jpeg, key: key) }
             try service.objects.remove(key: ids[2])
-            try await service.objects.forgetLists()
 
             let expected = keys.map { "objectWithoutPhoto \($0)" } + ["photoWithoutObject \(ids[2])"]
             let dry = try await Self.reconcile(service, repairs: false)
@@ -93,7 +93,6 @@ struct ReconcileTests {
             let ids = try await Self.upload(2, to: service, token: token)
             try service.objects.write(TestImage.jpeg, key: "orphan")
             try service.objects.remove(key: ids[0])
-            try await service.objects.forgetLists()
             #expect(try await Self.reconcile(service, repairs: true, secondsMin: 60).findings.isEmpty)
             #expect(service.objects.keys() == [ids[1], "orphan"].sorted())
             #expect(try await service.count("SELECT count(*) FROM photos") == 2)
@@ -156,7 +155,6 @@ struct ReconcileTests {
             let ids = try await Self.upload(2, to: service, token: token)
             let half = TestImage.jpeg.prefix(20)
             try service.objects.write(half, key: ids[1])
-            try await service.objects.forgetLists()
             let (report, findings) = try await Self.reconcile(service, repairs: true)
             #expect(findings == ["otherLength \(ids[1]) false"])
             #expect(!report.isClean)
@@ -171,7 +169,6 @@ struct ReconcileTests {
             let token = try await service.makeToken()
             let ids = try await Self.upload(2, to: service, token: token)
             for number in 0..<11 { try service.objects.write(TestImage.jpeg, key: "orphan-\(number)") }
-            try await service.objects.forgetLists()
             await #expect(throws: ReconciliationError.self) {
                 _ = try await Self.reconcile(service, repairs: true)
             }

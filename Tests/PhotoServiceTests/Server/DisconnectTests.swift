@@ -1,5 +1,6 @@
 import NIOCore
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Postgres
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,6 @@
+import DatabaseTestSupport
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -12,7 +13,7 @@ struct DoctorRun {
     static let bucket = "selfies"
 
     /// Runs it, and sees to it that no secret is printed.
-    init(_ environment: [String: String], _ arguments: [String] = [], directory: URL = TestCluster.packageRoot)
+    init(_ environment: [String: String], _ arguments: [String] = [], directory: URL = ProjectFolder.root)
         async throws
     {
         let outcome = try await SelfieProcess.run(

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import Postgres
 import S3
+import ServiceTestSupport
 import TestSupport
 import Testing
 

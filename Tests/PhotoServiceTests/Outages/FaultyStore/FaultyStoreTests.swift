@@ -1,7 +1,9 @@
 import AsyncHTTPClient
+import DatabaseTestSupport
 import Foundation
 import Postgres
 import S3
+import ServiceTestSupport
 import TestSupport
 import Testing
 

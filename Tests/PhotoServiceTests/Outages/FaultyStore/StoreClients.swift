@@ -1,5 +1,6 @@
 import Foundation
 import S3
+import ServiceTestSupport
 import TestSupport
 
 /// The clients of two services that share a database and a misbehaving store, who check each answer.

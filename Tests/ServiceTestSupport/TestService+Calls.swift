@@ -4,6 +4,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 package import Postgres
+package import TestSupport
 
 extension TestService {
     /// Sends a request and collects the answer; redirects are not followed.
@@ -170,7 +171,7 @@ package enum TestMultipart {
 package enum TestImage {
     /// A real JPEG, the one that the README uploads.
     package static let jpeg =
-        (try? Data(contentsOf: TestCluster.packageRoot.appending(path: "docs/example.jpg"))) ?? Data()
+        (try? Data(contentsOf: ProjectFolder.root.appending(path: "docs/example.jpg"))) ?? Data()
 
     /// A photo of any size: a PNG's signature, then bytes that differ by `seed`.
     package static func png(bytes count: Int, seed: UInt8 = 0) -> Data {

@@ -1,17 +1,22 @@
 package import Foundation
+package import TestSupport
 
 /// Which of the stores a test runs against.
 package enum TestStore: String, CaseIterable, Sendable {
     case disk
+    /// A bucket of the server that all tests of a run share.
     case s3
+    /// A server of its own, which the test may end or halt.
+    case ownS3
+
+    /// The two kinds that the service knows.
+    package static let allCases: [TestStore] = [.disk, .s3]
 }
 
 /// A store of a test's own, and a look at it from outside the service.
 package enum TestObjects: Sendable {
     case disk(URL)
-    case s3(RcloneServer)
-
-    private static let bucket = "selfies"
+    case s3(RcloneServer, bucket: String = "selfies")
 
     /// Runs a body with a new, empty store.
     static func with<Result>(
@@ -20,6 +25,10 @@ package enum TestObjects: Sendable {
     ) async throws -> Result {
         switch store {
         case .s3:
+            let (server, bucket) = (try await RcloneServer.shared, "selfies-\(UUID().uuidString.lowercased())")
+            defer { try? FileManager.default.removeItem(at: server.directory.appending(path: bucket)) }
+            return try await body(.s3(server, bucket: bucket))
+        case .ownS3:
             return try await RcloneServer.withServer { try await body(.s3($0)) }
         case .disk:
             let folder = FileManager.default.temporaryDirectory.appending(path: "objects-\(UUID().uuidString)")
@@ -32,9 +41,9 @@ package enum TestObjects: Sendable {
     package var settings: [String: String] {
         switch self {
         case .disk(let folder): ["OBJECTS_PATH": folder.path]
-        case .s3(let server):
+        case .s3(let server, let bucket):
             [
-                "S3_BUCKET_NAME": Self.bucket,
+                "S3_BUCKET_NAME": bucket,
                 "AWS_ACCESS_KEY_ID": server.accessKeyID,
                 "AWS_SECRET_ACCESS_KEY": server.secretAccessKey,
                 "AWS_ENDPOINT_URL_S3": server.endpoint,
@@ -45,7 +54,7 @@ package enum TestObjects: Sendable {
     private var folder: URL {
         switch self {
         case .disk(let folder): folder
-        case .s3(let server): server.directory.appending(path: Self.bucket)
+        case .s3(let server, let bucket): server.directory.appending(path: bucket)
         }
     }
 
@@ -65,11 +74,6 @@ package enum TestObjects: Sendable {
     /// Removes an object behind the service's back.
     package func remove(key: String) throws {
         try FileManager.default.removeItem(at: folder.appending(path: key))
-    }
-
-    /// Has a server that remembers for minutes what a folder holds look at it again.
-    package func forgetLists() async throws {
-        if case .s3(let server) = self { try await server.restart() }
     }
 
     /// Puts an object there behind the service's back.

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -34,7 +35,7 @@ struct SignInStormTests {
             let password = try TestService.encrypt("wrong password").formEncoded
             var answers: [HTTPAnswer] = []
             var lists: [Duration] = []
-            let growth = try await ProcessMemory.growth(of: served.process) {
+            let growth = try await ProcessMemory.growth(of: served.process.processID) {
                 let listing = Task { try await Self.listUntilCancelled(service, token: token) }
                 defer { listing.cancel() }
                 answers = try await withThrowingTaskGroup(of: HTTPAnswer?.self) { signIns in

@@ -1,5 +1,7 @@
+import DatabaseTestSupport
 package import Foundation
 package import Postgres
+import TestSupport
 
 /// `selfie serve` as a process of its own, and what a test does with it.
 package struct ServedSelfie: Sendable {
@@ -47,6 +49,7 @@ package struct ServedSelfie: Sendable {
             databaseURL: databaseURL,
             objects: objects,
             clock: TestClock(),
+            storeClock: TestClock(),
             log: TestLog(),
             beginShutdown: {}
         )
@@ -67,7 +70,7 @@ package struct ServedSelfie: Sendable {
     ) async throws -> Result {
         try await TestCluster.withDatabase { databaseURL in
             try await withObjects(store) { objects in
-                try await withClient(databaseURL) { postgres in
+                try await TestCluster.withClient(databaseURL) { postgres in
                     let served = try await start(
                         databaseURL: databaseURL,
                         objects: objects,
@@ -81,7 +84,7 @@ package struct ServedSelfie: Sendable {
     }
 
     /// Where the project's migrations are.
-    package static var migrationsPath: String { TestCluster.packageRoot.appending(path: "migrations").path }
+    package static var migrationsPath: String { ProjectFolder.root.appending(path: "migrations").path }
 
     /// Runs a body with a store.
     package static func withObjects<Result>(
@@ -89,13 +92,5 @@ package struct ServedSelfie: Sendable {
         _ body: (TestObjects) async throws -> Result
     ) async throws -> Result {
         try await TestObjects.with(store, body)
-    }
-
-    /// Runs a body with a client of the database.
-    package static func withClient<Result>(
-        _ databaseURL: String,
-        _ body: (PostgresClient) async throws -> Result
-    ) async throws -> Result {
-        try await PostgresClient.withClient(configuration: .patient(url: databaseURL, connectionsMax: 2), body)
     }
 }

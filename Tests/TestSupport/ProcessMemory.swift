@@ -1,18 +1,20 @@
-import Foundation
-import TestSupport
+package import Foundation
 
 /// The memory of a process, in KiB.
-struct ProcessMemory {
+package struct ProcessMemory: Sendable {
     /// What is resident at the moment.
-    let resident: Int
+    package let resident: Int
     /// The most that was resident since the peak was last forgotten.
-    let peak: Int
+    package let peak: Int
 
     /// Looks at a process.
     ///
     /// Source of the names: the manual page proc_pid_status(5).
-    init(of process: SelfieProcess) throws {
-        let status = try String(contentsOfFile: "/proc/\(process.processID)/status", encoding: .utf8)
+    ///
+    /// - Parameter processID: The process.
+    /// - Throws: An error of Foundation's when it is gone.
+    package init(of processID: pid_t) throws {
+        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         func kibibytes(_ name: String) throws -> Int {
             guard
                 let match = status.firstMatch(of: try Regex("\(name):\\s+(\\d+) kB", as: (Substring, Substring).self)),
@@ -25,15 +27,15 @@ struct ProcessMemory {
     }
 
     /// Has the peak begin anew; see proc_pid_clear_refs(5).
-    static func forgetPeak(of process: SelfieProcess) throws {
-        try Data("5".utf8).write(to: URL(filePath: "/proc/\(process.processID)/clear_refs"))
+    package static func forgetPeak(of processID: pid_t) throws {
+        try Data("5".utf8).write(to: URL(filePath: "/proc/\(processID)/clear_refs"))
     }
 
     /// By how many MiB a body raises a process's peak above what was resident before.
-    static func growth(of process: SelfieProcess, _ body: () async throws -> Void) async throws -> Int {
-        try forgetPeak(of: process)
-        let before = try ProcessMemory(of: process).resident
+    package static func growth(of processID: pid_t, _ body: () async throws -> Void) async throws -> Int {
+        try forgetPeak(of: processID)
+        let before = try ProcessMemory(of: processID).resident
         try await body()
-        return (try ProcessMemory(of: process).peak - before) / 1024
+        return (try ProcessMemory(of: processID).peak - before) / 1024
     }
 }

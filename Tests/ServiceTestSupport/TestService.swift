@@ -1,17 +1,19 @@
 import AESCrypt
-package import Foundation
+import DatabaseTestSupport
+import Foundation
 import Logging
 package import PhotoService
 package import Postgres
 import ServiceLifecycle
 import Synchronization
+package import TestSupport
 
 /// A running service for a test: in this process, on a port of its own, with a database and a store of its own.
 package struct TestService: Sendable {
     package static let apiName = "test-app"
     package static let apiPassword = "p4ssw0rd"
-    /// The lowest cost that the service takes.
-    package static let passwordHashCost = 10
+    /// The lowest cost that there is, where the service would take none below 10: hashes take a millisecond.
+    package static let passwordHashCost = 4
 
     /// The port that the service listens on.
     package let port: Int
@@ -21,8 +23,10 @@ package struct TestService: Sendable {
     package let databaseURL: String
     /// The objects, whichever store they are in.
     package let objects: TestObjects
-    /// The service's time, which a test may set forward.
+    /// The service's time, which a test may set forward: noon, or the present for a bucket, whose server checks it.
     package let clock: TestClock
+    /// The time by which files of the store and requests to it are dated.
+    package let storeClock: TestClock
     /// All that the service logged.
     package let log: TestLog
     /// Tells the service to shut down gracefully, without waiting for it.
@@ -75,7 +79,9 @@ package struct TestService: Sendable {
         try await TestObjects.with(store) { objects in
             let values = self.settings(databaseURL: databaseURL, objects: objects).merging(settings) { $1 }
             let configuration = try ServiceConfiguration(from: ConfigurationSource(values: values))
-            let (clock, log) = (TestClock(), TestLog())
+            let storeClock = TestClock()
+            let clock = values["S3_BUCKET_NAME"] == nil ? TestClock.atNoon() : storeClock
+            let log = TestLog()
             let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
             var service = PhotoService(
                 configuration: configuration,
@@ -85,6 +91,8 @@ package struct TestService: Sendable {
                 onRunning: { portContinuation.yield($0) }
             )
             service.now = { clock.now }
+            service.storeNow = { storeClock.now }
+            if settings["PASSWORD_HASH_COST"] == nil { service.passwordHashCost = passwordHashCost }
             adjust(&service)
             let group = ServiceGroup(
                 configuration: .init(services: [service], logger: log.logger(level: .error))
@@ -105,6 +113,7 @@ package struct TestService: Sendable {
                     databaseURL: databaseURL,
                     objects: objects,
                     clock: clock,
+                    storeClock: storeClock,
                     log: log,
                     beginShutdown: { await group.triggerGracefulShutdown() }
                 )
@@ -134,7 +143,7 @@ package struct TestService: Sendable {
             "API_AUTH_NAME": apiName,
             "API_AUTH_PASSWORD": apiPassword,
             "SECRET_KEY_BASE": String(repeating: "secret-key-base-", count: 4),
-            "PASSWORD_HASH_COST": String(passwordHashCost),
+            "PASSWORD_HASH_COST": "10",
             // Whatever a test does, it does from one address; those about limits turn them on.
             "RATE_LIMITS": "off",
         ].merging(objects.settings) { $1 }
@@ -143,18 +152,4 @@ package struct TestService: Sendable {
 
 package enum TestServiceError: Error {
     case notStarted
-}
-
-/// A time that stands at the present unless a test moves it.
-package final class TestClock: Sendable {
-    private let offset = Mutex<TimeInterval>(0)
-
-    package init() {}
-
-    package var now: Date { Date().addingTimeInterval(offset.withLock { $0 }) }
-
-    /// Sets the time forward, or back.
-    package func advance(by seconds: TimeInterval) {
-        offset.withLock { $0 += seconds }
-    }
 }

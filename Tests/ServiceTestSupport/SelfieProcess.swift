@@ -1,6 +1,7 @@
 package import Foundation
 import Glibc
 import Synchronization
+package import TestSupport
 
 /// The executable `selfie` as a process of its own.
 package final class SelfieProcess: Sendable {
@@ -25,7 +26,7 @@ package final class SelfieProcess: Sendable {
     package init(
         _ arguments: [String],
         environment: [String: String] = [:],
-        directory: URL = TestCluster.packageRoot
+        directory: URL = ProjectFolder.root
     ) throws {
         outputFile = FileManager.default.temporaryDirectory.appending(path: "selfie-\(UUID().uuidString).log")
         try Data().write(to: outputFile)
@@ -66,7 +67,7 @@ package final class SelfieProcess: Sendable {
     /// - Throws: `SelfieProcessError` when it ends or the time is over before.
     package func waitForOutput(_ pattern: String, timeout: Duration = .seconds(30)) async throws -> String {
         let regex = try Regex(pattern)
-        return try await poll(timeout: timeout) {
+        return try await look(timeout: timeout) {
             self.output.firstMatch(of: regex).flatMap { $0.output.count > 1 ? $0.output[1].substring : nil }
                 .map(String.init)
         }
@@ -86,7 +87,7 @@ package final class SelfieProcess: Sendable {
         return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
     }
 
-    private func poll(timeout: Duration, _ look: () -> String?) async throws -> String {
+    private func look(timeout: Duration, _ look: () -> String?) async throws -> String {
         let deadline = ContinuousClock.now + timeout
         while ContinuousClock.now < deadline {
             let isRunning = process.isRunning
@@ -109,7 +110,7 @@ package final class SelfieProcess: Sendable {
     package static func run(
         _ arguments: [String],
         environment: [String: String] = [:],
-        directory: URL = TestCluster.packageRoot,
+        directory: URL = ProjectFolder.root,
         input: String = ""
     ) async throws -> ProgramOutcome {
         try await ProgramOutcome.run(

@@ -1,0 +1,106 @@
+import EmbeddedPostgres
+import Foundation
+package import Migrations
+package import Postgres
+import TestSupport
+
+/// The PostgreSQL cluster that all tests of a run share; each test takes a database of its own from it.
+package actor TestCluster {
+    private static let shared = TestCluster()
+
+    /// The project's own migrations.
+    package static func migrations() throws -> [Migration] {
+        try MigrationDirectory(path: ProjectFolder.migrations.path).load()
+    }
+
+    private var start: Task<Server, any Error>?
+
+    private struct Server: Sendable {
+        let url: String
+        /// For making and dropping databases.
+        let client: PostgresClient
+
+        /// Runs one statement whose text is made of names that are this file's own.
+        func administer(_ statement: String) async throws {
+            _ = try await client.withConnection { try await $0.query(PostgresQuery(stringLiteral: statement)) }
+        }
+    }
+
+    /// Runs a body with a new database that has every migration, and drops it afterwards.
+    ///
+    /// - Parameter body: Gets the database's URL.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    package static func withDatabase<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        try await withDatabase(template: "selfie_template", body)
+    }
+
+    /// Runs a body with a new database that has no table, and drops it afterwards.
+    ///
+    /// - Parameter body: Gets the database's URL.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    package static func withEmptyDatabase<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        try await withDatabase(template: "template1", body)
+    }
+
+    /// Runs a body with a client of a database.
+    package static func withClient<Result>(
+        _ databaseURL: String,
+        _ body: (PostgresClient) async throws -> Result
+    ) async throws -> Result {
+        try await PostgresClient.withClient(configuration: .patient(url: databaseURL, connectionsMax: 2), body)
+    }
+
+    private static func withDatabase<Result>(
+        template: String,
+        _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        let server = try await shared.server()
+        let name = "test_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
+        try await server.administer("CREATE DATABASE \(name) TEMPLATE \(template)")
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body(server.url.replacingDatabase(with: name)))
+        } catch {
+            result = .failure(error)
+        }
+        try await server.administer("DROP DATABASE \(name) WITH (FORCE)")
+        return try result.get()
+    }
+
+    private func server() async throws -> Server {
+        let start = start ?? Task { try await Self.startServer() }
+        self.start = start
+        return try await start.value
+    }
+
+    /// The server ends with the run's folder.
+    private static func startServer() async throws -> Server {
+        let directory = try RunFolder.url.appending(path: "shared")
+        try await PristineCluster.copy(to: directory)
+        let cluster = EmbeddedPostgres(
+            directory: directory.path,
+            settings: [
+                "fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": "300",
+                "autovacuum": "off",
+            ]
+        )
+        let url = try await cluster.start()
+        var configuration = try PostgresConfiguration.patient(url: url, connectionsMax: 4)
+        configuration.statementTimeout = .seconds(60)
+        let server = Server(url: url, client: PostgresClient(configuration: configuration))
+        try await server.administer("CREATE DATABASE selfie_template")
+        let template = try PostgresConfiguration.patient(url: url.replacingDatabase(with: "selfie_template"))
+        _ = try await Migrator(configuration: template, migrations: try migrations()).up()
+        return server
+    }
+}
+
+extension String {
+    /// A connection URL with another database's name.
+    fileprivate func replacingDatabase(with name: String) -> String {
+        prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            + "/\(name)"
+    }
+}
