@@ -41,10 +41,7 @@ extension TestService {
         _ parameters: [(String, String)] = [],
         headers: [(String, String)] = []
     ) async throws -> HTTPAnswer {
-        let allowed = CharacterSet.alphanumerics
-        let body = parameters.map { name, value in
-            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
-        }.joined(separator: "&")
+        let body = parameters.map { name, value in "\(name)=\(value.formEncoded)" }.joined(separator: "&")
         var headers = headers + [("Content-Type", "application/x-www-form-urlencoded")]
         if let authorization { headers.append(("Authorization", authorization)) }
         return try await send(method, target, headers: headers, body: Data(body.utf8))
@@ -183,4 +180,9 @@ package enum TestImage {
         while image.count < count { image += block }
         return image.prefix(count)
     }
+}
+
+extension String {
+    /// Percent-encoded, for queries and forms.
+    package var formEncoded: String { addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 
 /// One request, and what its answer must be.
 struct Scenario: Sendable {
@@ -112,9 +113,4 @@ extension Scenario.Payload {
         case .raw(let contentType, let body): (contentType, body)
         }
     }
-}
-
-extension String {
-    /// Percent-encoded, for queries and forms.
-    var formEncoded: String { addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
 }
