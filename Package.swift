@@ -10,6 +10,37 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// libFuzzer wants every module instrumented and runs inputs in a program of its own, so `bin/soak` alone builds it. Both
+/// targets are made of the same files.
+let isFuzzing = Context.environment["SELFIE_FUZZ"] != nil
+
+let fuzzedModules: [Target.Dependency] = [
+    "AESCrypt", "Multipart", "PhotoService", "S3",
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+    .product(name: "NIOCore", package: "swift-nio"),
+]
+
+let fuzzing: [Target] =
+    isFuzzing
+    ? [
+        .target(name: "CFuzzer", path: "Tests/CFuzzer"),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: fuzzedModules + ["CFuzzer"],
+            path: "Tests/FuzzTests",
+            exclude: ["Seeds", "SeedTests.swift"],
+            swiftSettings: settings
+        ),
+    ]
+    : [
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: fuzzedModules + ["TestSupport"],
+            exclude: ["Fuzzer", "Seeds"],
+            swiftSettings: settings
+        )
+    ]
+
 let package = Package(
     name: "selfie",
     platforms: [.macOS(.v15)],
@@ -256,6 +287,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-    ],
+    ] + fuzzing,
     swiftLanguageModes: [.v6]
 )
