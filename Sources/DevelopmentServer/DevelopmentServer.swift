@@ -30,6 +30,15 @@ package struct DevelopmentServer: Service {
     ///
     /// - Throws: `EmbeddedPostgresError`, `ConfigurationError`, `MigrationError`, `ServiceStartError`.
     package func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await serveAndStop()
+        } onGracefulShutdown: {
+            // The requests that are running, and the database, may take a moment.
+            say("Stopping …")
+        }
+    }
+
+    private func serveAndStop() async throws {
         // First of all, since it fails in any folder but the project's.
         let migrations = try MigrationDirectory(path: "migrations").load()
         if try EnvironmentFile(path: Self.environmentFile).createIfMissing() {

@@ -38,7 +38,7 @@ extension Cluster {
     func launch() async throws(EmbeddedPostgresError) {
         // The log of the run before is kept; older ones are not.
         rename(logPath, logPath + ".1")
-        let deadline = ContinuousClock.now + Self.lingeringSessionsMax
+        let deadline = ContinuousClock.now + lingeringSessionsMax
         while true {
             let outcome = try await pgCtl([
                 "start", "-w", "-t", "30", "-l", Self.logName, "-o", options.shellQuoted,
@@ -56,7 +56,6 @@ extension Cluster {
 
     private static let logName = "postgres.log"
     private static let logTailLinesMax = 20
-    private static let lingeringSessionsMax = Duration.seconds(10)
 
     private var logPath: String { location.home + "/" + Self.logName }
 

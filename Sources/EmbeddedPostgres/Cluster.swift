@@ -10,6 +10,8 @@ struct Cluster: Sendable {
     let binaries: PostgresBinaries
     let command: Command
     let data: DataFolder
+    /// How long a start waits for the sessions of a server that was killed.
+    var lingeringSessionsMax: Duration = .seconds(10)
 
     init(location: ClusterLocation, settings: [String: String], binaries: PostgresBinaries, user: ClusterUser) {
         self.location = location

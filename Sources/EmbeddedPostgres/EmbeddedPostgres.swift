@@ -11,6 +11,7 @@ package actor EmbeddedPostgres {
     private let settings: [String: String]
     private let search: BinarySearch
     private let temporaryDirectory: String
+    private let lingeringSessionsMax: Duration
     private let notice: @Sendable (String) -> Void
 
     private var lock: ProcessLock?
@@ -26,18 +27,21 @@ package actor EmbeddedPostgres {
     ///   - search: Where PostgreSQL's programs are looked for.
     ///   - temporaryDirectory: Parent of the short folder that stands in when `directory` cannot hold the socket (too
     ///     long, or a comma in it), or is closed to the user that runs the server. Its sticky bit must be set if others can write to it.
+    ///   - lingeringSessionsMax: How long a start waits for the sessions of a server that was killed.
     ///   - notice: Called during a start, with a sentence for the user, whenever something lies elsewhere than asked.
     package init(
         directory: String,
         settings: [String: String] = [:],
         search: BinarySearch = .system,
         temporaryDirectory: String = "/var/tmp",
+        lingeringSessionsMax: Duration = .seconds(10),
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.directory = directory
         self.settings = settings
         self.search = search
         self.temporaryDirectory = temporaryDirectory
+        self.lingeringSessionsMax = lingeringSessionsMax
         self.notice = notice
     }
 
@@ -105,7 +109,9 @@ package actor EmbeddedPostgres {
             majorVersion: DataFolder(home: location.home).majorVersion,
             user: user
         )
-        return Cluster(location: location, settings: settings, binaries: binaries, user: user)
+        var cluster = Cluster(location: location, settings: settings, binaries: binaries, user: user)
+        cluster.lingeringSessionsMax = lingeringSessionsMax
+        return cluster
     }
 
     /// Runs `work` after every operation before it, in a task of its own that the caller's cancellation cannot reach.

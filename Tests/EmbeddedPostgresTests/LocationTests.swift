@@ -38,6 +38,7 @@ struct LocationTests {
     func deepFolder() async throws {
         try await TestFolder.use { folder in
             let deep = folder.path + "/" + String(repeating: "deep/", count: 20) + "cluster"
+            try await folder.putData(at: deep)
             let notices = Notices()
             let handle = folder.handle(directory: deep, notice: notices.add)
             let url = try await handle.start()
@@ -53,11 +54,13 @@ struct LocationTests {
     func strangeNames() async throws {
         try await TestFolder.use { folder in
             let strange = folder.path + "/a 'b' \"c\" $HOME `d` %41 ü"
+            try await folder.putData(at: strange)
             let url = try await folder.handle(directory: strange).start()
             #expect(url.contains("%2541"))
             #expect(try await query(url, "show data_directory") == strange + "/data")
 
             let listed = folder.path + "/a,b"
+            try await folder.putData(at: listed)
             let listedURL = try await folder.handle(directory: listed).start()
             #expect(try await query(listedURL, "show data_directory") == listed + "/data")
         }
@@ -71,11 +74,21 @@ struct LocationTests {
         try await TestFolder.use { folder in
             let closed = folder.path + "/closed"
             mkdir(closed, 0o700)
+            let asked = ClusterLocation(
+                directory: try PrivateFolder.resolve(closed) + "/cluster",
+                temporaryDirectory: try PrivateFolder.resolve(folder.temporary),
+                isEnterable: false
+            )
+            try await folder.putData(at: asked.home)
+            // As a program would leave it that knows nothing of private folders.
+            chown(asked.home, 0, 0)
+            chmod(asked.home, 0o755)
             let notices = Notices()
             let handle = folder.handle(directory: closed + "/cluster", notice: notices.add)
             let url = try await handle.start()
             _ = try await query(url, "create table kept as select 42 as number")
             let home = try await query(url, "show data_directory").replacing("/data", with: "")
+            #expect(home == asked.home)
             #expect(home.hasPrefix(folder.temporary + "/selfie-"))
             var status = stat()
             #expect(lstat(home, &status) == 0)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EmbeddedPostgres
@@ -7,7 +8,7 @@ import Testing
 struct RecoveryTests {
     @Test("A server that was killed is started again, by a new handle and by the same one")
     func killedServer() async throws {
-        try await TestFolder.use { folder in
+        try await TestFolder.useWithData { folder in
             let url = try await folder.handle().start()
             _ = try await query(url, "create table kept as select 42 as number")
             try await kill(folder.postmaster())
@@ -22,9 +23,9 @@ struct RecoveryTests {
         }
     }
 
-    @Test("A killed server's last session is waited for")
+    @Test("A killed server's last session is waited for, though not for ever")
     func lingeringSession() async throws {
-        try await TestFolder.use { folder in
+        try await TestFolder.useWithData { folder in
             let url = try await folder.handle().start()
             let session = Task { try await query(url, "select pg_sleep(601)") }
             let find = "select min(pid) from pg_stat_activity where query = 'select pg_sleep(601)'"
@@ -35,10 +36,16 @@ struct RecoveryTests {
             defer { Foundation.kill(backend, SIGKILL) }
             try await kill(folder.postmaster())
 
+            let error = await #expect(throws: EmbeddedPostgresError.self) {
+                try await folder.handle(lingeringSessionsMax: .zero).start()
+            }
+            #expect(error?.description.contains("pre-existing shared memory block") == true)
+
+            let log = folder.cluster + "/postgres.log"
+            unlink(log)
             let start = Task { try await folder.handle().start() }
             try await poll("the start has to wait") {
-                let log = try? String(contentsOfFile: folder.cluster + "/postgres.log", encoding: .utf8)
-                return log?.contains("pre-existing shared memory block") == true
+                (try? String(contentsOfFile: log, encoding: .utf8))?.contains("pre-existing shared memory block") == true
             }
             Foundation.kill(backend, SIGCONT)
             #expect(try await start.value == url)
@@ -46,88 +53,59 @@ struct RecoveryTests {
         }
     }
 
-    @Test("A server that outlived its process is adopted, and stopped by its new owner")
+    @Test("A server that outlived its process is adopted, restarted where it is not as asked, and stopped")
     func adoption() async throws {
-        try await TestFolder.use { folder in
-            let url = try await folder.handle().start()
+        try await TestFolder.useWithData { folder in
+            let url = try await folder.handle(settings: ["max_connections": "21"]).start()
             let postmaster = try folder.postmaster()
-            let heir = folder.handle()
-            #expect(try await heir.start() == url)
+            #expect(try await folder.handle(settings: ["max_connections": "21"]).start() == url)
             #expect(try folder.postmaster() == postmaster)
-            try await heir.stop()
-            try await waitUntilGone(postmaster)
-        }
-    }
 
-    @Test("An orphan with other settings is restarted with ours")
-    func otherSettings() async throws {
-        try await TestFolder.use { folder in
-            _ = try await folder.handle(settings: ["max_connections": "21"]).start()
-            let url = try await folder.handle(settings: ["max_connections": "22"]).start()
+            #expect(try await folder.handle(settings: ["max_connections": "22"]).start() == url)
             #expect(try await query(url, "show max_connections") == "22")
-        }
-    }
-
-    @Test("An orphan whose socket is gone is restarted")
-    func lostSocket() async throws {
-        try await TestFolder.use { folder in
-            let orphan = try await folder.handle().start()
-            let postmaster = try folder.postmaster()
-            unlink(folder.cluster + "/.s.PGSQL.5432")
-            #expect(try await folder.handle().start() == orphan)
-            #expect(try await query(orphan, "select 1") == "1")
             try await waitUntilGone(postmaster)
-        }
-    }
 
-    @Test("Half a data folder is made anew")
-    func halfMadeData() async throws {
-        try await TestFolder.use { folder in
-            let incomplete = folder.cluster + "/data.incomplete"
-            try FileManager.default.createDirectory(atPath: incomplete, withIntermediateDirectories: true)
-            try "15\n".write(toFile: incomplete + "/PG_VERSION", atomically: true, encoding: .utf8)
-            let user = try ClusterUser.current()
-            for path in [folder.cluster, incomplete, incomplete + "/PG_VERSION"] {
-                chown(path, user.userID, user.groupID)
-            }
-            let url = try await folder.handle().start()
+            let deaf = try folder.postmaster()
+            unlink(folder.cluster + "/.s.PGSQL.5432")
+            let heir = folder.handle(settings: ["max_connections": "22"])
+            #expect(try await heir.start() == url)
             #expect(try await query(url, "select 1") == "1")
-            #expect(!FileManager.default.fileExists(atPath: incomplete))
+            try await waitUntilGone(deaf)
+
+            let last = try folder.postmaster()
+            try await heir.stop()
+            try await waitUntilGone(last)
         }
     }
 
     @Test("A process number that now belongs to another program stops neither us nor that program")
     func recycledProcessNumber() async throws {
-        try await TestFolder.use { folder in
+        try await TestFolder.useWithData { folder in
             let handle = folder.handle()
-            _ = try await handle.start()
-            try await handle.stop()
             let user = try ClusterUser.current()
             let note = folder.temporary + "/stranger"
-            let stranger = Task {
+            let program = Task {
                 try await Command(user: user).run("sh", ["-c", "echo $$ > \(note); exec sleep 600"], in: "/tmp")
             }
-            defer { stranger.cancel() }
+            defer { program.cancel() }
             try await poll("the stranger has said its number") { processNumber(in: note) != nil }
-            let number = try #require(processNumber(in: note))
+            let stranger = try #require(processNumber(in: note))
             for file in ["/data/postmaster.pid", "/.s.PGSQL.5432.lock"] {
                 let path = folder.cluster + file
-                let lines = [number, "\(folder.cluster)/data", "1", "5432", folder.cluster, "", "1 1", "ready"]
+                let lines = ["\(stranger)", "\(folder.cluster)/data", "1", "5432", folder.cluster, "", "1 1", "ready"]
                 try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
             }
             let url = try await handle.start()
             #expect(try await query(url, "select 1") == "1")
             try await handle.stop()
-            #expect(isAlive(try #require(pid_t(number))))
+            #expect(isAlive(stranger))
         }
     }
 
     @Test("A server that was killed and whose parent takes no note of it does not keep the next from starting")
     func zombie() async throws {
-        try await TestFolder.use { folder in
+        try await TestFolder.useWithData { folder in
             let handle = folder.handle()
-            _ = try await handle.start()
-            try await handle.stop()
             let user = try ClusterUser.current()
             let note = folder.temporary + "/zombie"
             // The shell becomes a program that never asks for its child, which must not end before.
@@ -138,13 +116,11 @@ struct RecoveryTests {
             let number = try #require(processNumber(in: note))
             let parentNumber = try #require(processNumber(in: note + ".parent"))
             try await poll("the shell has become another program") {
-                try String(contentsOfFile: "/proc/\(parentNumber)/comm", encoding: .utf8) == "sleep\n"
+                ProcessTable.name(of: parentNumber) == "sleep"
             }
-            Foundation.kill(try #require(pid_t(number)), SIGKILL)
-            try await poll("the child has ended") {
-                try String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8).contains(") Z ")
-            }
-            let lines = [number, "\(folder.cluster)/data", "1", "5432", folder.cluster, "", "1 1", "ready"]
+            Foundation.kill(number, SIGKILL)
+            try await poll("the child has ended") { ProcessTable.state(of: number) == "Z" }
+            let lines = ["\(number)", "\(folder.cluster)/data", "1", "5432", folder.cluster, "", "1 1", "ready"]
             try (lines.joined(separator: "\n") + "\n")
                 .write(toFile: folder.cluster + "/data/postmaster.pid", atomically: true, encoding: .utf8)
             #expect(try await query(try await handle.start(), "select 1") == "1")
@@ -154,19 +130,16 @@ struct RecoveryTests {
 
     @Test("A postmaster.pid that a power loss cut short is cleared away")
     func emptyProcessFile() async throws {
-        try await TestFolder.use { folder in
-            let handle = folder.handle()
-            _ = try await handle.start()
-            try await handle.stop()
+        try await TestFolder.useWithData { folder in
             try "".write(toFile: folder.cluster + "/data/postmaster.pid", atomically: true, encoding: .utf8)
-            let url = try await handle.start()
+            let url = try await folder.handle().start()
             #expect(try await query(url, "select 1") == "1")
         }
     }
 
     @Test("A start that fails shows the server's log and leaves nothing locked or running")
     func failedStart() async throws {
-        try await TestFolder.use { folder in
+        try await TestFolder.useWithData { folder in
             let error = await #expect(throws: EmbeddedPostgresError.self) {
                 try await folder.handle(settings: ["no_such_setting": "1"]).start()
             }
@@ -174,11 +147,6 @@ struct RecoveryTests {
             #expect(DataFolder(home: folder.cluster).postmaster == .none)
             _ = try await folder.handle().start()
         }
-    }
-
-    private func processNumber(in file: String) -> String? {
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8), text.hasSuffix("\n") else { return nil }
-        return String(text.dropLast())
     }
 
     private func kill(_ postmaster: pid_t) async throws {

@@ -1,4 +1,6 @@
+import DatabaseTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EmbeddedPostgres
@@ -17,6 +19,7 @@ struct TestFolder: Sendable {
         directory: String? = nil,
         settings: [String: String] = [:],
         search: BinarySearch = .system,
+        lingeringSessionsMax: Duration = .seconds(600),
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) -> EmbeddedPostgres {
         EmbeddedPostgres(
@@ -24,6 +27,7 @@ struct TestFolder: Sendable {
             settings: ["fsync": "off"].merging(settings) { $1 },
             search: search,
             temporaryDirectory: temporary,
+            lingeringSessionsMax: lingeringSessionsMax,
             notice: notice
         )
     }
@@ -34,6 +38,24 @@ struct TestFolder: Sendable {
             throw TestFailure(what: "no postmaster.pid")
         }
         return processID
+    }
+
+    /// Runs `body` in a new folder that has a cluster's data in the usual place, as `initdb` would make it.
+    static func useWithData(_ body: (TestFolder) async throws -> Void) async throws {
+        try await use { folder in
+            try await folder.putData(at: folder.cluster)
+            try await body(folder)
+        }
+    }
+
+    /// Puts a cluster's data somewhere.
+    ///
+    /// - Parameter path: The cluster's folder, made with its parents; there must be none.
+    /// - Throws: `EmbeddedPostgresError`, an error of Foundation's, or `TestProgramError`.
+    func putData(at path: String) async throws {
+        let url = URL(filePath: path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try await PristineCluster.copy(to: url)
     }
 
     /// Runs `body` in a new folder; afterwards no server of it runs and no file of it is left.
@@ -68,6 +90,12 @@ struct TestFailure: Error {
     let what: String
 }
 
+/// The number that a program wrote into a file, once the line is whole.
+func processNumber(in file: String) -> pid_t? {
+    guard let text = try? String(contentsOfFile: file, encoding: .utf8), text.hasSuffix("\n") else { return nil }
+    return pid_t(text.dropLast())
+}
+
 /// What was said through `notice`.
 actor Notices {
     private let stream: AsyncStream<String>
@@ -98,13 +126,4 @@ func isAlive(_ processID: pid_t) -> Bool { kill(processID, 0) == 0 || errno == E
 
 func waitUntilGone(_ processID: pid_t) async throws {
     try await poll("process \(processID) ended") { !isAlive(processID) }
-}
-
-/// Asks until the answer is yes, for 20 s at most.
-func poll(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try await !condition() {
-        guard ContinuousClock.now < deadline else { throw TestFailure(what: "not in time: " + what) }
-        try await Task.sleep(for: .milliseconds(20))
-    }
 }

@@ -3,8 +3,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-/// One at a time, since each makes a cluster of its own.
-@Suite("selfie dev", .serialized, .timeLimit(.minutes(5)))
+@Suite("selfie dev", .timeLimit(.minutes(5)))
 struct DevTests {
     @Test("From an empty folder to a photo by the printed lines, which is there after every kind of restart")
     func firstPhoto() async throws {
@@ -24,67 +23,19 @@ struct DevTests {
 
             let (third, thirdPort) = try await folder.startDevAndWait()
             #expect(try await fetch(photo, port: thirdPort) == TestImage.jpeg)
-            try await stop(third, in: folder, by: SIGTERM)
-        }
-    }
-
-    @Test("After selfie and PostgreSQL were both killed, the next start recovers")
-    func killedTogether() async throws {
-        try await DevelopmentFolder.with { folder in
-            let (process, _) = try await folder.startDevAndWait()
-            let photo = try await pasteBlock(from: process, in: folder)
-            process.signal(SIGKILL)
+            third.signal(SIGKILL)
             for processID in folder.serverIDs() { kill(processID, SIGKILL) }
-            let isGone = try await eventually { folder.processIDs().isEmpty }
-            #expect(isGone)
-            let (second, port) = try await folder.startDevAndWait()
-            #expect(try await fetch(photo, port: port) == TestImage.jpeg)
-            try await stop(second, in: folder, by: SIGTERM)
+            try await poll("all processes are gone") { folder.processIDs().isEmpty }
+
+            let (last, lastPort) = try await folder.startDevAndWait()
+            #expect(try await fetch(photo, port: lastPort) == TestImage.jpeg)
+            try await stop(last, in: folder, by: SIGTERM)
         }
     }
 
-    @Test("A second one in the same folder says so and ends, the first goes on; a taken port stops everything again")
-    func twice() async throws {
-        try await DevelopmentFolder.with { folder in
-            let (process, port) = try await folder.startDevAndWait()
-            let second = try folder.startDev()
-            #expect(try await second.waitForExit() != 0)
-            #expect(second.output.contains("is in use by another process"))
-            let welcome = try await folder.paste("curl -s http://127.0.0.1:\(port)/")
-            #expect(welcome == ["Glad to find you here!"])
-            try await stop(process, in: folder, by: SIGTERM)
-
-            let other = try SilentServer()
-            let third = try folder.startDev(port: other.port)
-            #expect(try await third.waitForExit() != 0)
-            #expect(third.output.contains("Port \(other.port) of 127.0.0.1 is in use."))
-            let isGone = try await eventually { folder.processIDs().isEmpty }
-            #expect(isGone)
-        }
-    }
-
-    @Test("A signal during the start stops everything, and the next start works", arguments: [SIGTERM, SIGINT])
-    func signalDuringStart(signal: Int32) async throws {
-        try await DevelopmentFolder.with { folder in
-            // A start that is over before the signal comes would prove nothing.
-            let pause = folder.url.appending(path: "migrations/20130101000000_pause.sql")
-            try Data("-- migrate:up\nSELECT pg_sleep(3);\n-- migrate:down\n".utf8).write(to: pause)
-            let process = try folder.startDev()
-            _ = try await process.waitForOutput("(Starting PostgreSQL)")
-            process.signal(signal)
-            #expect(try await process.waitForExit() == 0)
-            #expect(!process.output.contains("Selfie is at"))
-            let isGone = try await eventually { folder.processIDs().isEmpty }
-            #expect(isGone)
-
-            let (second, _) = try await folder.startDevAndWait()
-            try await stop(second, in: folder, by: signal)
-        }
-    }
-
-    @Test("A .env that is there already is used as it is")
+    @Test("A .env that is there is used as it is; a second one in the same folder says so and ends, the first goes on")
     func existingEnvironmentFile() async throws {
-        try await DevelopmentFolder.with { folder in
+        try await DevelopmentFolder.withCluster { folder in
             let values = [
                 "API_AUTH_NAME": "mine", "API_AUTH_PASSWORD": "my own", "PORT": "0",
                 "SECRET_KEY_BASE": String(repeating: "s", count: 64), "PASSWORD_HASH_COST": "10",
@@ -92,10 +43,53 @@ struct DevTests {
             try folder.url.writeEnvironment(values)
             let before = try Data(contentsOf: folder.url.appending(path: ".env"))
             let process = try SelfieProcess(["dev"], directory: folder.url)
-            let port = try await process.waitForOutput(DevelopmentFolder.address, timeout: .seconds(60))
+            let port = try await process.waitForOutput(DevelopmentFolder.address)
             #expect(try Data(contentsOf: folder.url.appending(path: ".env")) == before)
+
+            let second = try folder.startDev()
+            #expect(try await second.waitForExit() == 1)
+            #expect(second.output.contains("is in use by another process"))
+
             let answer = try await folder.paste("curl -s -u 'mine:my own' -X POST http://127.0.0.1:\(port)/api/signin")
             #expect(answer == [#"{"status":400,"message":"required parameters are missing"}"#])
+            try await stop(process, in: folder, by: SIGTERM)
+        }
+    }
+
+    @Test("A signal during the start stops everything, and the next start works; so does a port that is taken")
+    func brokenOffStart() async throws {
+        try await DevelopmentFolder.withCluster { folder in
+            // A start that is over before the signal comes would prove nothing: each has a step that waits for a file.
+            for (number, signal) in [SIGTERM, SIGINT].enumerated() {
+                let pause = """
+                    -- migrate:up
+                    DO $$ BEGIN
+                        WHILE pg_stat_file('go\(number)', true) IS NULL LOOP PERFORM pg_sleep(0.01); END LOOP;
+                    END $$;
+                    -- migrate:down
+
+                    """
+                let file = folder.url.appending(path: "migrations/2013010100000\(number)_pause.sql")
+                try Data(pause.utf8).write(to: file)
+                let process = try folder.startDev()
+                _ = try await process.waitForOutput("(Starting PostgreSQL)")
+                process.signal(signal)
+                _ = try await process.waitForOutput("(Stopping …)")
+                let data = folder.url.appending(path: ".selfie/postgres/data")
+                try Data("go".utf8).write(to: data.appending(path: "go\(number)"))
+                #expect(try await process.waitForExit() == 0)
+                #expect(process.output.contains("Applied 2013010100000\(number)_pause.sql"))
+                #expect(!process.output.contains("Selfie is at"))
+                try await poll("all processes are gone") { folder.processIDs().isEmpty }
+            }
+
+            let other = try SilentServer()
+            let refused = try folder.startDev(port: other.port)
+            #expect(try await refused.waitForExit() == 1)
+            #expect(refused.output.contains("Port \(other.port) of 127.0.0.1 is in use."))
+            try await poll("all processes are gone") { folder.processIDs().isEmpty }
+
+            let (process, _) = try await folder.startDevAndWait()
             try await stop(process, in: folder, by: SIGTERM)
         }
     }
@@ -146,8 +140,8 @@ struct DevTests {
         #expect(!folder.serverIDs().isEmpty)
         process.signal(signal)
         #expect(try await process.waitForExit() == 0)
+        #expect(process.output.contains("Stopping …"))
         #expect(process.output.contains("Stopped. Your data is kept in .selfie."))
-        let isGone = try await eventually { folder.processIDs().isEmpty }
-        #expect(isGone)
+        try await poll("all processes are gone") { folder.processIDs().isEmpty }
     }
 }

@@ -1,3 +1,4 @@
+import DatabaseTestSupport
 import Foundation
 import Glibc
 import ServiceTestSupport
@@ -9,6 +10,16 @@ struct DevelopmentFolder {
 
     /// What `selfie dev` prints when it is ready.
     static let address = #"Selfie is at http://127\.0\.0\.1:(\d+)\."#
+
+    /// Runs a body in a new folder whose cluster was made before, since that takes long; its database is empty.
+    static func withCluster(_ body: (DevelopmentFolder) async throws -> Void) async throws {
+        try await with { folder in
+            let state = folder.url.appending(path: ".selfie")
+            try FileManager.default.createDirectory(at: state, withIntermediateDirectories: false)
+            try await PristineCluster.copy(to: state.appending(path: "postgres"))
+            try await body(folder)
+        }
+    }
 
     /// Runs a body in a new folder; whatever it starts there is ended afterwards.
     static func with(_ body: (DevelopmentFolder) async throws -> Void) async throws {
@@ -31,7 +42,7 @@ struct DevelopmentFolder {
     /// - Returns: The process and its port.
     func startDevAndWait() async throws -> (process: SelfieProcess, port: Int) {
         let process = try startDev()
-        let port = try await process.waitForOutput(Self.address, timeout: .seconds(60))
+        let port = try await process.waitForOutput(Self.address)
         return (process, Int(port) ?? 0)
     }
 
@@ -39,35 +50,21 @@ struct DevelopmentFolder {
     ///
     /// A PostgreSQL server's working directory is its data folder.
     func processIDs() -> [pid_t] {
-        let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return entries.compactMap { pid_t($0) }.filter { processID in
-            let directory = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(processID)/cwd")
-            return directory.map { ($0 + "/").hasPrefix(url.path + "/") } ?? false
+        ((try? ProcessTable.all()) ?? []).filter { processID in
+            ProcessTable.workingDirectory(of: processID).map { ($0 + "/").hasPrefix(url.path + "/") } ?? false
         }
     }
 
     /// Those of `processIDs()` that are PostgreSQL's.
     func serverIDs() -> [pid_t] {
-        processIDs().filter { processID in
-            (try? String(contentsOfFile: "/proc/\(processID)/comm", encoding: .utf8))?.hasPrefix("postgres") ?? false
-        }
+        processIDs().filter { ProcessTable.name(of: $0)?.hasPrefix("postgres") ?? false }
     }
 
     /// Runs a block of lines as a newcomer pastes it.
     ///
     /// - Returns: What it printed, without its errors.
     func paste(_ script: String) async throws -> [String] {
-        let outputURL = url.appending(path: "pasted.txt")
-        try Data().write(to: outputURL)
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", script]
-        shell.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
-        shell.currentDirectoryURL = url
-        shell.standardInput = FileHandle.nullDevice
-        shell.standardOutput = try FileHandle(forWritingTo: outputURL)
-        try shell.run()
-        while shell.isRunning { try await Task.sleep(for: .milliseconds(20)) }
-        return try String(contentsOf: outputURL, encoding: .utf8).split(separator: "\n").map(String.init)
+        let outcome = try await ProgramOutcome.run(URL(filePath: "/bin/sh"), ["-c", script], directory: url)
+        return outcome.output.split(separator: "\n").map(String.init)
     }
 }

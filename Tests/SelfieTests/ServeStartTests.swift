@@ -93,12 +93,9 @@ struct ServeStartTests {
                     let template = isMigrated ? "selfie_template" : "template1"
                     let creation = PostgresQuery(stringLiteral: "CREATE DATABASE \(name) TEMPLATE \(template)")
                     // Of a template that another test copies right now, no copy can be made.
-                    #expect(try await eventually { (try? await postgres.execute(creation)) != nil })
+                    try await poll("the database is made") { (try? await postgres.execute(creation)) != nil }
                     if isMigrated {
-                        #expect(try await eventually { try await served.service.list(token: "any").status == 401 })
-                        // The next look, too, finds nothing to complain of.
-                        try await Task.sleep(for: .seconds(1.5))
-                        #expect(try await served.service.list(token: "any").status == 401)
+                        try await poll("it serves") { try await served.service.list(token: "any").status == 401 }
                         served.process.signal(SIGTERM)
                         #expect(try await served.process.waitForExit() == 0)
                     } else {

@@ -23,18 +23,6 @@ extension URL {
     }
 }
 
-/// Polls until something holds.
-///
-/// - Returns: Whether it did within the time.
-func eventually(within timeout: Duration = .seconds(20), _ condition: () async throws -> Bool) async throws -> Bool {
-    let deadline = ContinuousClock.now + timeout
-    while ContinuousClock.now < deadline {
-        if try await condition() { return true }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    return false
-}
-
 /// Requests as bytes, for connections that tests cut and slow down.
 enum RawRequest {
     /// An upload's header, which says how many bytes follow.

@@ -8,11 +8,7 @@ import Testing
 @Suite("selfie users", .timeLimit(.minutes(3)))
 struct UsersCommandTests {
     private static func run(_ service: TestService, _ arguments: [String]) async throws -> ProgramOutcome {
-        try await SelfieProcess.run(
-            ["users"] + arguments,
-            environment: ["DATABASE_URL": service.databaseURL],
-            directory: FileManager.default.temporaryDirectory
-        )
+        try await SelfieProcess.run(["users"] + arguments, environment: ["DATABASE_URL": service.databaseURL])
     }
 
     private static func json(_ outcome: ProgramOutcome) throws -> Any {
@@ -145,7 +141,7 @@ struct UsersCommandTests {
             #expect(try await service.list(token: token).status == 200)
             let outcome = try await Self.run(service, ["delete", "ada@example.com", "--yes"])
             #expect(outcome.output.contains("is deleted, with 1 photos."))
-            #expect(try await eventually { service.objects.keys().isEmpty })
+            try await poll("the object is gone") { service.objects.keys().isEmpty }
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
         }
     }
@@ -169,8 +165,7 @@ struct UsersCommandTests {
             }
             let down = try await SelfieProcess.run(
                 ["users", "list"],
-                environment: ["DATABASE_URL": "postgresql://nobody:hidden-password@127.0.0.1:1/none"],
-                directory: FileManager.default.temporaryDirectory
+                environment: ["DATABASE_URL": "postgresql://nobody:hidden-password@127.0.0.1:1/none"]
             )
             #expect(down.status == 1)
             #expect(down.errors == "Error: The database can't be reached. Why, says: selfie doctor\n")
@@ -178,8 +173,7 @@ struct UsersCommandTests {
         try await TestCluster.withEmptyDatabase { url in
             let outcome = try await SelfieProcess.run(
                 ["users", "list"],
-                environment: ["DATABASE_URL": url],
-                directory: FileManager.default.temporaryDirectory
+                environment: ["DATABASE_URL": url]
             )
             #expect(outcome.errors == "Error: The database lacks migrations. Run: selfie migrate\n")
         }

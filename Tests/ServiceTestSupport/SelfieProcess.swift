@@ -14,28 +14,32 @@ package final class SelfieProcess: Sendable {
     }
 
     private let process: Process
-    private let outputFile: URL
+    /// Goes with this value: its output, and the folder that it runs in unless it is told another.
+    private let ownFolder: URL
 
     /// Starts the executable.
     ///
     /// - Parameters:
     ///   - arguments: The command and its options.
     ///   - environment: All of its environment but `PATH`.
-    ///   - directory: The folder to run it in.
+    ///   - directory: The folder to run it in; by default a new one, in which no `.env` can lie.
     /// - Throws: An error of Foundation's when it can't be started.
     package init(
         _ arguments: [String],
         environment: [String: String] = [:],
-        directory: URL = ProjectFolder.root
+        directory: URL? = nil
     ) throws {
-        outputFile = FileManager.default.temporaryDirectory.appending(path: "selfie-\(UUID().uuidString).log")
+        ownFolder = FileManager.default.temporaryDirectory.appending(path: "selfie-process-\(UUID().uuidString)")
+        let workFolder = ownFolder.appending(path: "work")
+        try FileManager.default.createDirectory(at: workFolder, withIntermediateDirectories: true)
+        let outputFile = ownFolder.appending(path: "output")
         try Data().write(to: outputFile)
         process = Process()
         process.executableURL = try Self.executable
         process.arguments = arguments
         process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
             .merging(environment) { $1 }
-        process.currentDirectoryURL = directory
+        process.currentDirectoryURL = directory ?? workFolder
         let handle = try FileHandle(forWritingTo: outputFile)
         process.standardOutput = handle
         process.standardError = handle
@@ -45,13 +49,15 @@ package final class SelfieProcess: Sendable {
 
     deinit {
         if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
-        try? FileManager.default.removeItem(at: outputFile)
+        try? FileManager.default.removeItem(at: ownFolder)
     }
 
     package var processID: Int32 { process.processIdentifier }
 
     /// All that it printed so far.
-    package var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
+    package var output: String {
+        (try? String(contentsOf: ownFolder.appending(path: "output"), encoding: .utf8)) ?? ""
+    }
 
     /// Sends it a signal.
     package func signal(_ number: Int32) {
@@ -65,7 +71,7 @@ package final class SelfieProcess: Sendable {
     ///   - timeout: How long to wait.
     /// - Returns: What the group matched.
     /// - Throws: `SelfieProcessError` when it ends or the time is over before.
-    package func waitForOutput(_ pattern: String, timeout: Duration = .seconds(30)) async throws -> String {
+    package func waitForOutput(_ pattern: String, timeout: Duration = .seconds(60)) async throws -> String {
         let regex = try Regex(pattern)
         return try await look(timeout: timeout) {
             self.output.firstMatch(of: regex).flatMap { $0.output.count > 1 ? $0.output[1].substring : nil }
@@ -78,7 +84,7 @@ package final class SelfieProcess: Sendable {
     /// - Parameter timeout: How long to wait.
     /// - Returns: Its exit status; for a signal, 128 and the signal's number.
     /// - Throws: `SelfieProcessError` when the time is over before.
-    package func waitForExit(timeout: Duration = .seconds(40)) async throws -> Int32 {
+    package func waitForExit(timeout: Duration = .seconds(60)) async throws -> Int32 {
         let deadline = ContinuousClock.now + timeout
         while process.isRunning {
             guard ContinuousClock.now < deadline else { throw SelfieProcessError(output: output) }
@@ -103,17 +109,22 @@ package final class SelfieProcess: Sendable {
     /// - Parameters:
     ///   - arguments: The command and its options.
     ///   - environment: All of its environment but `PATH`.
-    ///   - directory: The folder to run it in.
+    ///   - directory: The folder to run it in; by default a new one, in which no `.env` can lie.
     ///   - input: What it reads from standard input.
     /// - Returns: How it ended and what it printed.
     /// - Throws: An error of Foundation's when it can't be started.
     package static func run(
         _ arguments: [String],
         environment: [String: String] = [:],
-        directory: URL = ProjectFolder.root,
+        directory: URL? = nil,
         input: String = ""
     ) async throws -> ProgramOutcome {
-        try await ProgramOutcome.run(
+        guard let directory else {
+            return try await TemporaryFolder.with { folder in
+                try await run(arguments, environment: environment, directory: folder, input: input)
+            }
+        }
+        return try await ProgramOutcome.run(
             executable,
             arguments,
             environment: environment,

@@ -15,7 +15,7 @@ package struct ServedSelfie: Sendable {
     ///   - databaseURL: The database.
     ///   - objects: The store.
     ///   - settings: Configuration keys beside those that are needed.
-    ///   - directory: The folder to run it in, without a `.env` that would interfere.
+    ///   - directory: The folder to run it in; by default a new one, in which no `.env` can lie.
     ///   - postgres: Straight to the database.
     /// - Returns: The running service; end it with a signal.
     /// - Throws: `SelfieProcessError` when it does not come up.
@@ -23,7 +23,7 @@ package struct ServedSelfie: Sendable {
         databaseURL: String,
         objects: TestObjects,
         settings: [String: String] = [:],
-        directory: URL = FileManager.default.temporaryDirectory,
+        directory: URL? = nil,
         postgres: PostgresClient
     ) async throws -> ServedSelfie {
         let process = try SelfieProcess(
