@@ -5,9 +5,10 @@ package import TestSupport
 
 /// The executable `selfie` as a process of its own.
 package final class SelfieProcess: Sendable {
-    /// The executable beside the tests that run.
+    /// The executable that `SELFIE_PROGRAM` names, as `bin/soak` does, or the one beside the tests that run.
     package static var executable: URL {
         get throws {
+            if let named = ProcessInfo.processInfo.environment["SELFIE_PROGRAM"] { return URL(filePath: named) }
             let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
             return URL(filePath: tests).deletingLastPathComponent().appending(path: "selfie")
         }
@@ -21,7 +22,7 @@ package final class SelfieProcess: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: The command and its options.
-    ///   - environment: All of its environment but `PATH`.
+    ///   - environment: All of its environment but what `ChildEnvironment` adds.
     ///   - directory: The folder to run it in; by default a new one, in which no `.env` can lie.
     /// - Throws: An error of Foundation's when it can't be started.
     package init(
@@ -37,8 +38,7 @@ package final class SelfieProcess: Sendable {
         process = Process()
         process.executableURL = try Self.executable
         process.arguments = arguments
-        process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
-            .merging(environment) { $1 }
+        process.environment = ChildEnvironment.with(environment)
         process.currentDirectoryURL = directory ?? workFolder
         let handle = try FileHandle(forWritingTo: outputFile)
         process.standardOutput = handle
@@ -108,7 +108,7 @@ package final class SelfieProcess: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: The command and its options.
-    ///   - environment: All of its environment but `PATH`.
+    ///   - environment: All of its environment but what `ChildEnvironment` adds.
     ///   - directory: The folder to run it in; by default a new one, in which no `.env` can lie.
     ///   - input: What it reads from standard input.
     /// - Returns: How it ended and what it printed.

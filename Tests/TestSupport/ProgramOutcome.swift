@@ -11,7 +11,7 @@ package struct ProgramOutcome: Sendable {
     /// - Parameters:
     ///   - executable: The program.
     ///   - arguments: Passed as they are.
-    ///   - environment: All of its environment but `PATH`.
+    ///   - environment: All of its environment but what `ChildEnvironment` adds.
     ///   - directory: The folder to run it in.
     ///   - input: What it reads from standard input.
     /// - Returns: How it ended and what it printed.
@@ -32,8 +32,7 @@ package struct ProgramOutcome: Sendable {
             let process = Process()
             process.executableURL = executable
             process.arguments = arguments
-            process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
-                .merging(environment) { $1 }
+            process.environment = ChildEnvironment.with(environment)
             process.currentDirectoryURL = directory
             process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "in"))
             process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "out"))
