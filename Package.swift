@@ -10,8 +10,8 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// libFuzzer wants every module instrumented and runs inputs in a program of its own, so `bin/soak` alone builds it. Both
-/// targets are made of the same files.
+// libFuzzer wants every module instrumented and runs inputs in a program of its own, so `bin/soak` alone builds that. Both
+// targets are made of the same files.
 let isFuzzing = Context.environment["SELFIE_FUZZ"] != nil
 
 let fuzzedModules: [Target.Dependency] = [
