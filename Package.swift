@@ -227,9 +227,12 @@ let package = Package(
         .testTarget(
             name: "PostgresTests",
             dependencies: [
-                "DatabaseTestSupport", "EmbeddedPostgres", "Postgres", "TestSupport",
+                "CLibPQ", "DatabaseTestSupport", "EmbeddedPostgres", "Postgres", "TestSupport",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings

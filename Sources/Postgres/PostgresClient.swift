@@ -7,7 +7,7 @@ import Synchronization
 /// Connections are opened on demand and kept. `close()` ends it.
 package final class PostgresClient: Sendable {
     /// A pool for each event loop, as far as there are connections enough.
-    private let pools: [ConnectionPool]
+    let pools: [ConnectionPool]
     private let callCount = Atomic(0)
     private let observer: StatementObserver
     let configuration: PostgresConfiguration

@@ -15,6 +15,9 @@ package struct PostgresConfiguration: Sendable {
     /// How long a statement may take until the server cancels it; nil for no limit.
     package var statementTimeout: Duration? = .milliseconds(2500)
 
+    /// How long a transaction pauses that fails for the work of others, before it is tried again the first time.
+    var retryPause: Duration = .milliseconds(10)
+
     /// Where connections live: near the callers, who then need no hand-over between threads.
     package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 

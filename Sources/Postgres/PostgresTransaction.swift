@@ -11,7 +11,6 @@ package enum PostgresIsolation: String, Sendable {
 extension PostgresClient {
     /// How often a transaction is tried that fails for the work of others.
     private static let attemptsMax = 5
-    private static let firstPause: Duration = .milliseconds(10)
 
     /// Runs `body` between BEGIN and COMMIT; whatever it throws rolls back, and so does a failure that it hides.
     ///
@@ -36,15 +35,16 @@ extension PostgresClient {
                     try await Self.run(body, on: connection, beginning: Self.begin(isolation, isReadOnly: isReadOnly))
                 }
             } catch  where Self.isWorthRetrying(error) && attempt < Self.attemptsMax {
-                try await Task.sleep(for: Self.pause(after: attempt, jitter: .random(in: 0...1)))
+                let pause = Self.pause(configuration.retryPause, after: attempt, jitter: .random(in: 0...1))
+                try await Task.sleep(for: pause)
                 attempt += 1
             }
         }
     }
 
-    /// The pause after an attempt, which doubles, less a random part, so that rivals don't meet again.
-    static func pause(after attempt: Int, jitter: Double) -> Duration {
-        firstPause * (1 << (attempt - 1)) * (1 - 0.5 * jitter)
+    /// The pause after an attempt: twice the one before, less a random part, so that rivals don't meet again.
+    static func pause(_ first: Duration, after attempt: Int, jitter: Double) -> Duration {
+        first * (1 << (attempt - 1)) * (1 - 0.5 * jitter)
     }
 
     private static func begin(_ isolation: PostgresIsolation?, isReadOnly: Bool) -> PostgresQuery {

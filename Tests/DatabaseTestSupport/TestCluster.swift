@@ -44,6 +44,12 @@ package actor TestCluster {
         try await withDatabase(template: "template1", body)
     }
 
+    /// The URL of a database for statements that leave nothing behind, the same for all tests of a run.
+    ///
+    /// - Returns: The URL.
+    /// - Throws: What keeps the cluster from starting.
+    package static func scratchDatabase() async throws -> String { try await shared.server().url }
+
     /// Runs a body with a client of a database.
     package static func withClient<Result>(
         _ databaseURL: String,

@@ -1,3 +1,4 @@
+import DatabaseTestSupport
 import TestSupport
 import Testing
 
@@ -10,8 +11,8 @@ struct CancellationTests {
         try await withClient(connectionsMax: 1) { client, url in
             let before = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
             try await Sessions.watching(url) { sessions async throws in
-                let task = Task { try await client.query("SELECT pg_sleep(60)") }
-                #expect(try await eventually { try await sessions.count(running: "SELECT pg_sleep") == 1 })
+                let task = Task { try await client.query("SELECT pg_sleep(600)") }
+                try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
                 task.cancel()
                 let error = await #expect(throws: PostgresError.self) { try await task.value }
                 guard case .cancelled = error else {
@@ -33,10 +34,10 @@ struct CancellationTests {
                 let task = Task {
                     try await client.withTransaction { connection in
                         try await connection.execute("INSERT INTO things VALUES (1)")
-                        try await connection.query("SELECT pg_sleep(60)")
+                        try await connection.query("SELECT pg_sleep(600)")
                     }
                 }
-                #expect(try await eventually { try await sessions.count(running: "SELECT pg_sleep") == 1 })
+                try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
                 task.cancel()
                 await #expect(throws: (any Error).self) { try await task.value }
                 #expect(try await client.query("SELECT * FROM things").isEmpty)
@@ -46,54 +47,83 @@ struct CancellationTests {
         }
     }
 
-    @Test("Who shares a connection with a cancelled statement gets an answer all the same")
-    func neighbours() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.pool.pipelineDepth = 8 }) { client, _ in
-            for _ in 0..<10 {
-                let slow = Task { try await client.query("SELECT pg_sleep(60)") }
-                let neighbours = (1...6).map { number in
-                    Task { try await client.query("SELECT \(number) AS number")[0].decode("number", as: Int.self) }
+    @Test(
+        "Who shares a connection with a cancelled statement, or a batch, gets an answer all the same",
+        arguments: [false, true]
+    )
+    func neighbours(sharesBatch: Bool) async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            try await ClockedClient.run(url: url, adjust: { $0.pool.leaseTimeout = .seconds(60) }) {
+                clocked async throws in
+                try await Sessions.watching(url) { sessions async throws in
+                    for _ in 0..<5 { try await cancelOne(of: clocked, sessions, sharesBatch: sharesBatch) }
                 }
-                try await Task.sleep(for: .milliseconds(Int.random(in: 0...40)))
-                slow.cancel()
-                for (index, neighbour) in neighbours.enumerated() {
-                    #expect(try await neighbour.value == index + 1)
-                }
-                await #expect(throws: PostgresError.self) { try await slow.value }
             }
         }
     }
 
-    @Test("Ten thousand statements, many of them cancelled at random: no wrong row, no lease lost, no transaction open")
+    private func cancelOne(of clocked: ClockedClient, _ sessions: Sessions, sharesBatch: Bool) async throws {
+        let client = clocked.client
+        func start() async throws -> (slow: Task<PostgresRows, any Error>, neighbours: [Task<Int, any Error>]) {
+            let slow = Task { try await client.query("SELECT pg_sleep(600)") }
+            try await poll("it was sent, or waits") { await client.underWayCount + client.waiterCount == 1 }
+            let neighbours = (1...6).map { number in
+                Task { try await client.query("SELECT \(number) AS number")[0].decode("number", as: Int.self) }
+            }
+            try await poll("all came") { await client.underWayCount + client.waiterCount == 7 }
+            return (slow, neighbours)
+        }
+        // Those that wait for a connection are sent together when it comes back.
+        let (slow, neighbours) =
+            if sharesBatch { try await client.withConnection { _ in try await start() } } else { try await start() }
+        try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
+        slow.cancel()
+        let error = await #expect(throws: PostgresError.self) { try await slow.value }
+        guard case .cancelled = error else {
+            Issue.record("\(String(reflecting: error))")
+            return
+        }
+        await clocked.advance(by: .milliseconds(20))
+        for (index, neighbour) in neighbours.enumerated() { #expect(try await neighbour.value == index + 1) }
+    }
+
+    @Test("Statements of which many are cancelled at random: no wrong row, no lease lost, no transaction open")
     func atRandom() async throws {
         try await withClient(connectionsMax: 4) { client, url in
             try await client.execute("CREATE TABLE things (id int)")
+            let cancelled = Counter()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for worker in 0..<20 {
                     group.addTask {
                         var generator = SplitMix64(seed: UInt64(worker))
-                        for round in 0..<500 {
-                            try await Self.runOne(worker * 1000 + round, on: client, using: &generator)
+                        for round in 0..<50 {
+                            if try await Self.runOne(worker * 1000 + round, on: client, using: &generator) == nil {
+                                cancelled.count()
+                            }
                         }
                     }
                 }
                 try await group.waitForAll()
             }
+            #expect(cancelled.value > 0 && cancelled.value < 1_000)
             try await expectAllLent(of: client, count: 3)
             #expect(try await client.query("SELECT * FROM things").isEmpty)
             try await Sessions.watching(url) { sessions async throws in
                 #expect(try await sessions.count() <= 4)
-                #expect(try await eventually { try await sessions.countInTransaction() == 0 })
+                try await poll("no transaction is open") { try await sessions.countInTransaction() == 0 }
             }
         }
     }
 
     /// Runs a statement that is cancelled, or not, at whatever point it happens to be.
+    ///
+    /// - Returns: Its answer; nil when it was cancelled.
+    /// - Throws: Its failure, unless that is the cancellation.
     private static func runOne(
         _ number: Int,
         on client: PostgresClient,
         using generator: inout SplitMix64
-    ) async throws {
+    ) async throws -> Int? {
         let kind = Int.random(in: 0..<4, using: &generator)
         let task = Task { () -> Int in
             switch kind {
@@ -104,7 +134,9 @@ struct CancellationTests {
                     return try row.decode("id")
                 }
             case 1: try await client.withConnection { try await $0.query("SELECT \(number) AS id")[0].decode("id") }
-            case 2: try await client.query("SELECT \(number) AS id, pg_sleep(0.001)")[0].decode("id")
+            case 2:
+                try await client.query("SELECT \(number) AS id, (SELECT count(*) FROM generate_series(1, 1000))")[0]
+                    .decode("id")
             default: try await client.query("SELECT \(number) AS id")[0].decode("id")
             }
         }
@@ -113,26 +145,28 @@ struct CancellationTests {
             task.cancel()
         }
         switch await task.result {
-        case .success(let answer): #expect(answer == number)
-        case .failure(let error): #expect(task.isCancelled, "\(String(reflecting: error))")
+        case .success(let answer):
+            #expect(answer == number)
+            return answer
+        case .failure(let error):
+            guard task.isCancelled else { throw error }
+            return nil
         }
     }
 
     /// As many connections as are ever lent can be lent at once, so none was lost.
     private func expectAllLent(of client: PostgresClient, count: Int) async throws {
-        let (lent, meeting) = (Counter(), Counter())
+        let meeting = Meeting(of: count)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count {
                 group.addTask {
                     try await client.withConnection { connection in
-                        lent.count()
-                        if try await eventually({ lent.value == count }) { meeting.count() }
+                        await meeting.arrive()
                         try await connection.query("SELECT 1")
                     }
                 }
             }
             try await group.waitForAll()
         }
-        #expect(meeting.value == count)
     }
 }

@@ -21,7 +21,7 @@ struct ErrorTextTests {
 
     @Test("The server's words about a value stay out of the description")
     func quotedValue() async throws {
-        try await withClient { client, _ in
+        try await withSharedClient { client in
             let error = await #expect(throws: PostgresError.self) {
                 try await client.query("SELECT \("ada@example.com")::text::int AS number")
             }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Transactions beside others", .timeLimit(.minutes(2)))
 struct IsolationTests {
     private func withAccounts(_ body: (PostgresClient) async throws -> Void) async throws {
-        try await withClient { client, _ in
+        try await withClient(adjust: { $0.retryPause = .microseconds(100) }) { client, _ in
             try await client.execute("CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL)")
             try await client.execute("INSERT INTO accounts VALUES (1, 100), (2, 100)")
             try await body(client)
@@ -24,7 +24,7 @@ struct IsolationTests {
         ]
     )
     func isolation(level: PostgresIsolation?, expected: String) async throws {
-        try await withClient { client, _ in
+        try await withSharedClient { client in
             let name = try await client.withTransaction(isolation: level) { connection in
                 try await connection.query("SELECT current_setting('transaction_isolation') AS level")[0]
                     .decode("level", as: String.self)
@@ -51,6 +51,8 @@ struct IsolationTests {
     func serializationFailures() async throws {
         try await withAccounts { client async throws in
             let attempts = Counter()
+            // Of four connections three are lent: so many read the same sum before any of them writes.
+            let meeting = Meeting(of: 3)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for id in [1, 2, 1, 2] {
                     group.addTask {
@@ -58,8 +60,7 @@ struct IsolationTests {
                             attempts.count()
                             let row = try await connection.query("SELECT sum(balance) AS sum FROM accounts")[0]
                             let sum: Int = try row.decode("sum")
-                            // Gives the others time to read the same sum.
-                            try await connection.query("SELECT pg_sleep(0.05)")
+                            await meeting.arrive()
                             try await connection.execute(
                                 "UPDATE accounts SET balance = balance + \(sum) WHERE id = \(id)"
                             )
@@ -77,17 +78,18 @@ struct IsolationTests {
     @Test("Of two that block each other, the one that the server gives up is tried again")
     func deadlock() async throws {
         try await withAccounts { client async throws in
-            try await client.withConnection { try await $0.execute(script: "SELECT 1") }
             let attempts = Counter()
+            let meeting = Meeting(of: 2)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (first, second) in [(1, 2), (2, 1)] {
                     group.addTask {
                         try await client.withTransaction { connection in
                             attempts.count()
+                            try await connection.query("SELECT set_config('deadlock_timeout', '10ms', true)")
                             try await connection.execute(
                                 "UPDATE accounts SET balance = balance + 1 WHERE id = \(first)"
                             )
-                            try await connection.query("SELECT pg_sleep(0.5)")
+                            await meeting.arrive()
                             try await connection.execute(
                                 "UPDATE accounts SET balance = balance + 1 WHERE id = \(second)"
                             )
@@ -121,8 +123,9 @@ struct IsolationTests {
     @Test("Pauses double, and a random part of up to half is left out")
     func pauses() {
         #expect(
-            (1...4).map { PostgresClient.pause(after: $0, jitter: 0) } == [10, 20, 40, 80].map { .milliseconds($0) }
+            (1...4).map { PostgresClient.pause(.milliseconds(10), after: $0, jitter: 0) }
+                == [10, 20, 40, 80].map { .milliseconds($0) }
         )
-        #expect(PostgresClient.pause(after: 2, jitter: 1) == .milliseconds(10))
+        #expect(PostgresClient.pause(.milliseconds(10), after: 2, jitter: 1) == .milliseconds(10))
     }
 }

@@ -45,7 +45,7 @@ struct JSONTests {
         let words = Array(repeating: "é", count: 100_000)
         let json = try PostgresJSON(encoding: words)
         #expect(try await roundTrip(json) == json)
-        try await withClient { client, _ in
+        try await withSharedClient { client in
             let row = try await client.query("SELECT \(json)::jsonb AS value")[0]
             #expect(try row.decode("value", as: PostgresJSON.self).decode() == words)
         }

@@ -1,5 +1,6 @@
 import InMemoryTracing
 import MetricsTestKit
+import TestSupport
 import Testing
 import Tracing
 
@@ -38,7 +39,7 @@ struct ObservabilityTests {
             _ = try? await client.query("SELECT 1 / 0")
             let task = Task { try await client.query("SELECT pg_sleep(30)") }
             task.cancel()
-            _ = await task.result
+            await #expect(throws: PostgresError.self) { try await task.value }
         }
         func count(_ kind: String) throws -> Int64 {
             try metrics.expectCounter("postgres_errors", [("class", kind)]).totalValue
@@ -60,7 +61,7 @@ struct ObservabilityTests {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<3 { group.addTask { _ = try await client.query("SELECT 1") } }
                     let waiting = try metrics.expectGauge("postgres_waiting")
-                    #expect(try await eventually { waiting.values.contains(3) })
+                    try await poll("three wait") { waiting.values.contains(3) }
                     try await connection.query("SELECT 1")
                     group.cancelAll()
                     while await group.nextResult() != nil {}
@@ -68,7 +69,7 @@ struct ObservabilityTests {
             }
             #expect(try await client.query("SELECT 1").count == 1)
             #expect(try metrics.expectGauge("postgres_connections").values.max() == 1)
-            #expect(try await eventually { try metrics.expectGauge("postgres_waiting").values.last == 0 })
+            try await poll("nobody waits") { try metrics.expectGauge("postgres_waiting").values.last == 0 }
             #expect(try metrics.expectTimer("postgres_wait_duration").values.count >= 2)
         }
     }
@@ -83,7 +84,7 @@ struct ObservabilityTests {
                     group.addTask {
                         try await client.withConnection { _ async throws in
                             let connections = try metrics.expectGauge("postgres_connections")
-                            #expect(try await eventually { connections.values.contains(6) })
+                            try await poll("six are open") { connections.values.contains(6) }
                         }
                     }
                 }

@@ -27,12 +27,14 @@ struct QueryTests {
         ]
     )
     func values(_ value: String) async throws {
-        try await withClient { client, _ in
-            try await client.execute("CREATE TABLE things (value text)")
-            try await client.execute("INSERT INTO things VALUES (\(value))")
-            let rows = try await client.query("SELECT value FROM things WHERE value = \(value)")
-            #expect(try rows.map { try $0.decode("value", as: String.self) } == [value])
+        let rows = try await withSharedClient { client in
+            try await client.withTransaction { connection in
+                try await connection.execute("CREATE TEMPORARY TABLE things (value text) ON COMMIT DROP")
+                try await connection.execute("INSERT INTO things VALUES (\(value))")
+                return try await connection.query("SELECT value FROM things WHERE value = \(value)")
+            }
         }
+        #expect(try rows.map { try $0.decode("value", as: String.self) } == [value])
     }
 
     @Test("nil and a value go through one and the same text, whichever comes first", arguments: [false, true])

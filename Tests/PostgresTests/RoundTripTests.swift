@@ -56,7 +56,7 @@ struct RoundTripTests {
         let date = Date(timeIntervalSince1970: seconds)
         #expect(try await serverText(of: date) == text)
         #expect(abs(try await roundTrip(date).timeIntervalSince(date)) < 0.000001)
-        try await withClient { client, _ in
+        try await withSharedClient { client in
             let rows = try await client.query(
                 "SELECT \(text)::text::timestamp AS plain, (\(text) || '+00')::timestamptz AS zoned"
             )
@@ -98,7 +98,7 @@ struct RoundTripTests {
 
     @Test("Infinity is the far future, minus infinity the far past")
     func infinity() async throws {
-        try await withClient { client, _ in
+        try await withSharedClient { client in
             let rows = try await client.query("SELECT 'infinity'::timestamp AS late, '-infinity'::timestamptz AS early")
             #expect(try rows[0].decode("late", as: Date.self) == .distantFuture)
             #expect(try rows[0].decode("early", as: Date.self) == .distantPast)
@@ -107,7 +107,7 @@ struct RoundTripTests {
 
     @Test("The narrower column types are read too")
     func otherColumnTypes() async throws {
-        try await withClient { client, _ in
+        try await withSharedClient { client in
             let rows = try await client.query(
                 """
                 SELECT (-2)::smallint AS small, 32767::smallint AS small_max, (-2147483648)::integer AS medium,
@@ -125,7 +125,7 @@ struct RoundTripTests {
 
     @Test("NULL of any type reads as nil")
     func null() async throws {
-        try await withClient { client, _ in
+        try await withSharedClient { client in
             let rows = try await client.query(
                 """
                 SELECT NULL::int AS a, NULL::text AS b, NULL::bool AS c, NULL::bytea AS d, NULL::timestamp AS e,
@@ -162,7 +162,7 @@ struct RoundTripTests {
 
     @Test("Thousands of rows keep their order and their cells")
     func manyRows() async throws {
-        try await withClient { client, _ in
+        try await withSharedClient { client in
             let rows = try await client.query(
                 """
                 SELECT n AS number, CASE WHEN n % 3 = 0 THEN NULL ELSE repeat('x', (n % 7)::int) END AS words

@@ -1,65 +1,109 @@
+import DatabaseTestSupport
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Postgres
 
 @Suite("A server that falls silent", .timeLimit(.minutes(2)))
 struct SilentServerTests {
-    @Test("Callers are told in bounded time, and another connection takes the silent one's place")
+    /// Runs a body with a client of one connection, whose process at the server is halted.
+    private func withFrozenServer(_ body: (ClockedClient, Int) async throws -> Void) async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            try await ClockedClient.run(
+                url: url,
+                adjust: { ($0.statementTimeout, $0.pool.leaseTimeout) = (.milliseconds(2_500), .seconds(60)) }
+            ) { clocked in
+                let frozen = try await processID(clocked.client)
+                kill(pid_t(frozen), SIGSTOP)
+                defer { kill(pid_t(frozen), SIGCONT) }
+                try await body(clocked, frozen)
+            }
+        }
+    }
+
+    private func processID(_ client: PostgresClient) async throws -> Int {
+        try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
+    }
+
+    @Test("Callers are told half a second after their time, and another connection takes the silent one's place")
     func silence() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.statementTimeout = .seconds(2) }) { client, _ in
-            let frozen: Int = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
-            kill(pid_t(frozen), SIGSTOP)
-            defer { kill(pid_t(frozen), SIGCONT) }
-            let start = ContinuousClock.now
-            let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
-            #expect(ContinuousClock.now - start < .seconds(20))
+        try await withFrozenServer { clocked, frozen in
+            let task = Task { try await clocked.client.query("SELECT 1") }
+            try await clocked.waitUntilUnderWay(1)
+            await clocked.advance(by: .milliseconds(2_999))
+            #expect(await clocked.client.headIsAbandoned == false)
+            await clocked.advance(by: .milliseconds(1))
+            #expect(await clocked.client.headIsAbandoned == true)
+            let error = await #expect(throws: PostgresError.self) { try await task.value }
             guard case .statementTimedOut = error else {
                 Issue.record("\(String(reflecting: error))")
                 return
             }
-            let next: Int = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
-            #expect(next != frozen)
+            let next = Task { try await processID(clocked.client) }
+            try await clocked.waitUntilWaiting(1)
+            // For two seconds the server is asked to cancel the statement.
+            await clocked.advance(by: .milliseconds(1_999))
+            #expect(await clocked.client.headIsAbandoned == true)
+            await clocked.advance(by: .milliseconds(1))
+            #expect(try await next.value != frozen)
         }
     }
 
-    @Test("So are those whose statements were on their way behind another's")
+    @Test("So are those whose statements were on their way behind another's; who waited is served by the next")
     func silenceForMany() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.statementTimeout = .seconds(2) }) { client, _ in
-            let frozen: Int = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
-            kill(pid_t(frozen), SIGSTOP)
-            defer { kill(pid_t(frozen), SIGCONT) }
-            let outcomes = await withTaskGroup(of: Bool.self) { group in
-                for _ in 0..<20 {
-                    group.addTask {
-                        do throws(PostgresError) {
-                            _ = try await client.query("SELECT 1")
-                            return true
-                        } catch {
-                            #expect(error.isUnavailable, "\(String(reflecting: error))")
-                            return false
-                        }
-                    }
+        try await withFrozenServer { clocked, frozen in
+            let tasks = (0..<20).map { _ in Task { try await processID(clocked.client) } }
+            try await clocked.waitUntilUnderWay(16)
+            try await clocked.waitUntilWaiting(4)
+            await clocked.advance(by: .seconds(5))
+            var (served, timedOut) = (0, 0)
+            for task in tasks {
+                switch await task.result {
+                case .success(let processID):
+                    #expect(processID != frozen)
+                    served += 1
+                case .failure(PostgresError.statementTimedOut): timedOut += 1
+                case .failure(let error): Issue.record("\(String(reflecting: error))")
                 }
-                return await group.reduce(into: []) { $0.append($1) }
             }
-            // Those that waited meanwhile are served by the connection that comes next.
-            #expect(outcomes.contains(false) && outcomes.contains(true))
+            #expect(timedOut == 16 && served == 4)
         }
     }
 
     @Test("A cancelled task is let go at once, however silent the server is")
     func cancelled() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
-            let frozen: Int = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
-            kill(pid_t(frozen), SIGSTOP)
-            defer { kill(pid_t(frozen), SIGCONT) }
-            let task = Task { try await client.query("SELECT 1") }
-            try await Task.sleep(for: .milliseconds(100))
+        try await withFrozenServer { clocked, frozen in
+            let task = Task { try await clocked.client.query("SELECT 1") }
+            try await clocked.waitUntilUnderWay(1)
             task.cancel()
-            await #expect(throws: PostgresError.self) { try await task.value }
-            let next: Int = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
-            #expect(next != frozen)
+            let error = await #expect(throws: PostgresError.self) { try await task.value }
+            guard case .cancelled = error else {
+                Issue.record("\(String(reflecting: error))")
+                return
+            }
+            let next = Task { try await processID(clocked.client) }
+            try await clocked.waitUntilWaiting(1)
+            await clocked.advance(by: .milliseconds(2_020))
+            #expect(try await next.value != frozen)
         }
+    }
+}
+
+extension PostgresClient {
+    /// Whether nobody waits for the statement any longer that the server is at; nil when it is at none.
+    fileprivate var headIsAbandoned: Bool? {
+        get async {
+            for pool in pools {
+                if let isAbandoned = await pool.headIsAbandoned { return isAbandoned }
+            }
+            return nil
+        }
+    }
+}
+
+extension ConnectionPool {
+    fileprivate var headIsAbandoned: Bool? {
+        members.lazy.compactMap { $0.connection.pipeline.head?.isAbandoned }.first
     }
 }

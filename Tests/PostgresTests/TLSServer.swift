@@ -1,54 +1,33 @@
+import DatabaseTestSupport
 import Foundation
 import TestSupport
 
 @testable import EmbeddedPostgres
 
 /// A PostgreSQL server on a TCP port of this machine that takes TLS, with a certificate for `localhost`.
+///
+/// The tests of a run share it; it ends with the run's folder.
 struct TLSServer {
+    static let shared = Task { try await start() }
+
     let port: Int
     /// A file with the certificate of the authority that signed the server's.
     let rootCertificate: String
     /// One of an authority that did not.
     let otherRootCertificate: String
 
-    /// Runs a body with a server; afterwards neither it nor any file of it is left.
-    static func use(_ body: (TLSServer) async throws -> Void) async throws {
+    private static func start() async throws -> TLSServer {
         let user = try ClusterUser.current()
         let command = Command(user: user)
         let binaries = try await PostgresBinaries.find(.system, majorVersion: nil, user: user)
-        let folder = "/tmp/tls-\(UUID().uuidString.prefix(8))"
-        _ = try PrivateFolder.make(folder, for: user)
-        let result: Result<Void, any Error>
-        do {
-            for name in ["server", "other"] { try await makeCertificate(name, in: folder, command) }
-            try await command.succeed(
-                binaries.initdb,
-                ["-D", "data", "-U", "selfie", "--auth=trust", "-E", "UTF8", "--no-locale", "-N"],
-                in: folder
-            )
-            let port = try await start(binaries, in: folder, command)
-            // libpq reads it as whoever runs the tests.
-            let server = TLSServer(
-                port: port,
-                rootCertificate: try copy("server.crt", from: folder),
-                otherRootCertificate: try copy("other.crt", from: folder)
-            )
-            defer {
-                for path in [server.rootCertificate, server.otherRootCertificate] { unlink(path) }
-            }
-            result = .success(try await body(server))
-        } catch {
-            result = .failure(error)
-        }
-        _ = try await command.run(binaries.pgCtl, ["stop", "-D", "data", "-m", "immediate", "-w"], in: folder)
-        try FileManager.default.removeItem(atPath: folder)
-        try result.get()
-    }
-
-    private static func copy(_ name: String, from folder: String) throws -> String {
-        let path = "/tmp/\(UUID().uuidString).crt"
-        try FileManager.default.copyItem(atPath: "\(folder)/\(name)", toPath: path)
-        return path
+        let folder = try RunFolder.url.appending(path: "tls")
+        try await PristineCluster.copy(to: folder)
+        for name in ["server", "other"] { try await makeCertificate(name, in: folder.path, command) }
+        return TLSServer(
+            port: try await start(binaries, in: folder.path, command),
+            rootCertificate: "\(folder.path)/server.crt",
+            otherRootCertificate: "\(folder.path)/other.crt"
+        )
     }
 
     /// Makes a certificate that its own key has signed, so that it is its authority, too.

@@ -15,22 +15,21 @@ struct TLSTests {
 
     @Test("verify-full takes the server that its certificate names, and nobody else; require takes any certificate")
     func modes() async throws {
-        try await TLSServer.use { server in
-            for parameters in ["sslmode=verify-full&sslrootcert=\(server.rootCertificate)", "sslmode=require"] {
-                try await withClient(url: url(server, parameters)) { client async throws in
-                    #expect(try await isEncrypted(client))
-                }
+        let server = try await TLSServer.shared.value
+        for parameters in ["sslmode=verify-full&sslrootcert=\(server.rootCertificate)", "sslmode=require"] {
+            try await withClient(url: url(server, parameters)) { client async throws in
+                #expect(try await isEncrypted(client))
             }
-            for (host, certificate) in [
-                ("localhost", server.otherRootCertificate), ("127.0.0.1", server.rootCertificate),
-            ] {
-                let parameters = "sslmode=verify-full&sslrootcert=\(certificate)"
-                try await withClient(url: url(server, host: host, parameters)) { client in
-                    let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
-                    guard case .cannotConnect = error else {
-                        Issue.record("\(host): \(String(reflecting: error))")
-                        return
-                    }
+        }
+        for (host, certificate) in [
+            ("localhost", server.otherRootCertificate), ("127.0.0.1", server.rootCertificate),
+        ] {
+            let parameters = "sslmode=verify-full&sslrootcert=\(certificate)"
+            try await withClient(url: url(server, host: host, parameters)) { client in
+                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                guard case .cannotConnect = error else {
+                    Issue.record("\(host): \(String(reflecting: error))")
+                    return
                 }
             }
         }
@@ -38,41 +37,39 @@ struct TLSTests {
 
     @Test("The system gives up a peer that falls silent: half a minute for what was sent, and as long when nothing was")
     func silence() async throws {
-        try await TLSServer.use { server in
-            let libpq = try LibPQ.connect(url: url(server, "sslmode=require"), timeout: .seconds(20))
-            let socket = libpq.socket ?? -1
-            func option(_ level: Int, _ name: CInt) -> CInt {
-                var (value, length) = (CInt(-1), socklen_t(MemoryLayout<CInt>.size))
-                getsockopt(socket, CInt(level), name, &value, &length)
-                return value
-            }
-            let tcp = Int(IPPROTO_TCP)
-            #expect(option(Int(SOL_SOCKET), SO_KEEPALIVE) == 1)
-            #expect(option(tcp, TCP_KEEPIDLE) == 15)
-            #expect(option(tcp, TCP_KEEPINTVL) == 5)
-            #expect(option(tcp, TCP_KEEPCNT) == 3)
-            #expect(option(tcp, TCP_USER_TIMEOUT) == 30_000)
+        let server = try await TLSServer.shared.value
+        let libpq = try LibPQ.connect(url: url(server, "sslmode=require"), timeout: .seconds(20))
+        let socket = libpq.socket ?? -1
+        func option(_ level: Int, _ name: CInt) -> CInt {
+            var (value, length) = (CInt(-1), socklen_t(MemoryLayout<CInt>.size))
+            getsockopt(socket, CInt(level), name, &value, &length)
+            return value
         }
+        let tcp = Int(IPPROTO_TCP)
+        #expect(option(Int(SOL_SOCKET), SO_KEEPALIVE) == 1)
+        #expect(option(tcp, TCP_KEEPIDLE) == 15)
+        #expect(option(tcp, TCP_KEEPINTVL) == 5)
+        #expect(option(tcp, TCP_KEEPCNT) == 3)
+        #expect(option(tcp, TCP_USER_TIMEOUT) == 30_000)
     }
 
     @Test("Answers of many sizes, of many callers at once, arrive whole over TLS")
     func sizes() async throws {
-        try await TLSServer.use { server in
-            try await withClient(url: url(server, "sslmode=require"), connectionsMax: 2) { client in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for caller in 0..<8 {
-                        group.addTask {
-                            for size in [0, 1, 5000, 8191, 16_384, 70_000, 300_000].shuffled() {
-                                let row = try await client.query(
-                                    "SELECT \(caller) AS caller, repeat('x', \(size)::int) AS text"
-                                )[0]
-                                #expect(try row.decode("caller", as: Int.self) == caller)
-                                #expect(try row.decode("text", as: String.self).utf8.count == size)
-                            }
+        let server = try await TLSServer.shared.value
+        try await withClient(url: url(server, "sslmode=require"), connectionsMax: 2) { client in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for caller in 0..<8 {
+                    group.addTask {
+                        for size in [0, 1, 5000, 8191, 16_384, 70_000, 300_000].shuffled() {
+                            let row = try await client.query(
+                                "SELECT \(caller) AS caller, repeat('x', \(size)::int) AS text"
+                            )[0]
+                            #expect(try row.decode("caller", as: Int.self) == caller)
+                            #expect(try row.decode("text", as: String.self).utf8.count == size)
                         }
                     }
-                    try await group.waitForAll()
                 }
+                try await group.waitForAll()
             }
         }
     }

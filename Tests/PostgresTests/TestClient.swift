@@ -28,8 +28,19 @@ func withClient<Result: Sendable>(
     return try await PostgresClient.withClient(configuration: configuration, body)
 }
 
+/// Runs a body with a client that all tests share, for statements that leave nothing behind.
+func withSharedClient<Result: Sendable>(_ body: (PostgresClient) async throws -> Result) async throws -> Result {
+    try await body(SharedClient.make.value)
+}
+
+private enum SharedClient {
+    static let make = Task {
+        PostgresClient(configuration: try .patient(url: await TestCluster.scratchDatabase()))
+    }
+}
+
 /// Looks at a database's sessions from outside.
-struct Sessions {
+struct Sessions: Sendable {
     private let client: PostgresClient
 
     /// Runs a body with a look at a database.
@@ -46,6 +57,29 @@ struct Sessions {
             """
             SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+            """
+        )
+        return try rows[0].decode("count")
+    }
+
+    /// The processes that serve them, but for the one that looks.
+    func processIDs() async throws -> [Int] {
+        let rows = try await client.query(
+            """
+            SELECT pid FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+            ORDER BY pid
+            """
+        )
+        return try rows.map { try $0.decode("pid") }
+    }
+
+    /// How many wait for a lock.
+    func countWaiting() async throws -> Int {
+        let rows = try await client.query(
+            """
+            SELECT count(*) AS count FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'
             """
         )
         return try rows[0].decode("count")
@@ -86,18 +120,6 @@ struct Sessions {
         )
         return try rows.filter { try $0.decode("ended") }.count
     }
-}
-
-/// Polls until something holds.
-///
-/// - Returns: Whether it did within the time.
-func eventually(within timeout: Duration = .seconds(20), _ condition: () async throws -> Bool) async throws -> Bool {
-    let deadline = ContinuousClock.now + timeout
-    while ContinuousClock.now < deadline {
-        if try await condition() { return true }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    return false
 }
 
 /// Counts from many tasks.

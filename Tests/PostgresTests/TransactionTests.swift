@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Postgres
@@ -116,7 +117,7 @@ struct TransactionTests {
             }
             #expect(try await count(client) == 0)
             try await Sessions.watching(url) { sessions async throws in
-                #expect(try await eventually { try await sessions.count() == 1 })
+                try await poll("it is closed") { try await sessions.count() == 1 }
             }
         }
     }
@@ -124,34 +125,19 @@ struct TransactionTests {
     @Test("A cancelled task's transaction is rolled back and its connection is clean")
     func cancelled() async throws {
         try await withTable { client, _ async throws in
+            let (insertion, inserted) = AsyncStream.makeStream(of: Void.self)
             let task = Task {
                 try await client.withTransaction { connection in
                     try await connection.execute("INSERT INTO things VALUES (1)")
-                    try await Task.sleep(for: .seconds(60))
+                    inserted.yield()
+                    try await Task.sleep(for: .seconds(600))
                 }
             }
-            try await client.waitUntilLent()
+            var insertions = insertion.makeAsyncIterator()
+            await insertions.next(isolation: #isolation)
             task.cancel()
-            // Either what the body waits in notices, or the statement that is under way.
-            await #expect(throws: (any Error).self) { try await task.value }
+            await #expect(throws: CancellationError.self) { try await task.value }
             #expect(try await count(client) == 0)
         }
-    }
-}
-
-extension PostgresClient {
-    /// Waits until every connection of a client is lent: one more query then has to wait.
-    func waitUntilLent() async throws {
-        let isLent = try await eventually {
-            let probe = Task { try await self.query("SELECT 1") }
-            let timer = Task {
-                try await Task.sleep(for: .milliseconds(300))
-                probe.cancel()
-            }
-            defer { timer.cancel() }
-            guard case .failure(PostgresError.cancelled) = await probe.result else { return false }
-            return true
-        }
-        try #require(isLent)
     }
 }

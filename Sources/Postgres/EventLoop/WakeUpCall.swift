@@ -17,8 +17,9 @@ struct WakeUpCall {
             guard deadline < scheduled.deadline else { return }
             scheduled.task.cancel()
         }
-        let delay = TimeAmount.nanoseconds(max(0, (deadline - .now).nanoseconds))
-        scheduled = (deadline, eventLoop.scheduleTask(in: delay, call))
+        // Rounded up, since a call that came part of a nanosecond early would be for nothing.
+        let delay = deadline - eventLoop.instant + Duration(secondsComponent: 0, attosecondsComponent: 999_999_999)
+        scheduled = (deadline, eventLoop.scheduleTask(in: .nanoseconds(max(0, delay.nanoseconds)), call))
     }
 
     /// The call has come.

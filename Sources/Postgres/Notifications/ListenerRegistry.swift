@@ -22,6 +22,9 @@ final class ListenerRegistry: Sendable {
         }
     }
 
+    /// Those that listen now.
+    var all: [NotificationListener] { state.withLockedValue { Array($0.listeners.values) } }
+
     func remove(_ id: UInt64) -> NotificationListener? {
         state.withLockedValue { $0.listeners.removeValue(forKey: id) }
     }

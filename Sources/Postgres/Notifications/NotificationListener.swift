@@ -14,7 +14,7 @@ actor NotificationListener {
     private var backOff: BackOff
     private var wakeUpCall = WakeUpCall()
     /// Whether the listener is to be told that something was missed before anything else.
-    private var hasMissed = true
+    private(set) var hasMissed = true
     private var isSubscribed = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -52,7 +52,7 @@ actor NotificationListener {
     /// Does what is due, and asks to be called when something will be.
     private func turn() {
         guard !isStopped else { return }
-        let now = ContinuousClock.now
+        let now = eventLoop.instant
         if let connection {
             do throws(PostgresError) {
                 try connection.flush()
@@ -80,7 +80,7 @@ actor NotificationListener {
     private func receive() {
         defer { turn() }
         guard let connection else { return }
-        let (finished, failure) = connection.receive(now: .now)
+        let (finished, failure) = connection.receive(now: eventLoop.instant)
         guard failure == nil, finished.allSatisfy({ $0.failure == nil }) else { return lose() }
         if !finished.isEmpty {
             isSubscribed = true
@@ -104,7 +104,7 @@ actor NotificationListener {
         connection = nil
         isSubscribed = false
         hasMissed = true
-        backOff.failed(now: .now, jitter: .random(in: 0...1))
+        backOff.failed(now: eventLoop.instant, jitter: .random(in: 0...1))
     }
 
     private func connect() {
@@ -124,7 +124,7 @@ actor NotificationListener {
             eventLoop.execute { [weak self] in self?.assumeIsolated { $0.receive() } }
         }
         self.connection = connection
-        let now = ContinuousClock.now
+        let now = eventLoop.instant
         let statement = Statement(query, timeout: configuration.connectTimeout, purpose: .setUp, start: now)
         do throws(PostgresError) {
             try connection.send(statement, now: now)

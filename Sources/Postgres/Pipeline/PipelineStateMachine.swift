@@ -48,6 +48,7 @@ struct PipelineStateMachine<Statement> {
     /// Since when the server has been at the entry that it is at.
     private(set) var headSince: ContinuousClock.Instant?
 
+    var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
     var last: Entry? { entries.last }
 

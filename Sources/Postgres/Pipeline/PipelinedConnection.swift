@@ -11,10 +11,10 @@ final class PipelinedConnection {
     private let watchID: UInt64
     /// What the socket is being watched for; nothing once it was ready.
     private var watched: SocketWatcher.Events = []
-    private var pipeline = PipelineStateMachine<Statement>()
+    private(set) var pipeline = PipelineStateMachine<Statement>()
     private var prepared = PreparedStatements(countMax: preparedStatementsMax)
     /// Statements that wait for a script, or a script that waits for statements.
-    private var backlog: Deque<Statement> = []
+    private(set) var backlog: Deque<Statement> = []
     private var isRunningScript = false
     private var isFlushed = true
     private var cancellation = Cancellation()

@@ -11,7 +11,7 @@ extension ConnectionPool {
                 content: .query(query),
                 timeout: pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
                 purpose: .shared,
-                start: .now,
+                start: pool.now,
                 continuation: continuation
             )
             pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
@@ -38,7 +38,7 @@ extension ConnectionPool {
                 content: content,
                 timeout: timeout,
                 purpose: .leased,
-                start: .now,
+                start: pool.now,
                 continuation: continuation
             )
             pool.send(statement, on: lease)
@@ -48,7 +48,7 @@ extension ConnectionPool {
     /// Lends a connection that nobody else uses meanwhile.
     nonisolated func lease() async -> Result<LeaseID, PostgresError> {
         await awaiting { pool, id, continuation in
-            pool.request(.lease, as: id, waiter: .lease(continuation), now: .now)
+            pool.request(.lease, as: id, waiter: .lease(continuation), now: pool.now)
         }
     }
 

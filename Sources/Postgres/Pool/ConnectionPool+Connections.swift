@@ -23,7 +23,7 @@ extension ConnectionPool {
     /// Reads from a connection whose socket is ready.
     private func receive(from id: ConnectionID) {
         guard let member = members.first(where: { $0.id == id }) else { return }
-        let now = ContinuousClock.now
+        let now = now
         let (finished, failure) = member.connection.receive(now: now)
         for entry in finished { finish(entry, on: member, now: now) }
         if let failure { lose(id, failure) } else { settle(id, now: now) }
@@ -147,7 +147,7 @@ extension ConnectionPool {
 
     private func failedToOpen(_ id: ConnectionID, _ error: PostgresError) {
         connectError = error
-        machine.failedToOpen(id, now: .now, jitter: .random(in: 0...1))
+        machine.failedToOpen(id, now: now, jitter: .random(in: 0...1))
     }
 
     func open(_ id: ConnectionID) {
@@ -157,7 +157,7 @@ extension ConnectionPool {
     }
 
     private func connected(_ id: ConnectionID, _ outcome: Result<Handover<LibPQ>, PostgresError>) {
-        let now = ContinuousClock.now
+        let now = now
         switch outcome {
         case .success(let handover):
             guard let libpq = handover.take() else { return }
@@ -185,7 +185,7 @@ extension ConnectionPool {
 
     private func cancellationSent(for id: ConnectionID) {
         guard let member = members.first(where: { $0.id == id }) else { return }
-        member.connection.cancellationSent(now: .now)
-        settle(id, now: .now)
+        member.connection.cancellationSent(now: now)
+        settle(id, now: now)
     }
 }

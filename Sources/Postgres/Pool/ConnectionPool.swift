@@ -41,6 +41,8 @@ actor ConnectionPool {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
+    nonisolated var now: ContinuousClock.Instant { eventLoop.instant }
+
     /// - Parameters:
     ///   - configuration: The database.
     ///   - limits: This pool's share of the configuration's.
@@ -80,7 +82,7 @@ actor ConnectionPool {
 
     private func turn() {
         isTurnScheduled = false
-        let now = ContinuousClock.now
+        let now = now
         pump(now: now)
         var deadline = flush(now: now)
         let counts = PoolMetrics.Counts(connections: machine.connectionCount, waiting: machine.waiterCount)
@@ -100,7 +102,7 @@ actor ConnectionPool {
         guard let position = members.firstIndex(where: { $0.lease == lease }) else { return }
         members[position].lease = nil
         members[position].isReturning = true
-        settle(members[position].id, now: .now)
+        settle(members[position].id, now: now)
     }
 
     /// Refuses whoever waits or comes, and closes every connection as soon as nobody uses it.
@@ -130,7 +132,7 @@ actor ConnectionPool {
             guard let statement = member.connection.abandon(id) else { continue }
             statement.finish(.failure(.cancelled))
             machine.setBlocked(member.id, true)
-            settle(member.id, now: .now)
+            settle(member.id, now: now)
             return
         }
     }

@@ -1,0 +1,44 @@
+import Postgres
+
+/// Where so many tasks wait for each other; who comes later goes on at once.
+actor Meeting {
+    private let count: Int
+    private var arrived = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(of count: Int) {
+        self.count = count
+    }
+
+    func arrive() async {
+        arrived += 1
+        guard arrived >= count else { return await withCheckedContinuation { waiting.append($0) } }
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+}
+
+/// A lock of the server's that a test holds, so that statements are under way for as long as it wants.
+struct HeldLock: Sendable {
+    /// A statement that ends when the lock is let go.
+    static let wait: PostgresQuery = "SELECT pg_advisory_xact_lock_shared(1)"
+
+    private let connection: PostgresConnection
+
+    /// Runs a body while a lock of the database is held.
+    static func holding<Result: Sendable>(
+        _ url: String,
+        _ body: (HeldLock) async throws -> Result
+    ) async throws -> Result {
+        try await withClient(url: url, connectionsMax: 1) { client in
+            try await client.withConnection { connection in
+                try await connection.query("SELECT pg_advisory_lock(1)")
+                return try await body(HeldLock(connection: connection))
+            }
+        }
+    }
+
+    func release() async throws {
+        try await connection.query("SELECT pg_advisory_unlock(1)")
+    }
+}
