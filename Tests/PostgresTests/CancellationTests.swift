@@ -87,6 +87,39 @@ struct CancellationTests {
         for (index, neighbour) in neighbours.enumerated() { #expect(try await neighbour.value == index + 1) }
     }
 
+    @Test("A statement that a cancellation hits which was meant for another is run again, and nobody notices")
+    func wrongOneHit() async throws {
+        try await withClient(connectionsMax: 1) { other, url async throws in
+            try await other.execute("CREATE SEQUENCE tries")
+            func tries() async throws -> Int {
+                try await other.query("SELECT last_value + is_called::int AS next FROM tries")[0].decode("next") - 1
+            }
+            try await Sessions.watching(url) { sessions async throws in
+                try await HeldLock.holding(url) { lock async throws in
+                    try await ClockedClient.run(url: url, adjust: { $0.pool.leaseTimeout = .seconds(60) }) { clocked in
+                        let cancelled = Task { try await clocked.client.query(HeldLock.wait) }
+                        try await clocked.waitUntilUnderWay(1)
+                        let hit = Task {
+                            try await clocked.client.query("SELECT nextval('tries'), pg_advisory_xact_lock_shared(1)")
+                                .count
+                        }
+                        try await clocked.waitUntilUnderWay(2)
+                        cancelled.cancel()
+                        await #expect(throws: PostgresError.self) { try await cancelled.value }
+                        await clocked.advance(by: .milliseconds(20))
+                        try await poll("the other one runs") { try await tries() == 1 }
+                        try await poll("it waits") { try await sessions.countWaiting() == 1 }
+                        // As the request would that comes a moment late.
+                        try await sessions.cancelWaiting()
+                        try await poll("it runs again") { try await tries() == 2 }
+                        try await lock.release()
+                        #expect(try await hit.value == 1)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Statements of which many are cancelled at random: no wrong row, no lease lost, no transaction open")
     func atRandom() async throws {
         try await withClient(connectionsMax: 4) { client, url in

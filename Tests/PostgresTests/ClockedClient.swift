@@ -53,6 +53,15 @@ extension PostgresClient {
         }
     }
 
+    /// How many connections are open or being opened.
+    var connectionCount: Int {
+        get async {
+            var count = 0
+            for pool in pools { count += await pool.machine.connectionCount }
+            return count
+        }
+    }
+
     /// How many statements of callers were sent, with their batches' ends, whose answers have not come.
     var underWayCount: Int {
         get async {

@@ -55,10 +55,28 @@ struct OutageTests {
             }
             try await Sessions.watching(url) { sessions async throws in
                 #expect(try await sessions.terminate(running: "SELECT 'idle'") == 3)
+                try await poll("all three are noticed") { await client.connectionCount == 0 }
                 for _ in 0..<3 {
                     #expect(try await client.query("SELECT 1 AS one")[0].decode("one", as: Int.self) == 1)
                 }
                 #expect(try await sessions.count() == 1)
+            }
+        }
+    }
+
+    @Test("A connection to a server that turned into one that only reads is given up, and the next write works")
+    func readOnlyServer() async throws {
+        try await withClient(connectionsMax: 1) { client, url in
+            try await Sessions.watching(url) { sessions async throws in
+                _ = try await client.query("SELECT set_config('default_transaction_read_only', 'on', false)")
+                let before = try await sessions.processIDs()
+                let error = await #expect(throws: PostgresError.self) {
+                    try await client.query("CREATE TABLE things (id int)")
+                }
+                #expect(error?.sqlState == .readOnlyTransaction && error?.isUnavailable == true)
+                try await client.execute("CREATE TABLE things (id int)")
+                let after = try await sessions.processIDs()
+                #expect(after.count == 1 && after != before)
             }
         }
     }

@@ -61,6 +61,38 @@ struct PipeliningTests {
         }
     }
 
+    @Test("Of sixteen in one batch of which two fail, each of the others takes effect, and once")
+    func oneBatch() async throws {
+        try await withClient(connectionsMax: 1) { client, _ in
+            try await client.withConnection { connection in
+                try await connection.execute(
+                    script: "CREATE SEQUENCE tries; CREATE TABLE things (id int, try bigint DEFAULT nextval('tries'))"
+                )
+            }
+            // Those that wait for a connection are sent together when it comes back.
+            let tasks = try await client.withConnection { _ in
+                var tasks: [Task<PostgresRows, any Error>] = []
+                for number in 0..<16 {
+                    let query: PostgresQuery = "INSERT INTO things SELECT \(number) / (\(number) % 7) * 0 + \(number)"
+                    tasks.append(Task { try await client.query(query) })
+                    try await poll("it waits") { await client.waiterCount == number + 1 }
+                }
+                return tasks
+            }
+            for (number, task) in tasks.enumerated() {
+                switch await task.result {
+                case .success: #expect(number % 7 != 0)
+                case .failure(let error):
+                    #expect(number % 7 == 0 && (error as? PostgresError)?.sqlState?.code == "22012")
+                }
+            }
+            let ids = try await client.query("SELECT id FROM things ORDER BY id").map { row in
+                try row.decode("id", as: Int.self)
+            }
+            #expect(ids == (0..<16).filter { $0 % 7 != 0 })
+        }
+    }
+
     @Test("Statements share a connection while they are quick, as many as allowed at the same time")
     func sharing() async throws {
         try await TestCluster.withEmptyDatabase { url in

@@ -14,7 +14,10 @@ struct PoolModelTests {
         var opening: Set<UInt64> = []
         /// For each open connection, who uses it.
         var users: [UInt64: [(id: UInt64, demand: PoolStateMachine.Demand)]] = [:]
-        var waiting: [(id: UInt64, demand: PoolStateMachine.Demand)] = []
+        var waiting: [(id: UInt64, demand: PoolStateMachine.Demand, start: ContinuousClock.Instant)] = []
+        var blocked: Set<UInt64> = []
+        /// What has happened.
+        var (assignedCount, timedOutCount, unreachableCount, closedCount) = (0, 0, 0, 0)
 
         init(connectionsMax: Int) {
             var limits = PoolLimits()
@@ -27,18 +30,37 @@ struct PoolModelTests {
             while let action = machine.nextAction(now: now) {
                 switch action {
                 case .assign(let id, let connection, _): assign(id, to: connection)
-                case .refuse(let id, _): waiting.removeAll { $0.id == id }
+                case .refuse(let id, let reason): refuse(id, reason)
                 case .open(let id):
                     let isNew = opening.insert(id).inserted
                     #expect(isNew && users[id] == nil)
                 case .close(let id):
                     let last = users.removeValue(forKey: id)
-                    #expect(last?.isEmpty == true)
+                    #expect(last?.isEmpty == true && !blocked.contains(id))
+                    closedCount += 1
                 }
             }
             #expect(users.count + opening.count <= limits.connectionsMax)
             #expect(machine.connectionCount == users.count + opening.count)
             #expect(machine.waiterCount == waiting.count)
+            #expect(!waiting.contains { now - $0.start >= .seconds(2) }, "nobody waits for longer than two seconds")
+        }
+
+        private mutating func refuse(_ id: UInt64, _ reason: PoolStateMachine.Refusal) {
+            guard let position = waiting.firstIndex(where: { $0.id == id }) else {
+                Issue.record("refused who did not wait")
+                return
+            }
+            let waiter = waiting.remove(at: position)
+            switch reason {
+            case .timedOut:
+                #expect(now - waiter.start >= .seconds(2))
+                timedOutCount += 1
+            case .cannotConnect:
+                #expect(users.isEmpty)
+                unreachableCount += 1
+            case .closed: Issue.record("the pool is open")
+            }
         }
 
         private mutating func assign(_ id: UInt64, to connection: UInt64) {
@@ -58,7 +80,9 @@ struct PoolModelTests {
             #expect(!others.contains { $0.demand == .lease }, "a lease shares with nobody")
             #expect(waiter.demand == .statement || others.isEmpty, "a lease shares with nobody")
             #expect(others.count < limits.pipelineDepth)
-            users[connection]?.append(waiter)
+            #expect(!blocked.contains(connection))
+            users[connection]?.append((waiter.id, waiter.demand))
+            assignedCount += 1
         }
     }
 
@@ -73,15 +97,18 @@ struct PoolModelTests {
         }
         finish(&model)
         #expect(model.waiting.isEmpty)
+        // All that the walk is about has happened.
+        #expect(model.assignedCount > 500 && model.timedOutCount > 20 && model.unreachableCount > 0)
+        #expect(model.closedCount > 0)
     }
 
     private func step(_ id: UInt64, in model: inout Model, using generator: inout SplitMix64) {
-        switch Int.random(in: 0..<12, using: &generator) {
+        switch Int.random(in: 0..<15, using: &generator) {
         case 0...3:
             let demand: PoolStateMachine.Demand = Bool.random(using: &generator) ? .statement : .lease
             let isTaken = model.machine.request(demand, as: id, now: model.now)
             #expect(isTaken)
-            model.waiting.append((id, demand))
+            model.waiting.append((id, demand, model.now))
         case 4 where !model.waiting.isEmpty:
             let waiter = model.waiting.remove(at: Int.random(in: 0..<model.waiting.count, using: &generator))
             let isCancelled = model.machine.cancel(waiter.id)
@@ -93,9 +120,24 @@ struct PoolModelTests {
         case 8:
             guard let id = model.users.keys.sorted().randomElement(using: &generator) else { return }
             model.users[id] = nil
+            model.blocked.remove(id)
             model.machine.lost(id)
+        case 9:
+            guard let id = model.users.keys.sorted().randomElement(using: &generator) else { return }
+            model.blocked.insert(id)
+            model.machine.setBlocked(id, true)
+        case 10: unblockAll(&model)
+        case 11 where Int.random(in: 0..<8, using: &generator) == 0:
+            // Long enough for callers to be refused, for connections to be closed that nobody uses, and for old ones.
+            let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(61), .seconds(3_601)]
+            model.now += pauses.randomElement(using: &generator) ?? .zero
         default: endOne(&model, using: &generator)
         }
+    }
+
+    private func unblockAll(_ model: inout Model) {
+        for id in model.blocked { model.machine.setBlocked(id, false) }
+        model.blocked = []
     }
 
     private func openOne(_ model: inout Model) {
@@ -117,6 +159,7 @@ struct PoolModelTests {
     /// Lets everything succeed until nobody waits.
     private func finish(_ model: inout Model) {
         var generator = SplitMix64(seed: 0)
+        unblockAll(&model)
         for _ in 0..<100_000 where !model.waiting.isEmpty {
             model.now += .milliseconds(1)
             openOne(&model)

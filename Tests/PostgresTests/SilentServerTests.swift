@@ -12,7 +12,10 @@ struct SilentServerTests {
         try await TestCluster.withEmptyDatabase { url in
             try await ClockedClient.run(
                 url: url,
-                adjust: { ($0.statementTimeout, $0.pool.leaseTimeout) = (.milliseconds(2_500), .seconds(60)) }
+                adjust: { configuration in
+                    configuration.statementTimeout = .milliseconds(2_500)
+                    (configuration.pool.leaseTimeout, configuration.pool.slowness) = (.seconds(60), .seconds(60))
+                }
             ) { clocked in
                 let frozen = try await processID(clocked.client)
                 kill(pid_t(frozen), SIGSTOP)

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Postgres
@@ -60,7 +61,8 @@ struct TLSTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for caller in 0..<8 {
                     group.addTask {
-                        for size in [0, 1, 5000, 8191, 16_384, 70_000, 300_000].shuffled() {
+                        var generator = SplitMix64(seed: UInt64(caller))
+                        for size in [0, 1, 5000, 8191, 16_384, 70_000, 300_000].shuffled(using: &generator) {
                             let row = try await client.query(
                                 "SELECT \(caller) AS caller, repeat('x', \(size)::int) AS text"
                             )[0]

@@ -17,7 +17,7 @@ struct DatabaseWaitTests {
         }
     }
 
-    private func time(_ body: () async throws -> Void) async rethrows -> Duration {
+    private func time(_ body: () async throws -> Void) async throws -> Duration {
         let start = ContinuousClock.now
         try await body()
         return ContinuousClock.now - start
@@ -27,7 +27,7 @@ struct DatabaseWaitTests {
     func leaseTimeout() async throws {
         try await withClient { client, _ in
             try await client.withConnection { _ in
-                let duration = await time {
+                let duration = try await time { () async throws in
                     let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
                     guard case .leaseTimedOut = error else {
                         Issue.record("\(String(reflecting: error))")
@@ -47,7 +47,7 @@ struct DatabaseWaitTests {
             try await TestCluster.withClient(url) { other async throws in
                 try await other.withTransaction { connection async throws in
                     try await connection.query("SELECT id FROM things FOR UPDATE")
-                    try await withThrowingTaskGroup(of: Void.self) { writes in
+                    try await withThrowingTaskGroup(of: Void.self) { writes async throws in
                         for _ in 0..<200 {
                             writes.addTask { _ = try? await client.execute("UPDATE things SET id = id + 1") }
                         }
@@ -55,7 +55,8 @@ struct DatabaseWaitTests {
                         let end = ContinuousClock.now + .seconds(5)
                         var readCount = 0
                         while ContinuousClock.now < end {
-                            #expect(try await client.query("SELECT id FROM things").count == 1)
+                            let rows = try await client.query("SELECT id FROM things")
+                            #expect(rows.count == 1)
                             readCount += 1
                         }
                         #expect(readCount > 50)
@@ -69,7 +70,7 @@ struct DatabaseWaitTests {
     @Test("A statement is cancelled at the server after two and a half seconds")
     func statementTimeout() async throws {
         try await withClient { client, _ in
-            let duration = await time {
+            let duration = try await time { () async throws in
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT pg_sleep(60)") }
                 guard case .statementTimedOut = error else {
                     Issue.record("\(String(reflecting: error))")
@@ -87,7 +88,7 @@ struct DatabaseWaitTests {
             let frozen: Int = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
             kill(pid_t(frozen), SIGSTOP)
             defer { kill(pid_t(frozen), SIGCONT) }
-            let duration = await time {
+            let duration = try await time { () async throws in
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
                 #expect(error?.isUnavailable == true)
             }
@@ -105,7 +106,7 @@ struct DatabaseWaitTests {
         var configuration = try PostgresConfiguration(url: url, connectionsMax: 1)
         configuration.pool.leaseTimeout = .seconds(60)
         try await PostgresClient.withClient(configuration: configuration) { client in
-            let duration = await time {
+            let duration = try await time { () async throws in
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
                 guard case .cannotConnect = error else {
                     Issue.record("\(String(reflecting: error))")
