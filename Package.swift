@@ -211,7 +211,7 @@ let package = Package(
             path: "Tests/ServiceTestSupport",
             swiftSettings: settings
         ),
-        .testTarget(name: "AESCryptTests", dependencies: ["AESCrypt"], swiftSettings: settings),
+        .testTarget(name: "AESCryptTests", dependencies: ["AESCrypt", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
         .testTarget(
             name: "EmbeddedPostgresTests",

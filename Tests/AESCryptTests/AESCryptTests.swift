@@ -1,3 +1,5 @@
+import Foundation
+import TestSupport
 import Testing
 
 @testable import AESCrypt
@@ -56,5 +58,53 @@ struct AESCryptTests {
     func wrongPassphrase() {
         let other = AESCrypt(passphrase: "p4ssw0rd ")
         #expect((try? other.decrypt(vector)) != Array("top secret message".utf8))
+    }
+
+    @Test("Of all ways to change the last byte of the padding, only the one that makes another padding is taken")
+    func padding() throws {
+        // Sixteen bytes and a whole block of padding: a change of the first block changes the same bit of the second.
+        let bytes = [UInt8](try #require(Data(base64Encoded: try cipher.encrypt(Array(repeating: 65, count: 16)))))
+        #expect(bytes.count == 32)
+        for change in UInt8(1)...255 {
+            var changed = bytes
+            changed[15] ^= change
+            let text = Data(changed).base64EncodedString()
+            if 16 ^ change == 1 {
+                #expect(try cipher.decrypt(text).count == 31)
+            } else {
+                #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
+            }
+        }
+        // A padding of sixteen of which any other byte is not sixteen.
+        for index in 0..<15 {
+            var changed = bytes
+            changed[index] ^= 1
+            #expect(throws: AESCryptError()) { try cipher.decrypt(Data(changed).base64EncodedString()) }
+        }
+    }
+
+    @Test("Random changes of a ciphertext's text never crash, and what is taken was whole blocks", arguments: 0..<8)
+    func mutations(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let alphabet = Array("ABCxyz019+/= \r\n\t-_\u{0}ü".utf8)
+        var takenCount = 0
+        for _ in 0..<500 {
+            var text = Array(
+                try cipher.encrypt(Array(repeating: 65, count: Int.random(in: 0...40, using: &random))).utf8
+            )
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                let index = Int.random(in: 0..<text.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: text.remove(at: index)
+                case 1: text.insert(alphabet[Int.random(in: 0..<alphabet.count, using: &random)], at: index)
+                default: text[index] = alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+                }
+            }
+            if let message = try? cipher.decrypt(String(decoding: text, as: UTF8.self)) {
+                takenCount += 1
+                #expect(message.count <= 48)
+            }
+        }
+        #expect(takenCount > 50 && takenCount < 500)
     }
 }

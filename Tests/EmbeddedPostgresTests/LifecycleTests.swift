@@ -16,7 +16,11 @@ struct LifecycleTests {
             for path in [folder.cluster, incomplete, incomplete + "/PG_VERSION"] {
                 chown(path, user.userID, user.groupID)
             }
-            let url = try await folder.handle(settings: ["max_connections": "37"]).start()
+            // What would open it to others is not for the caller to set.
+            let settings = [
+                "max_connections": "37", "listen_addresses": "127.0.0.1", "unix_socket_permissions": "0777",
+            ]
+            let url = try await folder.handle(settings: settings).start()
             #expect(!FileManager.default.fileExists(atPath: incomplete))
             #expect(url == "postgresql://selfie@\(folder.cluster.replacing("/", with: "%2F")):5432/selfie")
             let answer = try await query(
@@ -57,7 +61,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("Starting twice keeps the server, at the same time too; another handle is refused until the first has stopped")
+    @Test("Starting twice keeps the server, at the same time too; another handle is refused until the first stops")
     func startTwice() async throws {
         try await TestFolder.useWithData { folder in
             let first = folder.handle()

@@ -45,7 +45,8 @@ struct RecoveryTests {
             unlink(log)
             let start = Task { try await folder.handle().start() }
             try await poll("the start has to wait") {
-                (try? String(contentsOfFile: log, encoding: .utf8))?.contains("pre-existing shared memory block") == true
+                let text = try? String(contentsOfFile: log, encoding: .utf8)
+                return text?.contains("pre-existing shared memory block") == true
             }
             Foundation.kill(backend, SIGCONT)
             #expect(try await start.value == url)

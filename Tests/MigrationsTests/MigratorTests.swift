@@ -92,16 +92,35 @@ struct MigratorTests {
     @Test("Ten that start at once apply each step once")
     func parallel() async throws {
         try await TestCluster.withEmptyDatabase { url in
-            // A step that would fail or leave two rows if it ran twice, slow enough to overlap.
+            // A step that would leave two rows if it ran twice, and that waits until the nine others wait, too.
+            let gate = 4711
+            let wait = "SELECT pg_advisory_xact_lock(\(gate));"
             let steps =
                 try Self.steps() + [
-                    Self.migration(4, up: "CREATE TABLE t4 (id int); SELECT pg_sleep(0.2); INSERT INTO t4 VALUES (1)")
+                    Self.migration(4, up: "CREATE TABLE t4 (id int); \(wait) INSERT INTO t4 VALUES (1)")
                 ]
-            let applied = try await withThrowingTaskGroup(of: [Migration].self) { tasks in
-                for _ in 0..<10 {
-                    tasks.addTask { try await self.migrator(url, steps).up() }
+            let applied = try await TestCluster.withClient(url) { client in
+                try await withThrowingTaskGroup(of: [Migration].self) { tasks in
+                    try await client.withConnection { connection in
+                        try await connection.query("SELECT pg_advisory_lock(\(gate))")
+                        for _ in 0..<10 {
+                            tasks.addTask { try await self.migrator(url, steps).up() }
+                        }
+                        try await poll("one is in the middle of the last step, and nine wait for it") {
+                            let rows = try await connection.query(
+                                """
+                                SELECT objid = \(gate)::oid AS is_gate, count(*) AS count FROM pg_locks
+                                WHERE locktype = 'advisory' AND NOT granted AND database
+                                    = (SELECT oid FROM pg_database WHERE datname = current_database())
+                                GROUP BY 1 ORDER BY 1
+                                """
+                            )
+                            return try rows.map { try $0.decode("count", as: Int.self) } == [9, 1]
+                        }
+                        try await connection.query("SELECT pg_advisory_unlock(\(gate))")
+                    }
+                    return try await tasks.reduce(into: []) { $0.append($1.map(\.name)) }
                 }
-                return try await tasks.reduce(into: []) { $0.append($1.map(\.name)) }
             }
             #expect(applied.filter { !$0.isEmpty } == [steps.map(\.name)])
             let count = try await TestCluster.withClient(url) { client in

@@ -26,6 +26,16 @@ struct UsersCommandTests {
             let token = try await service.makeToken()
             _ = try await service.upload(token: token)
             _ = try await service.signUp(email: "bob_1@example.com", fullName: "Bob \u{1B}[31m\u{202E}100%")
+            // Neither what is still on its way nor what has ended is counted.
+            try await service.postgres.execute(
+                "INSERT INTO photos (name, title, random_id, user_id, state) SELECT '', '', 'p', id, 'pending' FROM users LIMIT 1"
+            )
+            try await service.postgres.execute(
+                """
+                INSERT INTO sessions (user_id, token_digest, expires_at)
+                SELECT id, sha256(convert_to(email, 'UTF8')), now() AT TIME ZONE 'UTC' - interval '1 second' FROM users
+                """
+            )
             let table = Self.lines(try await Self.run(service, ["list"]))
             #expect(table[0] == ["ID", "E-MAIL", "NAME", "CREATED", "PHOTOS", "SESSIONS"])
             #expect(table.count == 3)
@@ -139,7 +149,22 @@ struct UsersCommandTests {
             let unasked = try await Self.run(service, ["delete", "ada@example.com"])
             #expect(unasked.status != 0 && unasked.errors.contains("--yes"))
             #expect(try await service.list(token: token).status == 200)
-            let outcome = try await Self.run(service, ["delete", "ada@example.com", "--yes"])
+            for answer in ["n", "", "no", "yes please"] {
+                let asked = try await TerminalProcess.run(
+                    ["users", "delete", "ada@example.com"],
+                    environment: ["DATABASE_URL": service.databaseURL],
+                    typing: answer
+                )
+                #expect(asked.status == 1 && asked.output.isEmpty, "\(answer)")
+                #expect(asked.errors.hasPrefix("Delete ada@example.com (1) and 1 photos for ever? [y/N] "))
+                #expect(asked.errors.hasSuffix("Nothing was deleted.\n"))
+            }
+            #expect(try await service.list(token: token).jsonArray?.count == 1)
+            let outcome = try await TerminalProcess.run(
+                ["users", "delete", "ada@example.com"],
+                environment: ["DATABASE_URL": service.databaseURL],
+                typing: "Y"
+            )
             #expect(outcome.output.contains("is deleted, with 1 photos."))
             try await poll("the object is gone") { service.objects.keys().isEmpty }
             #expect(try await service.count("SELECT count(*) FROM users") == 0)

@@ -9,6 +9,7 @@ struct BucketDiagnosis: Sendable {
     let bucket: ServiceConfiguration.Bucket
     let httpClient: HTTPClient
     let makesBucket: Bool
+    let limits: DiagnosisLimits
     let now: @Sendable () -> Date
     let secrets: Secrets
     let findings: Findings
@@ -19,7 +20,7 @@ struct BucketDiagnosis: Sendable {
         S3Advice(address: BucketAddress(bucket.configuration, origin: bucket.credentials.origin), secrets: secrets)
     }
 
-    private var plain: PlainRequest { PlainRequest(httpClient: httpClient, now: now) }
+    private var plain: PlainRequest { PlainRequest(httpClient: httpClient, limit: limits.plainRequest, now: now) }
 
     func run() async {
         let credentials = S3CredentialCache(source: bucket.credentials, httpClient: httpClient, now: now)

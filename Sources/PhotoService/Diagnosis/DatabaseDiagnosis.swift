@@ -6,28 +6,31 @@ import Postgres
 struct DatabaseDiagnosis: Sendable {
     private var configuration: PostgresConfiguration
     private let migrations: Result<[Migration], MigrationError>
+    private let limits: DiagnosisLimits
     private let now: @Sendable () -> Date
     private let secrets: Secrets
     private let findings: Findings
 
     /// The first with everything that the migrations use; what the service sends works on older ones, too.
     private static let versionMin = 12
-    private static let tables = ["users", "photos", "sessions", "object_deletions"]
-    private static let statusLimit: Duration = .seconds(8)
+    private static let tables = [
+        "users", "photos", "sessions", "object_deletions", "rate_limits", "known_addresses", "audit_events",
+    ]
 
     init(
         configuration: PostgresConfiguration,
         migrations: Result<[Migration], MigrationError>,
+        limits: DiagnosisLimits,
         now: @escaping @Sendable () -> Date,
         secrets: Secrets,
         findings: Findings
     ) {
         self.configuration = configuration
         self.configuration.pool.connectionsMax = 1
-        self.configuration.connectTimeout = .seconds(4)
-        // Longer than connecting takes, so that its reason comes out.
-        self.configuration.pool.leaseTimeout = .seconds(6)
+        self.configuration.connectTimeout = limits.databaseConnect
+        self.configuration.pool.leaseTimeout = limits.databaseLease
         self.migrations = migrations
+        self.limits = limits
         self.now = now
         self.secrets = secrets
         self.findings = findings
@@ -114,7 +117,7 @@ struct DatabaseDiagnosis: Sendable {
         do {
             let steps = try migrations.get()
             let migrator = Migrator(configuration: configuration, migrations: steps)
-            let plan = try await withLimit(Self.statusLimit) { try await migrator.status() }
+            let plan = try await withLimit(limits.migrationStatus) { try await migrator.status() }
             return report(plan)
         } catch {
             let advice = (error as? MigrationError).map { "\($0)" } ?? "Run selfie migrate status, which says more."

@@ -16,6 +16,8 @@ package struct Diagnosis: Sendable {
     private let migrations: Result<[Migration], MigrationError>
     private let makesBucket: Bool
     private let now: @Sendable () -> Date
+    /// How long it waits for what does not answer.
+    var limits = DiagnosisLimits()
 
     /// - Parameters:
     ///   - migrations: The steps that the service relies on, or why they can't be read.
@@ -81,6 +83,7 @@ package struct Diagnosis: Sendable {
             await DatabaseDiagnosis(
                 configuration: postgres,
                 migrations: migrations,
+                limits: limits,
                 now: now,
                 secrets: secrets,
                 findings: database
@@ -132,6 +135,7 @@ package struct Diagnosis: Sendable {
             bucket: bucket,
             httpClient: httpClient,
             makesBucket: makesBucket,
+            limits: limits,
             now: now,
             secrets: secrets,
             findings: findings

@@ -21,14 +21,14 @@ struct PlainRequest: Sendable {
     }
 
     let httpClient: HTTPClient
+    let limit: Duration
     let now: @Sendable () -> Date
 
-    private static let limit: Duration = .seconds(5)
     private static let bodyBytesMax = 1024 * 1024
 
     func get(_ url: String) async throws -> Answer {
         let (httpClient, now) = (httpClient, now)
-        return try await withLimit(Self.limit) {
+        return try await withLimit(limit) {
             let sent = now()
             let response = try await httpClient.execute(HTTPClientRequest(url: url), deadline: .distantFuture)
             let received = now()

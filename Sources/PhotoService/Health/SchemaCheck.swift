@@ -9,7 +9,7 @@ package struct SchemaCheck: Service {
     private let migrations: [Migration]
 
     /// How often a database is tried that can't be reached.
-    private static let interval: Duration = .seconds(1)
+    var interval: Duration = .seconds(1)
 
     /// - Parameters:
     ///   - postgres: The database.
@@ -48,7 +48,7 @@ package struct SchemaCheck: Service {
                 } catch  where Task.isCancelled {
                     return
                 }
-                try? await Task.sleep(for: Self.interval)
+                try? await Task.sleep(for: interval)
             }
         }
         try? await gracefulShutdown()

@@ -97,6 +97,27 @@ struct ServiceConfigurationTests {
         }
     }
 
+    @Test(
+        "Each number is taken at both ends of its range, and refused one past either",
+        arguments: [
+            ("PORT", 0, 65_535), ("UPLOAD_BYTES_MAX", 1, 1_073_741_824), ("TOKEN_LIFETIME_HOURS", 1, 8_760),
+            ("PASSWORD_HASH_COST", 10, 14), ("DATABASE_POOL_SIZE", 1, 500), ("TRUSTED_PROXIES", 0, 16),
+        ]
+    )
+    func ranges(key: String, min: Int, max: Int) throws {
+        for value in [min, max] { _ = try read([key: "\(value)"]) }
+        for value in [min - 1, max + 1] {
+            let expected = "\(key) is malformed: it must be a whole number from \(min) to \(max)"
+            #expect("\(try problems([key: "\(value)"]))".contains(expected), "\(value)")
+        }
+    }
+
+    @Test("A key for URLs is taken from 32 characters on")
+    func keyLength() throws {
+        _ = try read(["SECRET_KEY_BASE": String(repeating: "k", count: 32)])
+        #expect(try problems(["SECRET_KEY_BASE": String(repeating: "k", count: 31)]).problems.count == 1)
+    }
+
     @Test("Photos are delivered by the bucket, unless it is said otherwise or there is none")
     func delivery() throws {
         #expect(try read().photoDelivery == .redirect)

@@ -10,14 +10,16 @@ struct DoctorRun {
     let text: String
     let lines: [String]
 
-    static let bucket = "selfies"
-
     /// Runs it, and sees to it that no secret is printed.
-    init(_ environment: [String: String], _ arguments: [String] = [], directory: URL = ProjectFolder.root)
-        async throws
-    {
+    ///
+    /// - Parameters:
+    ///   - environment: The settings.
+    ///   - arguments: Options of the command.
+    ///   - directory: The folder to run it in; by default a new one, and with the project's migrations.
+    /// - Throws: An error of Foundation's when it can't be started.
+    init(_ environment: [String: String], _ arguments: [String] = [], directory: URL? = nil) async throws {
         let outcome = try await SelfieProcess.run(
-            ["doctor"] + arguments,
+            ["doctor"] + arguments + (directory == nil ? ["--migrations", ServedSelfie.migrationsPath] : []),
             environment: environment,
             directory: directory
         )
@@ -52,7 +54,7 @@ struct DoctorRun {
     }
 
     /// Makes the bucket, as its administrator would.
-    static func makeBucket(on server: RcloneServer) throws {
+    static func makeBucket(_ bucket: String, on server: RcloneServer) throws {
         let folder = server.directory.appending(path: bucket)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }

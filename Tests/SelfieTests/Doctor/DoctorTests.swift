@@ -9,11 +9,13 @@ struct DoctorTests {
     @Test("With all well it says so of each thing, and leaves nothing behind in bucket and database")
     func allWell() async throws {
         try await TestCluster.withDatabase { databaseURL in
-            try await RcloneServer.withServer { server in
-                try DoctorRun.makeBucket(on: server)
-                let objects = TestObjects.s3(server)
+            try await ServedSelfie.withObjects(.s3) { objects in
+                let server = try await RcloneServer.shared
+                let settings = DoctorRun.settings(databaseURL: databaseURL, objects: objects)
+                let bucket = try #require(settings["S3_BUCKET_NAME"])
+                try DoctorRun.makeBucket(bucket, on: server)
                 let before = try await DatabaseDump.lines(url: databaseURL)
-                let run = try await DoctorRun(DoctorRun.settings(databaseURL: databaseURL, objects: objects))
+                let run = try await DoctorRun(settings)
                 #expect(run.status == 0)
                 #expect(run.lines("FAILED").isEmpty && run.lines("WARNING").isEmpty && run.lines("skipped").isEmpty)
                 let expected = [
@@ -21,7 +23,7 @@ struct DoctorTests {
                     "Database: its clock and ours agree", "Database: temporary tables are allowed",
                     "Database: migrated, with \(try TestCluster.migrations().count) migrations",
                     "Database: its tables can be read and changed",
-                    "Bucket: keys from the configuration", "Bucket: reachable at \(server.endpoint)/selfies",
+                    "Bucket: keys from the configuration", "Bucket: reachable at \(server.endpoint)/\(bucket)",
                     "Bucket: the store's clock and ours agree", "Bucket: the keys are taken, and may list objects",
                     "Bucket: an object can be put", "Bucket: its size is told", "Bucket: it comes back as it was",
                     "Bucket: a part of it comes back", "Bucket: a signed URL gives it", "Bucket: private:",

@@ -1,0 +1,171 @@
+import DatabaseTestSupport
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Migrations
+
+@Suite("Upgrades with data", .timeLimit(.minutes(3)))
+struct UpgradeTests {
+    private static let migrations = (try? TestCluster.migrations()) ?? []
+    private static let versions = migrations.map(\.version)
+
+    @Test("There are versions to go from")
+    func versionCount() {
+        #expect(Self.versions.count >= 11)
+    }
+
+    @Test("From every version up, every row is kept, and the tables end as on a new database", arguments: versions)
+    func up(version: String) async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            _ = try await Self.migrator(url, upTo: version).up()
+            try await UpgradeRows.fill(url, at: version)
+            let before = try await Contents(url)
+            #expect(before.tables.values.allSatisfy { $0.count > 0 } && before.tables["users"]?.count == 3)
+            if before.columns["photos"]?.contains("random_id") == false {
+                try await Self.nameObjects(url)
+            }
+            _ = try await Self.migrator(url).up()
+
+            let after = try await Contents(url)
+            for (table, rows) in before.tables {
+                let columns = try #require(before.columns[table])
+                #expect(after.rows(of: table, columns: columns) == sorted(Self.asAdopted(rows, table)), "\(table)")
+            }
+            if before.tables["sessions"] == nil { try await Self.checkSessionsOfTokens(url) }
+            if before.columns["photos"]?.contains("state") != true {
+                #expect(after.tables["photos"]?.allSatisfy { $0["state"] == "ready" } == true)
+            }
+            try await Self.checkSchema(url)
+        }
+    }
+
+    @Test("Down to every version, what it knows is kept, and up again too; only pending photos go", arguments: versions)
+    func down(version: String) async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            _ = try await Self.migrator(url).up()
+            try await UpgradeRows.fill(url, at: try #require(Self.versions.last))
+            let before = try await Contents(url)
+            let count = Self.versions.filter { $0 > version }.count
+            #expect(try await Self.migrator(url).down(count).count == count)
+
+            let below = try await Contents(url)
+            #expect(below.columns["users"] != nil)
+            for (table, rows) in below.tables {
+                var expected = before.rows(of: table, columns: try #require(below.columns[table]))
+                if table == "photos", below.columns["photos"]?.contains("state") == false {
+                    let pending = try #require(before.tables["photos"]?.filter { $0["state"] == "pending" })
+                    #expect(pending.count == 1)
+                    expected.removeAll { row in pending.contains { $0["id"] == row["id"] } }
+                }
+                #expect(sorted(rows) == expected, "\(table)")
+            }
+            if below.columns["photos"]?.contains("random_id") == false { try await Self.nameObjects(url) }
+            _ = try await Self.migrator(url).up()
+
+            let again = try await Contents(url)
+            for (table, rows) in below.tables {
+                #expect(again.rows(of: table, columns: try #require(below.columns[table])) == sorted(rows), "\(table)")
+            }
+            try await Self.checkSchema(url)
+        }
+    }
+
+    private static func migrator(_ url: String, upTo version: String = "9") throws -> Migrator {
+        Migrator(configuration: try .patient(url: url), migrations: migrations.filter { $0.version <= version })
+    }
+
+    /// Photos of the version before their objects had names stop an upgrade, until each is told its object.
+    private static func nameObjects(_ url: String) async throws {
+        await #expect {
+            _ = try await migrator(url).up()
+        } throws: {
+            "\($0)".contains("Photos without a random_id, which names their object in the bucket, by id: 1, 2,")
+        }
+        try await RailsDatabase.run("UPDATE photos SET random_id = 'object-' || id", url: url)
+    }
+
+    /// Rows as they are once e-mails are trimmed and tokens are digests.
+    private static func asAdopted(_ rows: [[String: String]], _ table: String) -> [[String: String]] {
+        guard table == "users" else { return rows }
+        return rows.map { row in
+            var row = row
+            row["email"] = row["email"]?.trimmingCharacters(in: .whitespacesAndNewlines)
+            row["api_authtoken"] = "null"
+            row["authtoken_expiry"] = "null"
+            return row
+        }
+    }
+
+    private static func checkSessionsOfTokens(_ url: String) async throws {
+        try await TestCluster.withClient(url) { client in
+            let rows = try await client.query(
+                """
+                SELECT concat_ws(' ', user_id, expires_at, token_digest = sha256(\(Array(UpgradeRows.liveToken.utf8))),
+                    token_digest = sha256(\(Array(UpgradeRows.undatedToken.utf8)))) AS line
+                FROM sessions ORDER BY user_id
+                """
+            )
+            #expect(
+                try rows.map { try $0.decode("line", as: String.self) } == [
+                    "2 9999-12-31 23:59:59.999999 t f", "2147483647 1970-01-01 00:00:00 f t",
+                ]
+            )
+        }
+    }
+
+    /// Compares all but the rows with a database that went straight up.
+    private static func checkSchema(_ url: String) async throws {
+        try await TestCluster.withDatabase { new async throws in
+            #expect(try await schema(of: url) == schema(of: new))
+        }
+    }
+
+    /// Tables, columns, indexes, constraints, and what a dump of those leaves out.
+    private static func schema(of url: String) async throws -> [String] {
+        let lines = try await DatabaseDump.lines(url: url).filter { !$0.contains("{") }
+        return try await TestCluster.withClient(url) { client in
+            let more = try await client.query(
+                """
+                SELECT pg_get_triggerdef(oid) AS line FROM pg_trigger WHERE NOT tgisinternal
+                UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+                UNION ALL SELECT concat_ws(' ', relname, relkind, relpersistence) FROM pg_class
+                    WHERE relnamespace = 'public'::regnamespace
+                UNION ALL SELECT concat_ws(' ', attrelid::regclass, attname, attidentity) FROM pg_attribute
+                    WHERE attidentity <> ''
+                ORDER BY 1
+                """
+            )
+            return lines + (try more.map { try $0.decode("line", as: String.self) })
+        }
+    }
+}
+
+/// All rows of all tables but those that tell of migrations.
+private struct Contents {
+    let columns: [String: Set<String>]
+    let tables: [String: [[String: String]]]
+
+    init(_ url: String) async throws {
+        columns = try await UpgradeRows.columns(url)
+        var tables: [String: [[String: String]]] = [:]
+        for table in UpgradeRows.tables where columns[table] != nil {
+            tables[table] = try await UpgradeRows.read(table, url)
+        }
+        self.tables = tables
+    }
+
+    /// A table's rows with some of their columns, sorted.
+    func rows(of table: String, columns: Set<String>) -> [[String: String]] {
+        sorted((tables[table] ?? []).map { $0.filter { columns.contains($0.key) } })
+    }
+}
+
+/// Rows in an order that depends on nothing but what they hold.
+private func sorted(_ rows: [[String: String]]) -> [[String: String]] {
+    func text(_ row: [String: String]) -> String {
+        row.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "|")
+    }
+    return rows.sorted { text($0) < text($1) }
+}

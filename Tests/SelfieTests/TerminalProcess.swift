@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+import ServiceTestSupport
+import TestSupport
+
+/// `selfie` with a terminal as its standard input, as for somebody who sits before it.
+struct TerminalProcess {
+    /// What it left behind.
+    struct Outcome {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    private let outer: CInt
+
+    /// Runs the executable to its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: The command and its options.
+    ///   - environment: All of its environment but `PATH`.
+    ///   - line: What is typed.
+    /// - Returns: How it ended and what it printed.
+    /// - Throws: `NotInTime` without a terminal, or an error of Foundation's.
+    static func run(_ arguments: [String], environment: [String: String], typing line: String) async throws
+        -> Outcome
+    {
+        let terminal = try TerminalProcess()
+        defer { close(terminal.outer) }
+        guard let input = FileHandle(forUpdatingAtPath: try terminal.path()) else {
+            throw NotInTime(what: "the terminal")
+        }
+        return try await TemporaryFolder.with { folder in
+            let (output, errors) = (folder.appending(path: "out"), folder.appending(path: "err"))
+            for file in [output, errors] { try Data().write(to: file) }
+            let process = Process()
+            process.executableURL = try SelfieProcess.executable
+            process.arguments = arguments
+            process.environment = environment
+            process.currentDirectoryURL = folder
+            process.standardInput = input
+            process.standardOutput = try FileHandle(forWritingTo: output)
+            process.standardError = try FileHandle(forWritingTo: errors)
+            try process.run()
+            try FileHandle(fileDescriptor: terminal.outer).write(contentsOf: Data("\(line)\n".utf8))
+            try await poll("it ends") { !process.isRunning }
+            return Outcome(
+                status: process.terminationStatus,
+                output: try String(contentsOf: output, encoding: .utf8),
+                errors: try String(contentsOf: errors, encoding: .utf8)
+            )
+        }
+    }
+
+    private init() throws {
+        outer = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var isLocked: CInt = 0
+        guard outer >= 0, ioctl(outer, Self.setLock, &isLocked) == 0 else { throw NotInTime(what: "a terminal") }
+    }
+
+    /// The terminal that programs see; see ioctl_tty(2).
+    private func path() throws -> String {
+        var number: CInt = 0
+        guard ioctl(outer, Self.getNumber, &number) == 0 else { throw NotInTime(what: "the terminal's number") }
+        return "/dev/pts/\(number)"
+    }
+
+    /// `TIOCSPTLCK` and `TIOCGPTN` of asm-generic/ioctls.h, which Swift does not import.
+    private static let setLock: UInt = 0x4004_5431
+    private static let getNumber: UInt = 0x8004_5430
+}
