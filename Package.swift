@@ -211,6 +211,16 @@ let package = Package(
             path: "Tests/ServiceTestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "S3TestSupport",
+            dependencies: [
+                "S3", "TestSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/S3TestSupport",
+            swiftSettings: settings
+        ),
         .testTarget(name: "AESCryptTests", dependencies: ["AESCrypt", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
         .testTarget(
@@ -240,10 +250,11 @@ let package = Package(
         .testTarget(
             name: "S3Tests",
             dependencies: [
-                "S3", "TestSupport",
+                "S3", "S3TestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -253,7 +264,7 @@ let package = Package(
             name: "PhotoServiceTests",
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
-                "ServiceTestSupport", "TestSupport",
+                "S3TestSupport", "ServiceTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -280,7 +291,7 @@ let package = Package(
             name: "SoakTests",
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
-                "ServiceTestSupport", "TestSupport", "selfie",
+                "S3TestSupport", "ServiceTestSupport", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

@@ -6,7 +6,7 @@ extension S3Client {
     /// - Throws: any case of ``S3Error``; ``S3Error/refused(_:)`` with `BucketAlreadyExists` when the name belongs to
     ///   someone else.
     package func createBucket() async throws(S3Error) {
-        try await createBucket(during: Call(within: deadlines.call))
+        try await createBucket(during: call(within: deadlines.call))
     }
 
     /// Asks whether the bucket is there and ours to use.
@@ -15,7 +15,7 @@ extension S3Client {
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
     package func headBucket() async throws(S3Error) -> Bool {
         do {
-            try await send(S3Request(method: .HEAD), during: Call(within: deadlines.call))
+            try await send(S3Request(method: .HEAD), during: call(within: deadlines.call))
             return true
         } catch .notFound {
             return false
@@ -28,7 +28,7 @@ extension S3Client {
     ///
     /// - Throws: any case of ``S3Error``.
     package func prepare() async throws(S3Error) {
-        try await send(S3Client.question, during: Call(within: deadlines.call))
+        try await send(S3Client.question, during: call(within: deadlines.call))
     }
 
     /// A request that is answered with a document and costs little.

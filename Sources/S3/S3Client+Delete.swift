@@ -11,7 +11,7 @@ extension S3Client {
     package func delete(key: String) async throws(S3Error) {
         try Self.check(key: key)
         do {
-            try await send(S3Request(method: .DELETE, key: key), during: Call(within: deadlines.call))
+            try await send(S3Request(method: .DELETE, key: key), during: call(within: deadlines.call))
         } catch .notFound {
             return
         }
@@ -61,7 +61,7 @@ extension S3Client {
             request,
             root: "DeleteResult",
             bytesMax: Self.deletionAnswerBytesMax,
-            during: Call(within: deadlines.list)
+            during: call(within: deadlines.list)
         )
         let failures = result.all("Error").compactMap { element in
             element["Key"].map { key in

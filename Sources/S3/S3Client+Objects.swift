@@ -11,7 +11,7 @@ extension S3Client {
     /// - Returns: the head and, still to be read, the bytes.
     /// - Throws: any case of ``S3Error``, ``S3Error/notFound(_:)`` when there is no such object.
     package func get(key: String, range: S3ByteRange? = nil) async throws(S3Error) -> S3Object {
-        try await get(key: key, range: range, during: Call(within: deadlines.call))
+        try await get(key: key, range: range, during: call(within: deadlines.call))
     }
 
     func get(key: String, range: S3ByteRange? = nil, during call: Call) async throws(S3Error) -> S3Object {
@@ -38,7 +38,7 @@ extension S3Client {
     /// - Returns: the head; nil when there is no such object or bucket.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
     package func head(key: String) async throws(S3Error) -> S3ObjectInfo? {
-        try await head(key: key, during: Call(within: deadlines.call))
+        try await head(key: key, during: call(within: deadlines.call))
     }
 
     func head(key: String, during call: Call) async throws(S3Error) -> S3ObjectInfo? {

@@ -18,6 +18,7 @@ package struct S3Client: Sendable {
     let retries: S3RetryPolicy
     let uploads: S3UploadPolicy
     let objectsInParts = ObjectsInParts()
+    let time: S3Time
     let now: @Sendable () -> Date
 
     /// Puts a client together; it owns nothing that would have to be shut down.
@@ -29,6 +30,7 @@ package struct S3Client: Sendable {
     ///   - deadlines: how long calls may take.
     ///   - retries: when and after what pause a try is repeated.
     ///   - uploads: which objects go in parts.
+    ///   - time: what deadlines are kept by.
     ///   - now: the signing date of a try.
     package init(
         httpClient: HTTPClient,
@@ -37,6 +39,7 @@ package struct S3Client: Sendable {
         deadlines: S3Deadlines = S3Deadlines(),
         retries: S3RetryPolicy = S3RetryPolicy(),
         uploads: S3UploadPolicy = S3UploadPolicy(),
+        time: S3Time = .system,
         now: @escaping @Sendable () -> Date
     ) {
         self.httpClient = httpClient
@@ -45,6 +48,7 @@ package struct S3Client: Sendable {
         self.deadlines = deadlines
         self.retries = retries
         self.uploads = uploads
+        self.time = time
         self.now = now
     }
 
@@ -66,9 +70,8 @@ package struct S3Client: Sendable {
             redirectConfiguration: .disallow,
             // No read timeout: see `Watchdog`.
             timeout: .init(connect: TimeAmount(deadlines.connect)),
-            // S3 closes idle connections after 5 to 20 s; who closes first never sends into a closed one.
             connectionPool: .init(
-                idleTimeout: .seconds(3),
+                idleTimeout: TimeAmount(deadlines.idle),
                 concurrentHTTP1ConnectionsPerHostSoftLimit: connectionsMax
             ),
             decompression: .disabled
@@ -85,6 +88,7 @@ package struct S3Client: Sendable {
                     .recvAllocator,
                     value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 16_384, maximum: readBytesMax)
                 )
+                try channel.syncOptions?.setOption(.tcpOption(.notSentLowWaterMark), value: unsentBytesMax)
             }
         }
         return configuration
@@ -93,8 +97,16 @@ package struct S3Client: Sendable {
     /// The most bytes of an object that are read at a time; each piece costs a way through several tasks.
     private static let readBytesMax = 256 * 1_024
 
+    /// The most bytes of a body that the system takes before they can be sent.
+    ///
+    /// It would take megabytes, and a store at the end of a slow line seem silent for as long as they are on their way.
+    private static let unsentBytesMax: ChannelOptions.Types.SocketOption.Value = 256 * 1_024
+
     /// Each slow client that is served through this process has one to itself, and others must not wait for it.
     private static let connectionsMax = 2_048
+
+    /// A call that begins now.
+    func call(within limit: Duration) -> Call { Call(within: limit, time: time) }
 
     /// What the next try is signed with.
     func signing() async throws(S3Error) -> Signing {

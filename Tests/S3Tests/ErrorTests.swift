@@ -46,7 +46,7 @@ struct ErrorTests {
 
     @Test("Fields are cut to their limit and cannot forge lines")
     func fieldLimits() {
-        let long = String(repeating: "x", count: ErrorDocument.fieldCharactersMax)
+        let long = String(repeating: "x", count: 300)
         let text = "<Error><Code>\(long)</Code><Message>\(long)y</Message><RequestId>a\r\nb</RequestId></Error>"
         let document = ErrorDocument(ByteBuffer(string: text))
         #expect(document.code == long)
@@ -58,7 +58,7 @@ struct ErrorTests {
     func documentLimit() {
         let field = "<Code>late</Code>"
         let head = "<Error>"
-        let room = ErrorDocument.bytesMax - head.utf8.count - field.utf8.count
+        let room = 65_536 - head.utf8.count - field.utf8.count
         let within = head + String(repeating: " ", count: room) + field
         let beyond = head + String(repeating: " ", count: room + field.utf8.count) + field
         #expect(ErrorDocument(ByteBuffer(string: within)).code == "late")

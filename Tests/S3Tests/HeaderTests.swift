@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOHTTP1
+import S3TestSupport
 import TestSupport
 import Testing
 
@@ -18,7 +19,7 @@ struct HeaderTests {
         (
             "put in parts",
             { client in
-                let body = S3Body(ByteBuffer(repeating: 0, count: client.uploads.singlePutBytesMax + 1))
+                let body = S3Body(ByteBuffer(repeating: 0, count: 11))
                 try await client.put(key: "a", body: body, contentType: "image/jpeg")
             }
         ),
@@ -32,6 +33,13 @@ struct HeaderTests {
         ("head of bucket", { _ = try await $0.headBucket() }),
     ]
 
+    private static let uploads: S3UploadPolicy = {
+        var policy = S3UploadPolicy()
+        policy.singlePutBytesMax = 10
+        policy.partBytes = 10
+        return policy
+    }()
+
     @Test("No call sends an ACL, also when it has to make the bucket first", arguments: calls.indices)
     func noACL(index: Int) async throws {
         let (name, call) = Self.calls[index]
@@ -39,7 +47,7 @@ struct HeaderTests {
         let missing = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchBucket"))
         let fine = ScriptedServer.Reply.send(.answer("200 OK"))
         try await ScriptedServer.with([missing, fine, fine, fine, fine]) { server in
-            try await withClient(endpoint: server.endpoint, region: "eu-west-1") { client in
+            try await withS3Client(endpoint: server.endpoint, region: "eu-west-1", uploads: Self.uploads) { client in
                 for _ in 0..<2 { try? await call(client) }
             }
             #expect(server.received.count >= 2, "\(name)")
@@ -66,7 +74,7 @@ struct HeaderTests {
         ]
     )
     func host(endpoint: String, host: String) async throws {
-        try await withClient(endpoint: endpoint) { client in
+        try await withS3Client(endpoint: endpoint) { client in
             let url = try await client.presignedGet(key: "a", expires: 60, at: SignerVectorTests.date).url
             let parts = url.split(separator: "/", maxSplits: 3)
             #expect(parts[1] == host)

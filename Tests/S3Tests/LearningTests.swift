@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import S3TestSupport
 import TestSupport
 import Testing
 
@@ -24,7 +25,7 @@ struct LearningTests {
     )
     func region(refusal: String) async throws {
         try await ScriptedServer.with([.send(refusal), .send(.stored), .send(.stored)]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 for key in ["a", "b"] {
                     try await client.put(key: key, body: S3Body("hello"), contentType: "text/plain")
                 }
@@ -47,7 +48,7 @@ struct LearningTests {
             .send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n"),
         ]
         try await ScriptedServer.with(replies) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let info = try await client.head(key: "a")
                 #expect(info?.contentLength == 7)
             }
@@ -61,7 +62,7 @@ struct LearningTests {
         let there = String.answer("301 Moved Permanently", ["x-amz-bucket-region": "eu-west-1"])
         let back = String.answer("301 Moved Permanently", ["x-amz-bucket-region": "us-east-1"])
         try await ScriptedServer.with([.send(there), .send(back), .send(there), .send(back)]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in try await client.delete(key: "a") }
                 guard case .refused = error else {
                     Issue.record("\(String(describing: error))")
@@ -86,7 +87,7 @@ struct LearningTests {
             return isRight ? .stored.replacing(ScriptedServer.md5, with: S3Body("x").md5Hex) : refusal
         }
         try await ScriptedServer.with(Array(repeating: reply, count: 2 * count + 1)) { server in
-            try await withClient(endpoint: server.endpoint, now: { storeTime - 3_600 }) { client in
+            try await withS3Client(endpoint: server.endpoint, now: { storeTime - 3_600 }) { client in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<count {
                         group.addTask {
@@ -110,7 +111,7 @@ struct LearningTests {
             .answer("403 Forbidden", body: "<Error><Code>RequestTimeTooSkewed</Code></Error>")
         )
         try await ScriptedServer.with([refusal, refusal]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in try await client.delete(key: "a") }
                 guard case .refused(let failure) = error, failure.code == "RequestTimeTooSkewed" else {
                     Issue.record("\(String(describing: error))")

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOHTTP1
+import S3TestSupport
 import TestSupport
 import Testing
 
@@ -11,29 +12,25 @@ import Testing
 struct ListingTests {
     @Test("More objects than fit a page are listed once each, with what the store says of them, and deleted together")
     func pages() async throws {
-        try await RcloneServer.withServer { server in
-            try await withClient(of: server) { client in
-                let first = try await client.list()
-                #expect(first.entries.isEmpty, "there is no bucket yet")
-                try await client.put(key: "put", body: S3Body("hello"), contentType: "text/plain")
-                let keys = (0..<1_205).map { "k\($0)" }
-                for key in keys {
-                    try Data("x".utf8).write(to: server.directory.appending(path: "photos/\(key)"))
-                }
-                // It remembers for minutes what a folder held.
-                try await server.restart()
-                let entries = try await Self.all(client)
-                #expect(entries.map(\.key).sorted() == (keys + ["put"]).sorted())
-                let put = try #require(entries.first { $0.key == "put" })
-                #expect(put.length == 5)
-                #expect(put.tag == S3Body("hello").md5Hex)
-                #expect(abs(put.lastModified.timeIntervalSinceNow) < 60)
-
-                let failures = try await client.delete(keys: Array(keys.prefix(S3Client.pageCountMax)))
-                #expect(failures.isEmpty)
-                #expect(try await Self.all(client).count == 206)
-                #expect(try await client.delete(keys: ["none", "never"]).isEmpty, "missing ones are success")
+        try await withS3Bucket { client, folder in
+            let first = try await client.list()
+            #expect(first.entries.isEmpty, "there is no bucket yet")
+            try await client.put(key: "put", body: S3Body("hello"), contentType: "text/plain")
+            let keys = (0..<1_205).map { "k\($0)" }
+            for key in keys {
+                try Data("x".utf8).write(to: folder.appending(path: key))
             }
+            let entries = try await Self.all(client)
+            #expect(entries.map(\.key).sorted() == (keys + ["put"]).sorted())
+            let put = try #require(entries.first { $0.key == "put" })
+            #expect(put.length == 5)
+            #expect(put.tag == S3Body("hello").md5Hex)
+            #expect(abs(put.lastModified.timeIntervalSinceNow) < 60)
+
+            let failures = try await client.delete(keys: Array(keys.prefix(20)))
+            #expect(failures.isEmpty)
+            #expect(try await Self.all(client).count == 1_186)
+            #expect(try await client.delete(keys: ["none", "never"]).isEmpty, "missing ones are success")
         }
     }
 
@@ -44,7 +41,7 @@ struct ListingTests {
             <Error><Key>c</Key><Code>NoSuchKey</Code></Error></DeleteResult>
             """
         try await ScriptedServer.with([.send(.answer("200 OK", body: result))]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let failures = try await client.delete(keys: ["a", "b", "c"])
                 #expect(failures.mapValues(\.code) == ["b": "AccessDenied"])
             }
@@ -63,7 +60,7 @@ struct ListingTests {
     func oneByOne(status: String) async throws {
         let gone = ScriptedServer.Reply.send(.answer("204 No Content"))
         try await ScriptedServer.with([.send(.failure(status, code: "NotImplemented")), gone, gone, gone]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let failures = try await client.delete(keys: ["a", "b", "c\n"])
                 #expect(failures.isEmpty)
             }
@@ -80,7 +77,7 @@ struct ListingTests {
         let end = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
         try await ScriptedServer.with([.send(.answer("200 OK", body: cut)), .send(.answer("200 OK", body: end))]) {
             server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 _ = try await Self.all(client)
             }
             #expect(server.received.last?.target.contains("continuation-token=a%2B%2F%3D&") == true)
@@ -89,27 +86,39 @@ struct ListingTests {
 
     @Test("Uploads that were not completed are listed and aborted")
     func leftovers() async throws {
-        try await RcloneServer.withServer { server in
-            try await withClient(of: server) { client in
-                try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
-                #expect(try await client.listUploads().entries.isEmpty)
-                let request = S3Request(method: .POST, key: "left", query: [QueryItem("uploads")])
-                let call = Call(within: .seconds(5))
-                _ = try await client.document(request, root: "InitiateMultipartUpload", during: call)
-                let page = try await client.listUploads()
-                let left = try #require(page.entries.first)
-                #expect(page.entries.count == 1 && left.key == "left")
-                try await client.abortUpload(key: left.key, uploadID: left.uploadID)
-                #expect(try await client.listUploads().entries.isEmpty)
-                try await client.abortUpload(key: left.key, uploadID: left.uploadID)
+        try await withS3Bucket { client, _ in
+            try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+            #expect(try await client.listUploads().entries.isEmpty)
+            let request = S3Request(method: .POST, key: "left", query: [QueryItem("uploads")])
+            let call = client.call(within: .seconds(60))
+            _ = try await client.document(request, root: "InitiateMultipartUpload", during: call)
+            let page = try await client.listUploads()
+            let left = try #require(page.entries.first)
+            #expect(page.entries.count == 1 && left.key == "left")
+            try await client.abortUpload(key: left.key, uploadID: left.uploadID)
+            #expect(try await client.listUploads().entries.isEmpty)
+            try await client.abortUpload(key: left.key, uploadID: left.uploadID)
+        }
+    }
+
+    @Test("A thousand keys go in one call")
+    func most() async throws {
+        try await ScriptedServer.with([.send(.answer("200 OK", body: "<DeleteResult/>"))]) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let failures = try await client.delete(keys: (0..<1_000).map { "\($0)" })
+                #expect(failures.isEmpty)
             }
+            let request = try #require(server.received.first)
+            let document = try DocumentElement.read(request.body, root: "Delete")
+            #expect(document.all("Object").map { $0["Key"] } == (0..<1_000).map { "\($0)" })
+            #expect(server.received.count == 1)
         }
     }
 
     @Test("More keys than a call takes are refused before anything is sent")
     func limit() async throws {
-        try await withClient(endpoint: "http://127.0.0.1:1") { client in
-            let keys = (0...S3Client.pageCountMax).map { "\($0)" }
+        try await withS3Client(endpoint: "http://127.0.0.1:1") { client in
+            let keys = (0..<1_001).map { "\($0)" }
             let error = await failure { () async throws(S3Error) in _ = try await client.delete(keys: keys) }
             guard case .invalidArgument(.keyCount) = error else {
                 Issue.record("\(String(describing: error))")

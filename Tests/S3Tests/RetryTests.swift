@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import S3TestSupport
 import Synchronization
 import TestSupport
 import Testing
@@ -25,7 +26,7 @@ struct RetryTests {
                     return date
                 }
             }
-            try await withClient(endpoint: server.endpoint, retries: retries, now: now) { client in
+            try await withS3Client(endpoint: server.endpoint, retries: retries, now: now) { client in
                 try await client.put(key: "a", body: .streamed(200_000), contentType: "image/jpeg")
             }
 
@@ -40,24 +41,17 @@ struct RetryTests {
 
     @Test("SlowDown after a body that took longer than the window is followed by another try")
     func slowDownAfterLongBody() async throws {
-        var deadlines = S3Deadlines()
-        // SwiftNIO reads at most 64 KiB at a time: 62 reads, and 0.6 s of pauses at the least.
-        deadlines.retryWindow = .milliseconds(300)
-        // The system takes all of the body at once, and the server has it much later.
-        deadlines.silence = .seconds(20)
-        deadlines.giveUp = .seconds(20)
-        deadlines.put = .seconds(50)
-        let limits = deadlines
+        let time = ManualTime()
         let slowDown = String.failure("503 Slow Down", code: "SlowDown")
-        let replies: [ScriptedServer.Reply] = [
-            .readSlowly(pause: .milliseconds(10), then: slowDown), .send(.stored),
-        ]
-        try await ScriptedServer.with(replies) { server in
-            try await withClient(endpoint: server.endpoint, deadlines: limits, retries: .immediate) { client in
-                let body = S3Body(ByteBuffer(repeating: 1, count: 4_000_000))
-                try await client.put(key: "a", body: body, contentType: "image/jpeg")
+        try await ScriptedServer.with([.send(slowDown), .send(.stored)]) { server in
+            let body = S3Body.streamed(5 * 256 * 1_024) { try await time.sleep(for: .milliseconds(1_100)) }
+            try await withS3Client(endpoint: server.endpoint, deadlines: S3Deadlines(), time: S3Time(time)) { client in
+                async let put: Void = client.put(key: "a", body: body, contentType: "image/jpeg")
+                // Twice five pieces, longer each than the three seconds in which a call is tried again.
+                for piece in 1...10 { try await time.ring(.milliseconds(1_100) * piece) }
+                try await put
             }
-            #expect(server.received.map(\.body.readableBytes) == [4_000_000, 4_000_000])
+            #expect(server.received.map(\.body.readableBytes) == [5 * 256 * 1_024, 5 * 256 * 1_024])
         }
     }
 
@@ -67,7 +61,7 @@ struct RetryTests {
     func threeTriesAtMost() async throws {
         let broken = ScriptedServer.Reply.send(.failure("500 Internal Server Error", code: "InternalError"))
         try await ScriptedServer.with([broken, broken, broken, .send(.stored)]) { server in
-            try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure(of: { () async throws(S3Error) in try await client.delete(key: "a") })
                 guard case .unavailable(let failure) = error else {
                     Issue.record("\(String(describing: error))")
@@ -83,7 +77,7 @@ struct RetryTests {
     @Test("A connection closed without an answer is tried again")
     func closedConnection() async throws {
         try await ScriptedServer.with([.close, .send(.stored)]) { server in
-            try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 try await client.put(key: "a", body: S3Body("hello"), contentType: "text/plain")
             }
             #expect(server.received.map { String(buffer: $0.body) }.last == "hello")
@@ -96,7 +90,7 @@ struct RetryTests {
     )
     func refusals(status: String) async throws {
         try await ScriptedServer.with([.send(.failure(status, code: "No")), .send(.stored)]) { server in
-            try await withClient(endpoint: server.endpoint, retries: .immediate) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in
                     try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
                 }
@@ -114,7 +108,7 @@ struct RetryTests {
     func brokenErrorDocument() async throws {
         let text = "HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\n<Error><Code>"
         try await ScriptedServer.with([.sendAndClose(text)]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in try await client.delete(key: "a") }
                 guard case .refused(let failure) = error, failure.status == 403 else {
                     Issue.record("\(String(describing: error))")
@@ -132,7 +126,7 @@ struct RetryTests {
             .send(.stored),
         ]
         try await ScriptedServer.with(replies) { server in
-            try await withClient(endpoint: server.endpoint, region: "eu-west-1") { client in
+            try await withS3Client(endpoint: server.endpoint, region: "eu-west-1") { client in
                 try await client.put(key: "a", body: .streamed(3_000_000), contentType: "image/jpeg")
             }
             #expect(server.received.map(\.target) == ["/photos/a", "/photos", "/photos/a"])
@@ -146,7 +140,7 @@ struct RetryTests {
     func bucketStaysMissing() async throws {
         let missing = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchBucket"))
         try await ScriptedServer.with([missing, .send(.stored), missing, missing]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in
                     try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
                 }
@@ -164,7 +158,7 @@ struct RetryTests {
                 guard range.lowerBound == 0 else { throw DiskFailed() }
                 return ByteBuffer(repeating: 0, count: range.count)
             }
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in
                     try await client.put(key: "a", body: body, contentType: "text/plain")
                 }
@@ -182,7 +176,7 @@ struct RetryTests {
             let body = S3Body(length: 100, sha256Hex: UnsignedRequest.emptyPayloadHash, md5Hex: "") { _ in
                 ByteBuffer(repeating: 0, count: given)
             }
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in
                     try await client.put(key: "a", body: body, contentType: "text/plain")
                 }
@@ -207,9 +201,4 @@ struct RetryTests {
         #expect(lazy.pause(after: error, tries: 1, elapsed: window + .nanoseconds(1), window: window) == nil)
         #expect(policy.pause(after: .cancelled, tries: 1, elapsed: .zero, window: window) == nil)
     }
-}
-
-extension S3RetryPolicy {
-    /// Tries again without a pause.
-    static let immediate = S3RetryPolicy(sleep: { _ in })
 }

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import S3TestSupport
 import Testing
 
 @testable import S3

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import S3TestSupport
 import TestSupport
 import Testing
 
@@ -38,7 +39,7 @@ struct WireTests {
     @Test("A key goes out percent-encoded once and never normalised", arguments: keys)
     func target(key: String, encoded: String) async throws {
         try await ScriptedServer.with([.send(.answer("204 No Content")), .send(.stored)]) { server in
-            let presigned = try await withClient(endpoint: server.endpoint) { client in
+            let presigned = try await withS3Client(endpoint: server.endpoint) { client in
                 try await client.delete(key: key)
                 let url = try await client.presignedGet(key: key, expires: 60, at: Date(timeIntervalSince1970: 0)).url
                 let response = try await client.httpClient.execute(.init(url: url), deadline: .distantFuture)
@@ -55,7 +56,7 @@ struct WireTests {
     func signature(key: String, encoded: String) async throws {
         try await ScriptedServer.with([.send(.stored)]) { server in
             let date = Date(timeIntervalSince1970: 1_369_353_600)
-            try await withClient(endpoint: server.endpoint, now: { date }) { client in
+            try await withS3Client(endpoint: server.endpoint, now: { date }) { client in
                 try await client.put(key: key, body: S3Body("hello"), contentType: "text/plain;  charset=utf-8")
             }
             let request = try #require(server.received.first)
@@ -74,7 +75,7 @@ struct WireTests {
     @Test("A put sends its length and no header that some stores refuse")
     func putHeaders() async throws {
         try await ScriptedServer.with([.send(.stored)]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 try await client.put(key: "a", body: .streamed(100_000), contentType: "image/jpeg")
             }
             let headers = try #require(server.received.first?.headers)
@@ -95,7 +96,7 @@ struct WireTests {
         let reply = ScriptedServer.Reply.send(.answer("307 Temporary Redirect", ["Location": "/elsewhere"]))
         try await ScriptedServer.with([reply, .send(.failure("403 Forbidden", code: "AccessDenied")), reply]) {
             server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await failure { () async throws(S3Error) in _ = try await client.head(key: "a") }
                 guard case .refused(let failure) = error, failure.status == 307 else {
                     Issue.record("\(String(describing: error))")
@@ -118,7 +119,7 @@ struct WireTests {
             body: "hello"
         )
         try await ScriptedServer.with([.send(answer)]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 let object = try await client.get(key: "a", range: .bytes(0...4))
                 #expect(object.info.contentLength == 5)
                 #expect(object.info.contentType == "image/jpeg")
@@ -138,7 +139,7 @@ struct WireTests {
         let success = ScriptedServer.Reply.send(.answer("200 OK", ["ETag": "\"\(ScriptedServer.md5)\""], body: body))
         let error = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchKey"))
         try await ScriptedServer.with([success, error, success]) { server in
-            try await withClient(endpoint: server.endpoint) { client in
+            try await withS3Client(endpoint: server.endpoint) { client in
                 try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
                 try await client.delete(key: "a")
                 try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")

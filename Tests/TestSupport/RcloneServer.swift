@@ -13,6 +13,7 @@ package final class RcloneServer: S3Server {
 
     private let process: ServerProcess
     private let isPublic: Bool
+    private let remembersFolders: Bool
     private let port = Mutex(ServerProcess.anyPort())
 
     /// The server that tests share which neither end nor halt it; each has buckets of its own there.
@@ -26,16 +27,20 @@ package final class RcloneServer: S3Server {
     ///
     /// - Returns: the server, answering; ``stop()`` it.
     /// - Throws: `TestProgramError`.
-    package static func start() async throws -> RcloneServer { try await start(isPublic: false) }
+    package static func start() async throws -> RcloneServer {
+        try await start(isPublic: false, remembersFolders: false)
+    }
 
     /// Starts a server.
     ///
-    /// - Parameter isPublic: Whether it takes requests without keys, as of buckets that are open to everybody; it takes
-    ///   any keys then.
+    /// - Parameters:
+    ///   - isPublic: Whether it takes requests without keys, as of buckets that are open to everybody; it takes any keys
+    ///     then.
+    ///   - remembersFolders: Whether it sees nothing of what others do in its folder, and is quicker by that.
     /// - Returns: the server, answering; ``stop()`` it.
     /// - Throws: `TestProgramError`.
-    package static func start(isPublic: Bool) async throws -> RcloneServer {
-        let server = try RcloneServer(isPublic: isPublic)
+    package static func start(isPublic: Bool = false, remembersFolders: Bool = false) async throws -> RcloneServer {
+        let server = try RcloneServer(isPublic: isPublic, remembersFolders: remembersFolders)
         for _ in 0..<5 {
             do {
                 try await server.launch()
@@ -51,8 +56,9 @@ package final class RcloneServer: S3Server {
         throw TestProgramError.portTaken
     }
 
-    private init(isPublic: Bool) throws {
+    private init(isPublic: Bool, remembersFolders: Bool) throws {
         self.isPublic = isPublic
+        self.remembersFolders = remembersFolders
         process = try ServerProcess("rclone")
         directory = process.folder.appending(path: "data")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -87,11 +93,11 @@ package final class RcloneServer: S3Server {
             "--addr", "127.0.0.1:\(port.withLock { $0 })",
             "--config", "/dev/null",
             "--cache-dir", process.folder.appending(path: "cache").path,
-            // Tests change objects behind the server's back.
-            "--dir-cache-time", "0",
             // Or a key that is not there finds one that is written with other code points and looks the same.
             "--no-unicode-normalization",
         ]
+        // Tests change objects behind the server's back.
+        if !remembersFolders { command += ["--dir-cache-time", "0"] }
         if !isPublic { command += ["--auth-key", "\(accessKeyID),\(secretAccessKey)"] }
         // The server logs the address when it has begun to listen.
         try await process.launch(command) { log in

@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 package import NIOCore
-import NIOPosix
 import Synchronization
 
 /// A server that misbehaves as told: one reply of the script for each request, whatever the request is.
@@ -35,7 +34,7 @@ package struct ScriptedServer: Sendable {
         package var headers: [String: String]
         package var body = ByteBuffer()
         /// Which of the server's connections it came over.
-        package var connection = ObjectIdentifier(Log.self)
+        package var connection: ObjectIdentifier
 
         /// Path and query.
         package var target: String { line.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
@@ -43,16 +42,30 @@ package struct ScriptedServer: Sendable {
 
     /// Where it listens.
     package let endpoint: String
-    private let requests: Log
+    private let log: Log
 
     private final class Log: Sendable {
         let requests = Mutex<[Request]>([])
         let replies: Mutex<[Reply]>
+        let connectionsLeft = Mutex(0)
+
         init(_ replies: [Reply]) { self.replies = Mutex(replies) }
+
+        /// Notes a request, and finds the reply to it.
+        func begin(_ request: Request) -> (reply: Reply, index: Int) {
+            let index = requests.withLock { requests in
+                requests.append(request)
+                return requests.count - 1
+            }
+            return (replies.withLock { $0.isEmpty ? .close : $0.removeFirst() }, index)
+        }
     }
 
     /// The requests so far, in the order of their heads.
-    package var received: [Request] { requests.requests.withLock { $0 } }
+    package var received: [Request] { log.requests.withLock { $0 } }
+
+    /// How many connections their clients closed between two requests.
+    package var connectionsLeft: Int { log.connectionsLeft.withLock { $0 } }
 
     /// Runs a body with a server.
     ///
@@ -63,96 +76,68 @@ package struct ScriptedServer: Sendable {
     /// - Throws: What the body throws, or what keeps the server from starting.
     package static func with<Result: Sendable>(
         _ replies: [Reply],
-        perform body: @escaping @Sendable (ScriptedServer) async throws -> Result
+        perform body: (ScriptedServer) async throws -> Result
     ) async throws -> Result {
         let log = Log(replies)
-        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.socketOption(.so_rcvbuf), value: 64 * 1024)
-            // Wrapped and read only when served: an async channel that nobody serves any more is a crash in NIO.
-            .childChannelOption(.autoRead, value: false)
-            .bind(host: "127.0.0.1", port: 0) { channel in channel.eventLoop.makeSucceededFuture(channel) }
-        let server = Self(endpoint: "http://127.0.0.1:\(listener.channel.localAddress?.port ?? 0)", requests: log)
-        return try await withThrowingTaskGroup(of: Result?.self) { group in
-            group.addTask {
-                try? await listener.executeThenClose { connections in
-                    await withDiscardingTaskGroup { group in
-                        do {
-                            for try await connection in connections {
-                                group.addTask { await serve(connection, log: log) }
-                            }
-                        } catch {}
-                    }
-                }
-                return nil
+        return try await HTTPListener.run { connection in
+            while let head = try await connection.readHead() {
+                guard try await serve(head, over: &connection, log: log) else { return }
             }
-            group.addTask { try await body(server) }
-            defer { group.cancelAll() }
-            while let result = try await group.next() {
-                if let result { return result }
-            }
-            throw CancellationError()
+            log.connectionsLeft.withLock { $0 += 1 }
+        } _: { port in
+            try await body(ScriptedServer(endpoint: "http://127.0.0.1:\(port)", log: log))
         }
     }
 
-    private static func serve(_ channel: any Channel, log: Log) async {
-        let connection = try? await channel.eventLoop.submit {
-            let connection = try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-            channel.setOption(.autoRead, value: true).whenComplete { _ in }
-            return connection
-        }.get()
-        try? await connection?.executeThenClose { inbound, outbound in
-            var chunks = inbound.makeAsyncIterator()
-            var buffer = ByteBuffer()
-            while var request = try await readHead(&chunks, into: &buffer) {
-                request.connection = ObjectIdentifier(channel)
-                let reply = log.replies.withLock { $0.isEmpty ? .close : $0.removeFirst() }
-                let index = log.requests.withLock { requests in
-                    requests.append(request)
-                    return requests.count - 1
-                }
-                var pause: Duration?
-                switch reply {
-                case .close: return
-                case .hang: try await Task.sleep(for: .seconds(60))
-                case .sendEarly(let text): try await outbound.write(ByteBuffer(string: text))
-                case .readSlowly(let duration, _): pause = duration
-                case .send, .answer, .sendAndClose, .sendAndHang, .drip: break
-                }
-                let length = Int(request.headers["content-length"] ?? "0") ?? 0
-                while request.body.readableBytes < length {
-                    if buffer.readableBytes == 0 {
-                        guard let chunk = try await chunks.next(isolation: #isolation) else { return }
-                        buffer = chunk
-                        if let pause { try await Task.sleep(for: pause) }
-                    }
-                    let wanted = min(buffer.readableBytes, length - request.body.readableBytes)
-                    if var part = buffer.readSlice(length: wanted) { request.body.writeBuffer(&part) }
-                }
-                log.requests.withLock { $0[index] = request }
-                switch reply {
-                case .send(let text), .readSlowly(_, let text):
-                    try await outbound.write(ByteBuffer(string: text.replacing(md5, with: md5Hex(request.body))))
-                case .answer(let make):
-                    let text = make(request).replacing(md5, with: md5Hex(request.body))
-                    try await outbound.write(ByteBuffer(string: text))
-                case .sendAndClose(let text):
-                    try await outbound.write(ByteBuffer(string: text))
-                    return
-                case .sendAndHang(let text):
-                    try await outbound.write(ByteBuffer(string: text))
-                    try await Task.sleep(for: .seconds(60))
-                case .drip(let text, let drop, let pause):
-                    try await outbound.write(ByteBuffer(string: text))
-                    while true {
-                        try await Task.sleep(for: pause)
-                        try await outbound.write(ByteBuffer(string: drop))
-                    }
-                case .sendEarly, .hang, .close: break
-                }
-            }
+    /// Does with a request as the script says.
+    ///
+    /// - Returns: Whether the connection stays open.
+    private static func serve(
+        _ head: ServedRequest,
+        over connection: inout ServedConnection,
+        log: Log
+    ) async throws -> Bool {
+        var request = Request(line: head.line, headers: head.headers, connection: connection.id)
+        let (reply, index) = log.begin(request)
+        var pause: Duration?
+        switch reply {
+        case .close: return false
+        case .hang: try await Task.sleep(for: hanging)
+        case .sendEarly(let text): try await connection.write(ByteBuffer(string: text))
+        case .readSlowly(let duration, _): pause = duration
+        case .send, .answer, .sendAndClose, .sendAndHang, .drip: break
         }
+        while request.body.readableBytes < head.length {
+            var part = try await connection.readBody(atMost: head.length - request.body.readableBytes)
+            request.body.writeBuffer(&part)
+            if let pause { try await Task.sleep(for: pause) }
+        }
+        log.requests.withLock { $0[index] = request }
+        func send(_ text: String) async throws {
+            try await connection.write(ByteBuffer(string: text.replacing(md5, with: md5Hex(request.body))))
+        }
+        switch reply {
+        case .send(let text), .readSlowly(_, let text): try await send(text)
+        case .answer(let make): try await send(make(request))
+        case .sendAndClose(let text):
+            try await send(text)
+            return false
+        case .sendAndHang(let text):
+            try await send(text)
+            try await Task.sleep(for: hanging)
+        case .drip(let text, let drop, let pause):
+            try await send(text)
+            while true {
+                try await Task.sleep(for: pause)
+                try await send(drop)
+            }
+        case .sendEarly, .hang, .close: break
+        }
+        return true
     }
+
+    /// Longer than any test waits.
+    private static let hanging: Duration = .seconds(3_600)
 
     private static func md5Hex(_ bytes: ByteBuffer) -> String {
         Insecure.MD5.hash(data: bytes.readableBytesView).map { String(format: "%02x", $0) }.joined()
@@ -160,30 +145,6 @@ package struct ScriptedServer: Sendable {
 
     /// Stands in a reply for the MD5 of the request's body.
     package static let md5 = "{md5}"
-
-    private static func readHead(
-        _ chunks: inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
-        into buffer: inout ByteBuffer
-    ) async throws -> Request? {
-        while true {
-            let text = String(buffer: buffer)
-            if let end = text.range(of: "\r\n\r\n") {
-                let head = text[..<end.lowerBound]
-                buffer.moveReaderIndex(forwardBy: head.utf8.count + 4)
-                let lines = head.split(separator: "\r\n")
-                let headers = lines.dropFirst().map { line in
-                    let parts = line.split(separator: ":", maxSplits: 1)
-                    return (parts[0].lowercased(), parts[1].drop { $0 == " " })
-                }
-                return Request(
-                    line: String(lines.first ?? ""),
-                    headers: Dictionary(headers.map { ($0.0, String($0.1)) }) { "\($0),\($1)" }
-                )
-            }
-            guard var chunk = try await chunks.next(isolation: #isolation) else { return nil }
-            buffer.writeBuffer(&chunk)
-        }
-    }
 }
 
 extension String {

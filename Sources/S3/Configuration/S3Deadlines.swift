@@ -6,6 +6,10 @@
 package struct S3Deadlines: Sendable, Hashable {
     /// For a connection to stand, waiting for a free one in the pool included.
     package var connect: Duration = .seconds(2)
+    /// For a connection that nobody uses, until it is closed.
+    ///
+    /// S3 closes idle connections after 5 to 20 s; who closes first never sends into a closed one.
+    package var idle: Duration = .seconds(3)
     /// Without a sign of life: no byte of the body taken, no answer begun, no byte of the answer come.
     ///
     /// A body that is still moving is never cut off by it, however long it takes.

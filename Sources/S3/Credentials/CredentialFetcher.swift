@@ -5,24 +5,25 @@ struct CredentialFetcher: Sendable {
     let source: S3CredentialSource
     let exchange: CredentialExchange
     let deadlines: S3CredentialDeadlines
+    let time: S3Time
 
     /// Fetches once; ends within ``S3CredentialDeadlines/fetch``.
     func fetch() async throws(S3CredentialError) -> S3Credentials {
-        let end = ContinuousClock.now + deadlines.fetch
+        let end = time.now() + deadlines.fetch
         var tries = 0
         while true {
-            let result = await attempt(within: min(deadlines.attempt, ContinuousClock.now.duration(to: end)))
+            let result = await attempt(within: min(deadlines.attempt, time.now().duration(to: end)))
             tries += 1
             let pause = deadlines.pause * tries
             switch result {
             case .success(let credentials): return credentials
             case .failure(let failure):
-                guard failure.isPassing, tries < S3CredentialDeadlines.triesMax, ContinuousClock.now + pause < end
+                guard failure.isPassing, tries < S3CredentialDeadlines.triesMax, time.now() + pause < end
                 else {
                     throw .failed(source.origin, failure)
                 }
             }
-            do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+            do { try await time.sleep(time.now() + pause) } catch { throw .cancelled }
         }
     }
 
@@ -36,7 +37,7 @@ struct CredentialFetcher: Sendable {
                 }
             }
             group.addTask {
-                try? await Task.sleep(for: limit)
+                try? await time.sleep(time.now() + limit)
                 return .failure(.silent)
             }
             defer { group.cancelAll() }

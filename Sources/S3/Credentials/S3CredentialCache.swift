@@ -35,12 +35,14 @@ package final class S3CredentialCache: Sendable {
     ///   - httpClient: follows no redirects and uses no proxy; ``S3Client/httpClientConfiguration(deadlines:)`` does. The
     ///     caller shuts it down, which ends a fetch under way.
     ///   - deadlines: how long a fetch may take.
+    ///   - time: what the deadlines are kept by.
     ///   - onFailure: told of each fetch that failed, since one in the background has no other to tell.
     ///   - now: the time, against which credentials end.
     package init(
         source: S3CredentialSource,
         httpClient: HTTPClient,
         deadlines: S3CredentialDeadlines = S3CredentialDeadlines(),
+        time: S3Time = .system,
         onFailure: @escaping @Sendable (S3CredentialError) -> Void = { _ in },
         now: @escaping @Sendable () -> Date
     ) {
@@ -50,7 +52,8 @@ package final class S3CredentialCache: Sendable {
         fetcher = CredentialFetcher(
             source: source,
             exchange: CredentialExchange(httpClient: httpClient),
-            deadlines: deadlines
+            deadlines: deadlines,
+            time: time
         )
         shared = Mutex(Shared(state: CredentialCacheState(origin: source.origin)))
     }

@@ -53,7 +53,7 @@ extension S3Client {
             S3Request(method: .GET, query: query),
             root: root,
             bytesMax: Self.pageBytesMax,
-            during: Call(within: deadlines.list)
+            during: call(within: deadlines.list)
         )
     }
 
@@ -66,7 +66,7 @@ extension S3Client {
     package func abortUpload(key: String, uploadID: String) async throws(S3Error) {
         let request = S3Request(method: .DELETE, key: key, query: [QueryItem("uploadId", uploadID)])
         do {
-            try await send(request, during: Call(within: deadlines.call))
+            try await send(request, during: call(within: deadlines.call))
         } catch .notFound {
             return
         }

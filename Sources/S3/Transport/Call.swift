@@ -2,24 +2,29 @@
 struct Call: Sendable {
     let start: ContinuousClock.Instant
     let end: ContinuousClock.Instant
+    private let time: S3Time
 
-    init(within limit: Duration) {
-        self.init(start: .now, limit: limit)
+    init(within limit: Duration, time: S3Time) {
+        self.init(start: time.now(), limit: limit, time: time)
     }
 
-    private init(start: ContinuousClock.Instant, limit: Duration) {
+    private init(start: ContinuousClock.Instant, limit: Duration, time: S3Time) {
         self.start = start
         end = start + limit
+        self.time = time
     }
 
     /// The same end, begun now: the store has answered, so its silence counts from here.
-    func restarted() -> Self { restarted(at: .now) }
+    func restarted() -> Self { restarted(at: time.now()) }
 
     /// The same end, begun later, when the store last gave a sign of life.
     func restarted(at instant: ContinuousClock.Instant) -> Self {
         let start = max(start, instant)
-        return Self(start: start, limit: start.duration(to: end))
+        return Self(start: start, limit: start.duration(to: end), time: time)
     }
 
-    var elapsed: Duration { start.duration(to: .now) }
+    var elapsed: Duration { start.duration(to: time.now()) }
+
+    /// Whether there is more time left than so much.
+    func hasTime(for duration: Duration = .zero) -> Bool { time.now() + duration < end }
 }

@@ -58,9 +58,9 @@ extension S3Client {
         while true {
             // A later try gets what the earlier ones left of the time for a store that gives no sign of life.
             let patience = deadlines.giveUp - call.elapsed
-            let watchdog = Watchdog(silence: min(patience, deadlines.silence), end: call.end)
+            let watchdog = Watchdog(silence: min(patience, deadlines.silence), end: call.end, time: time)
             let signing = try await signing()
-            let transfer = Transfer(body: request.body)
+            let transfer = Transfer(body: request.body, time: time)
             do {
                 return try await attempt(
                     request,
@@ -73,7 +73,7 @@ extension S3Client {
                 // A large body may have been on its way for longer than a dead store is tried; this one lives.
                 if error.isOfLivingStore { call = call.restarted(at: transfer.lastSignOfLife) }
                 let facts = signing.facts
-                if ContinuousClock.now < call.end,
+                if call.hasTime(),
                     let correction = corrections.next(after: error, to: request.method, with: facts, at: signing.date)
                 {
                     if try await apply(correction, after: signing, error: error, during: call) {
@@ -85,7 +85,7 @@ extension S3Client {
                 let window = deadlines.retryWindow
                 guard
                     let pause = retries.pause(after: error, tries: tries, elapsed: call.elapsed, window: window),
-                    ContinuousClock.now + pause < call.end
+                    call.hasTime(for: pause)
                 else { throw error }
                 do { try await retries.sleep(pause) } catch { throw .cancelled }
             }

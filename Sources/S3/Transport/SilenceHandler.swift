@@ -35,7 +35,7 @@ final class SilenceHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if waitingSince == nil { waitingSince = .now() }
+        if waitingSince == nil { waitingSince = context.eventLoop.now }
         context.read()
     }
 
@@ -46,17 +46,17 @@ final class SilenceHandler: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         // A read is under way from the end of the last answer on; the wait for the next one begins here.
-        if waitingSince != nil { waitingSince = .now() }
+        if waitingSince != nil { waitingSince = context.eventLoop.now }
         context.write(data, promise: promise)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if waitingSince != nil { waitingSince = .now() }
+        if waitingSince != nil { waitingSince = context.eventLoop.now }
         context.fireChannelWritabilityChanged()
     }
 
     private func tick(context: ChannelHandlerContext) {
-        guard let waitingSince, .now() - waitingSince > silence else { return }
+        guard let waitingSince, context.eventLoop.now - waitingSince > silence else { return }
         self.waitingSince = nil
         context.fireErrorCaught(S3NoAnswer.silent)
         context.close(promise: nil)

@@ -6,6 +6,7 @@ import Synchronization
 /// It alone holds the body, since AsyncHTTPClient never lets go of a request whose body a server's early answer
 /// stopped in the middle: each such upload would keep its file and its disk space.
 final class Transfer: Sendable {
+    private let time: S3Time
     private let state: Mutex<State>
 
     private struct State {
@@ -20,9 +21,10 @@ final class Transfer: Sendable {
 
     private static let socketBytes = 64 * 1024
 
-    init(body: S3Body? = nil) {
+    init(body: S3Body? = nil, time: S3Time) {
+        self.time = time
         hasLargeBody = (body?.length ?? 0) > Self.socketBytes
-        state = Mutex(State(body: body, lastSignOfLife: .now))
+        state = Mutex(State(body: body, lastSignOfLife: time.now()))
     }
 
     var lastSignOfLife: ContinuousClock.Instant {
@@ -40,7 +42,7 @@ final class Transfer: Sendable {
     }
 
     func noteSignOfLife() {
-        state.withLock { $0.lastSignOfLife = .now }
+        state.withLock { $0.lastSignOfLife = time.now() }
     }
 
     /// Reads a range of the body.

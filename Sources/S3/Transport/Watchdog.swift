@@ -9,6 +9,7 @@ struct Watchdog: Sendable {
     let silence: Duration
     /// When everything must be over.
     let end: ContinuousClock.Instant
+    let time: S3Time
 
     /// Runs the operation, or cancels it.
     ///
@@ -33,10 +34,10 @@ struct Watchdog: Sendable {
     private func watch(_ transfer: Transfer) async throws -> S3NoAnswer {
         while true {
             let quietUntil = transfer.lastSignOfLife + silence
-            let now = ContinuousClock.now
+            let now = time.now()
             if now >= end { return .overdue }
             if now >= quietUntil { return .silent }
-            try await Task.sleep(until: min(quietUntil, end), clock: .continuous)
+            try await time.sleep(min(quietUntil, end))
         }
     }
 }

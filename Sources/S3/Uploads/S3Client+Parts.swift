@@ -46,7 +46,7 @@ extension S3Client {
     /// - Throws: any case of ``S3Error``.
     package func beginUpload(key: String, contentType: String) async throws(S3Error) -> String {
         try Self.check(key: key)
-        return try await createUpload(key: key, contentType: contentType, during: Call(within: deadlines.call))
+        return try await createUpload(key: key, contentType: contentType, during: call(within: deadlines.call))
     }
 
     private func createUpload(key: String, contentType: String, during call: Call) async throws(S3Error) -> String {

@@ -20,7 +20,7 @@ extension S3Client {
         let isPrintable = contentType.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         guard !contentType.isEmpty, isPrintable else { throw .invalidArgument(.contentType) }
         let isWhole = body.length <= uploads.singlePutBytesMax
-        let call = Call(within: isWhole ? deadlines.put : deadlines.putInParts)
+        let call = self.call(within: isWhole ? deadlines.put : deadlines.putInParts)
         let (tag, expected): (EntityTag?, String)
         if isWhole {
             (tag, expected) = try await makingBucket(during: call) { call throws(S3Error) in
@@ -61,7 +61,7 @@ extension S3Client {
     /// - Returns: false when there is no object, or one of other bytes.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
     package func holds(key: String, length: Int, digests: ObjectDigests) async throws(S3Error) -> Bool {
-        let call = Call(within: deadlines.put)
+        let call = self.call(within: deadlines.put)
         guard let info = try await head(key: key, during: call), info.contentLength == length else { return false }
         if info.tag?.matches(digests.md5Hex) == true { return true }
         return try await readsBack(key: key, sha256Hex: digests.sha256Hex, during: call.restarted())
@@ -94,7 +94,7 @@ extension S3Client {
         var digests = ObjectDigests()
         for try await chunk in try await get(key: key, during: call).bytes {
             // A get's deadline ends with the answer's head, and a store that drips is never silent.
-            guard ContinuousClock.now < call.end else { throw .unavailable(S3Failure(cause: S3NoAnswer.overdue)) }
+            guard call.hasTime() else { throw .unavailable(S3Failure(cause: S3NoAnswer.overdue)) }
             digests.update(chunk)
         }
         return digests.sha256Hex == sha256Hex

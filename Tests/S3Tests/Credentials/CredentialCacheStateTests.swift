@@ -176,11 +176,11 @@ struct CredentialCacheStateTests {
                 #expect((credentials.expiration ?? now) > now || !lastFetchFailed)
             case .fetchAndWait: break
             case .wait: #expect(isFetching)
-            case .fail: #expect(!isFetching && now.timeIntervalSince(lastEnd) < CredentialCacheState.pauseSeconds)
+            case .fail: #expect(!isFetching && now.timeIntervalSince(lastEnd) < 10)
             }
             switch decision {
             case .useAndFetch, .fetchAndWait:
-                #expect(!isFetching && now.timeIntervalSince(lastEnd) >= CredentialCacheState.pauseSeconds)
+                #expect(!isFetching && now.timeIntervalSince(lastEnd) >= 10)
                 isFetching = true
             case .use, .wait, .fail: break
             }

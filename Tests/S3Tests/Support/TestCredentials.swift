@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import S3TestSupport
 import TestSupport
 
 @testable import S3
@@ -34,8 +35,8 @@ extension S3CredentialDeadlines {
     /// Pauses so short that tests of failures are quick, and as much time for answers as a busy machine may need.
     static var short: Self {
         var deadlines = Self()
-        deadlines.attempt = .seconds(20)
-        deadlines.fetch = .seconds(40)
+        deadlines.attempt = .seconds(60)
+        deadlines.fetch = .seconds(100)
         deadlines.pause = .milliseconds(1)
         return deadlines
     }
@@ -46,9 +47,7 @@ let credentialEpoch = Date(timeIntervalSince1970: 1_800_000_000)
 
 /// Makes an HTTP client as the service has it, for the time of the body.
 func withHTTPClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
-    var deadlines = S3Deadlines()
-    deadlines.connect = .seconds(20)
-    let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration(deadlines: deadlines))
+    let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration(deadlines: .patient))
     do {
         let result = try await body(httpClient)
         try await httpClient.shutdown()
@@ -62,25 +61,16 @@ func withHTTPClient<Result>(_ body: (HTTPClient) async throws -> Result) async t
 /// Asks a source for credentials.
 func fetch(
     _ source: S3CredentialSource,
-    deadlines: S3CredentialDeadlines = .short
+    deadlines: S3CredentialDeadlines = .short,
+    time: S3Time = .system
 ) async throws -> Result<S3Credentials, S3CredentialError> {
     try await withHTTPClient { httpClient in
         let exchange = CredentialExchange(httpClient: httpClient)
-        let fetcher = CredentialFetcher(source: source, exchange: exchange, deadlines: deadlines)
+        let fetcher = CredentialFetcher(source: source, exchange: exchange, deadlines: deadlines, time: time)
         do throws(S3CredentialError) {
             return .success(try await fetcher.fetch())
         } catch {
             return .failure(error)
         }
     }
-}
-
-/// Polls until something holds.
-func eventually(within timeout: Duration = .seconds(20), _ condition: () async throws -> Bool) async throws -> Bool {
-    let deadline = ContinuousClock.now + timeout
-    while ContinuousClock.now < deadline {
-        if try await condition() { return true }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    return false
 }

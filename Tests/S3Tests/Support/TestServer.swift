@@ -1,3 +1,6 @@
+import Foundation
+import S3
+import S3TestSupport
 import TestSupport
 
 /// The two S3 servers of the tests, which have nothing in common but the protocol.
@@ -7,11 +10,26 @@ enum TestServer: CaseIterable {
     /// Written in Python; its signatures are checked by `botocore`.
     case moto
 
-    /// Runs a body with a server of this kind, without buckets.
-    func run(_ body: (any S3Server) async throws -> Void) async throws {
-        switch self {
-        case .rclone: try await RcloneServer.withServer(body)
-        case .moto: try await MotoServer.withServer(body)
+    /// The one that tests share.
+    var shared: any S3Server {
+        get async throws {
+            switch self {
+            case .rclone: try await RcloneServer.shared
+            case .moto: try await MotoServer.shared
+            }
         }
+    }
+
+    /// Runs a body with a bucket on a server of this kind in whose folder nobody but the server does anything.
+    func runQuickly<Result>(_ body: (any S3Server, String) async throws -> Result) async throws -> Result {
+        guard self == .rclone else { return try await run(body) }
+        let server = try await RcloneServer.start(remembersFolders: true)
+        defer { server.stop() }
+        return try await body(server, "photos")
+    }
+
+    /// Runs a body with a bucket's name that nobody else has on a server of this kind; there is no such bucket yet.
+    func run<Result>(_ body: (any S3Server, String) async throws -> Result) async throws -> Result {
+        try await body(shared, "bucket-\(UUID().uuidString.lowercased())")
     }
 }

@@ -60,10 +60,13 @@ enum HTTPListener {
 
 /// A connection that was taken, read request by request.
 struct ServedConnection {
-    fileprivate let channel: any Channel
-    fileprivate var chunks: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
-    fileprivate let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    private let channel: any Channel
+    private var chunks: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var buffer = ByteBuffer()
+
+    /// Tells it from all others.
+    var id: ObjectIdentifier { ObjectIdentifier(channel) }
 
     fileprivate init(
         channel: any Channel,
@@ -126,8 +129,11 @@ struct ServedRequest: Sendable {
     let head: String
     let method: String
     let target: String
-    /// Names in lower case.
+    /// Names in lower case; the values of one that comes twice are joined by a comma.
     let headers: [String: String]
+
+    /// Method, target and version.
+    var line: String { String(head.prefix { $0 != "\r\n" }) }
 
     /// Of the body, in bytes.
     var length: Int { headers["content-length"].flatMap { Int($0) } ?? 0 }
@@ -142,6 +148,6 @@ struct ServedRequest: Sendable {
             let parts = line.split(separator: ":", maxSplits: 1)
             return (parts[0].lowercased(), String((parts.dropFirst().first ?? "").drop { $0 == " " }))
         }
-        headers = Dictionary(fields) { $1 }
+        headers = Dictionary(fields) { "\($0),\($1)" }
     }
 }

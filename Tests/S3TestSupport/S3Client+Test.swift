@@ -1,0 +1,138 @@
+import AsyncHTTPClient
+package import Foundation
+package import S3
+package import TestSupport
+
+/// Keys as AWS prints them in its documentation.
+package let exampleKeys = (id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+
+/// Makes a client for the time of the body.
+///
+/// - Parameters:
+///   - endpoint: Where the store listens.
+///   - bucket: Need not be there.
+///   - region: What requests are signed for.
+///   - keys: What requests are signed with.
+///   - source: Where keys come from instead.
+///   - deadlines: Such that no busy machine breaks them, unless they are what the test is about.
+///   - retries: Without pauses, unless they are what the test is about.
+///   - uploads: What goes in parts.
+///   - time: What deadlines are kept by.
+///   - now: What requests are dated by.
+///   - body: Uses the client.
+/// - Returns: What the body returns.
+/// - Throws: What the body throws, or `S3ConfigurationError`.
+package func withS3Client<Result>(
+    endpoint: String,
+    bucket: String = "photos",
+    region: String = "us-east-1",
+    keys: (id: String, secret: String) = exampleKeys,
+    source: S3CredentialSource? = nil,
+    deadlines: S3Deadlines = .patient,
+    retries: S3RetryPolicy = .immediate,
+    uploads: S3UploadPolicy = S3UploadPolicy(),
+    time: S3Time = .system,
+    now: @escaping @Sendable () -> Date = { Date() },
+    perform body: (S3Client) async throws -> Result
+) async throws -> Result {
+    let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration(deadlines: deadlines))
+    do {
+        let client = S3Client(
+            httpClient: httpClient,
+            configuration: try S3Configuration(bucket: bucket, region: region, endpoint: endpoint),
+            credentials: S3CredentialCache(
+                source: try source ?? .fixed(S3Credentials(accessKeyID: keys.id, secretAccessKey: keys.secret)),
+                httpClient: httpClient,
+                time: time,
+                now: now
+            ),
+            deadlines: deadlines,
+            retries: retries,
+            uploads: uploads,
+            time: time,
+            now: now
+        )
+        let result = try await body(client)
+        try await httpClient.shutdown()
+        return result
+    } catch {
+        try await httpClient.shutdown()
+        throw error
+    }
+}
+
+/// Makes a client for a server's own keys.
+///
+/// - Parameters:
+///   - server: The store.
+///   - bucket: Need not be there.
+///   - deadlines: As of the other.
+///   - uploads: What goes in parts.
+///   - time: What deadlines are kept by.
+///   - body: Uses the client.
+/// - Returns: What the body returns.
+/// - Throws: What the body throws.
+package func withS3Client<Result>(
+    of server: any S3Server,
+    bucket: String = "photos",
+    deadlines: S3Deadlines = .patient,
+    uploads: S3UploadPolicy = S3UploadPolicy(),
+    time: S3Time = .system,
+    perform body: (S3Client) async throws -> Result
+) async throws -> Result {
+    try await withS3Client(
+        endpoint: server.endpoint,
+        bucket: bucket,
+        keys: (server.accessKeyID, server.secretAccessKey),
+        deadlines: deadlines,
+        uploads: uploads,
+        time: time,
+        perform: body
+    )
+}
+
+/// Makes a client for a bucket of its own on the server that tests share; the bucket is not there yet.
+///
+/// - Parameters:
+///   - uploads: What goes in parts.
+///   - body: Gets the client, and the folder that the bucket will be.
+/// - Returns: What the body returns.
+/// - Throws: What the body throws, or what keeps the server from starting.
+package func withS3Bucket<Result>(
+    uploads: S3UploadPolicy = S3UploadPolicy(),
+    perform body: (S3Client, URL) async throws -> Result
+) async throws -> Result {
+    let (server, bucket) = (try await RcloneServer.shared, "bucket-\(UUID().uuidString.lowercased())")
+    let folder = server.directory.appending(path: bucket)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await withS3Client(of: server, bucket: bucket, uploads: uploads) { try await body($0, folder) }
+}
+
+extension S3Deadlines {
+    /// In the order of the real ones, and longer than any machine is busy.
+    package static let patient: S3Deadlines = {
+        var deadlines = S3Deadlines()
+        deadlines.connect = .seconds(100)
+        deadlines.idle = .seconds(600)
+        deadlines.silence = .seconds(100)
+        deadlines.retryWindow = .seconds(90)
+        deadlines.giveUp = .seconds(110)
+        deadlines.put = .seconds(120)
+        deadlines.putInParts = .seconds(120)
+        deadlines.call = .seconds(110)
+        deadlines.list = .seconds(110)
+        return deadlines
+    }()
+}
+
+extension S3RetryPolicy {
+    /// Tries again without a pause.
+    package static let immediate = S3RetryPolicy(sleep: { _ in })
+}
+
+extension S3Time {
+    /// The time that a test moves.
+    package init(_ time: ManualTime) {
+        self.init(now: { time.now }, sleep: { try await time.sleep(until: $0) })
+    }
+}

@@ -1,0 +1,83 @@
+import AsyncHTTPClient
+import NIOCore
+import S3TestSupport
+import TestSupport
+import Testing
+
+@testable import S3
+
+/// The numbers that others build upon, so that nobody changes one by accident.
+struct LimitTests {
+    @Test("Deadlines: a router gives up after 30 seconds, and the sweeper a put after 40")
+    func deadlines() {
+        let deadlines = S3Deadlines()
+        #expect(deadlines.connect == .seconds(2))
+        #expect(deadlines.idle == .seconds(3))
+        #expect(deadlines.silence == .seconds(4))
+        #expect(deadlines.retryWindow == .seconds(3))
+        #expect(deadlines.giveUp == .milliseconds(4_400))
+        #expect(deadlines.put == .seconds(20))
+        #expect(deadlines.putInParts == .seconds(60))
+        #expect(deadlines.call == .seconds(5))
+        #expect(deadlines.list == .seconds(15))
+    }
+
+    @Test("Credentials: a fetch that fails leaves a call some of its 4.4 seconds")
+    func credentials() {
+        let deadlines = S3CredentialDeadlines()
+        #expect(deadlines.attempt == .seconds(2))
+        #expect(deadlines.fetch == .seconds(4))
+        #expect(deadlines.pause == .milliseconds(200))
+        #expect(S3CredentialDeadlines.triesMax == 3)
+        #expect(S3CredentialDeadlines.answerBytesMax == 65_536)
+        #expect(CredentialCacheState.refreshSeconds == 300)
+        #expect(CredentialCacheState.waitSeconds == 30)
+        #expect(CredentialCacheState.pauseSeconds == 10)
+    }
+
+    @Test("Sizes: those of AWS, and what goes in parts")
+    func sizes() {
+        #expect(S3Client.keyBytesMax == 1_024)
+        #expect(S3Client.pageCountMax == 1_000)
+        #expect(S3UploadPolicy.partCountMax == 10_000)
+        #expect(S3UploadPolicy().singlePutBytesMax == 33_554_432)
+        #expect(S3UploadPolicy().partBytes == 8_388_608)
+        #expect(S3UploadPolicy().partsInFlight == 4)
+        #expect(S3UploadPolicy().partsInFlightTogether == 16)
+        #expect(S3Body.chunkBytes == 262_144)
+        #expect(ErrorDocument.bytesMax == 65_536)
+        #expect(ErrorDocument.fieldCharactersMax == 300)
+        #expect(Signer.expirySecondsMax == 604_800)
+    }
+
+    @Test("Tries: three, after a tenth of a second and at most a second")
+    func tries() {
+        #expect(S3RetryPolicy.triesMax == 3)
+        #expect(S3RetryPolicy.firstPause == .milliseconds(100))
+        #expect(S3RetryPolicy.pauseMax == .seconds(1))
+    }
+
+    @Test("The HTTP client follows no redirect, has no deadlines of its own but for connecting, and keeps one protocol")
+    func httpClient() {
+        let configuration = S3Client.httpClientConfiguration()
+        #expect(configuration.connectionPool.idleTimeout == .seconds(3))
+        #expect(configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit == 2_048)
+        #expect(!configuration.connectionPool.retryConnectionEstablishment)
+        #expect(configuration.timeout.connect == .seconds(2))
+        #expect(configuration.timeout.read == nil)
+        #expect(configuration.httpVersion == .http1Only)
+        #expect(configuration.proxy == nil)
+    }
+
+    @Test("A connection that nobody uses is closed, by us")
+    func idleConnection() async throws {
+        var deadlines = S3Deadlines.patient
+        deadlines.idle = .milliseconds(20)
+        try await ScriptedServer.with([.send(.stored)]) { server in
+            try await withS3Client(endpoint: server.endpoint, deadlines: deadlines) { client in
+                try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+                try await poll("the connection is closed") { server.connectionsLeft == 1 }
+            }
+        }
+    }
+}
