@@ -28,6 +28,8 @@ package struct PhotoService: Service {
     var sessionUseInterval: Duration = .seconds(10)
     /// How often is removed what has had its time.
     var tidyInterval: Duration = .seconds(300)
+    /// What uploads share while they wait for the store.
+    var spoolMemory = SpoolMemory()
     /// How often memory that is free is looked for.
     var trimInterval: Duration = .seconds(10)
     /// Which objects go to a bucket whole.
@@ -108,6 +110,7 @@ package struct PhotoService: Service {
             postgres: postgres,
             hasher: hasher,
             objects: objects,
+            spoolMemory: spoolMemory,
             uses: uses,
             now: now,
             logger: logger

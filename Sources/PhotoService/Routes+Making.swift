@@ -11,6 +11,7 @@ extension Routes {
     ///   - postgres: The database.
     ///   - hasher: Hashes passwords.
     ///   - objects: Where photos' bytes are.
+    ///   - spoolMemory: What uploads share.
     ///   - uses: Told of sessions that are used.
     ///   - now: The time.
     ///   - logger: Where the service reports to.
@@ -19,6 +20,7 @@ extension Routes {
         postgres: PostgresClient,
         hasher: PasswordHasher,
         objects: any ObjectStore,
+        spoolMemory: SpoolMemory,
         uses: SessionUseRecorder,
         now: @escaping @Sendable () -> Date,
         logger: Logger
@@ -76,6 +78,7 @@ extension Routes {
             guesses: guesses,
             uses: uses,
             sources: sources,
+            spoolMemory: spoolMemory,
             now: now
         )
         servePhotos = ServePhotoRoutes(

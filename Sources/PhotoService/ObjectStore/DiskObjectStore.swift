@@ -6,6 +6,7 @@ import NIOPosix
 /// Objects as files of one folder, each named by its key.
 struct DiskObjectStore: ObjectStore {
     private let directory: String
+    private let steps: FileSteps
     /// Beside the objects, so that a rename never crosses file systems.
     private var incomingDirectory: String { "\(directory)/.incoming" }
 
@@ -14,10 +15,13 @@ struct DiskObjectStore: ObjectStore {
 
     /// Makes the folder if there is none.
     ///
-    /// - Parameter directory: The folder's path.
+    /// - Parameters:
+    ///   - directory: The folder's path.
+    ///   - steps: What changes its files.
     /// - Throws: `ServiceStartError.folder` when it can't be made.
-    init(directory: String) throws(ServiceStartError) {
+    init(directory: String, steps: FileSteps = FileSteps()) throws(ServiceStartError) {
         self.directory = directory
+        self.steps = steps
         do {
             try FileManager.default.createDirectory(
                 atPath: incomingDirectory,
@@ -35,16 +39,16 @@ struct DiskObjectStore: ObjectStore {
 
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
         let path = try path(of: key)
-        try await run { [incomingDirectory, directory] in
+        try await run { [incomingDirectory, directory, steps] in
             let incoming = "\(incomingDirectory)/\(RandomIdentifier.makeSecret())"
             do {
-                let file = try PosixFile.create(path: incoming)
-                try Self.write(object, to: file)
-                try file.synchronize()
-                try PosixFile.rename(incoming, to: path)
-                try PosixFile.open(path: directory)?.synchronize()
+                let file = try steps.create(incoming)
+                try Self.write(object) { try steps.write(file, $0) }
+                try steps.synchronize(file)
+                try steps.rename(incoming, path)
+                if let folder = try PosixFile.open(path: directory) { try steps.synchronize(folder) }
             } catch {
-                try? PosixFile.remove(incoming)
+                try? steps.remove(incoming)
                 throw error
             }
         }
@@ -52,10 +56,10 @@ struct DiskObjectStore: ObjectStore {
 
     func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
         let paths = try keys.map { key throws(ObjectStoreError) in (key, try path(of: key)) }
-        return try await run {
+        return try await run { [steps] in
             var failures: [String: any Error] = [:]
             for (key, path) in paths {
-                do { try PosixFile.remove(path) } catch { failures[key] = error }
+                do { try steps.remove(path) } catch { failures[key] = error }
             }
             return failures
         }
@@ -122,7 +126,7 @@ struct DiskObjectStore: ObjectStore {
     }
 
     func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) {
-        try await run { [incomingDirectory] in try PosixFile.remove("\(incomingDirectory)/\(put.id)") }
+        try await run { [incomingDirectory, steps] in try steps.remove("\(incomingDirectory)/\(put.id)") }
     }
 
     private func forEachPage(of path: String, _ body: ([PosixDirectory.File]) async throws -> Void) async throws {
@@ -144,10 +148,10 @@ struct DiskObjectStore: ObjectStore {
         return "\(directory)/\(key)"
     }
 
-    private static func write(_ object: SpooledObject, to file: PosixFile) throws {
+    private static func write(_ object: SpooledObject, _ write: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch object.storage {
         case .memory(let blocks, _):
-            for block in blocks { try block.withUnsafeReadableBytes { try file.write($0) } }
+            for block in blocks { try block.withUnsafeReadableBytes { try write($0) } }
         case .file(let source):
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBytes, alignment: 1)
             defer { buffer.deallocate() }
@@ -155,7 +159,7 @@ struct DiskObjectStore: ObjectStore {
             while offset < object.length {
                 let count = try source.read(into: buffer, at: offset)
                 guard count > 0 else { throw FileEndedEarly() }
-                try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 offset += count
             }
         }

@@ -19,7 +19,7 @@ struct PhotoRoutes: Sendable {
     let guesses: TokenGuesses
     let uses: SessionUseRecorder
     let sources: RequestSourceReader
-    let spoolMemory = SpoolMemory()
+    let spoolMemory: SpoolMemory
     let now: @Sendable () -> Date
 
     private static let tokenExpired = "Authtoken has expired. Please get a new token and try again!"

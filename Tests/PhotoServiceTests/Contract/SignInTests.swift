@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Postgres
 import ServiceTestSupport
 import TestSupport
@@ -52,45 +51,6 @@ struct SignInTests {
                 }
             }
         }
-    }
-
-    @Test("Whatever is wrong, a hash is computed before the refusal", .timeLimit(.minutes(1)))
-    func time() async throws {
-        let hashTimes = try (0..<3).map { _ in
-            try Self.processorTime { _ = try BCrypt.hash(Array("x".utf8), cost: TestService.passwordHashCost) }
-        }
-        let hashTime = try #require(hashTimes.min())
-        try await TestService.run { service in
-            _ = try await service.signUp(email: "ada@example.com")
-            let password = try TestService.encrypt("your password")
-            for email in ["ada@example.com", "bob@example.com", "nobody", ""] {
-                for password in [password, "undecryptable", ""] {
-                    let start = ContinuousClock.now
-                    let answer = try await service.sendForm(
-                        "POST",
-                        "/api/signin",
-                        authorization: TestService.basic,
-                        [("email", email), ("password", password)]
-                    )
-                    // A busy machine makes an answer late; a processor that two threads share makes the yardstick long.
-                    let time = ContinuousClock.now - start
-                    #expect(time > hashTime / 4, "\(email) \(password)")
-                    #expect(answer.message == Refusal.wrongCredentials)
-                }
-            }
-        }
-    }
-
-    /// The time that this thread alone spends in a body.
-    private static func processorTime(_ body: () throws -> Void) throws -> Duration {
-        let clock = { () -> Duration in
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-        }
-        let start = clock()
-        try body()
-        return clock() - start
     }
 
     @Test("get_token asks for the password, and answers with two keys")

@@ -11,7 +11,8 @@ import Testing
 
 @Suite("Uploads on their way to the store")
 struct SpoolTests {
-    private static let limit = Spool.memoryBytesMax
+    /// What each upload may have in memory.
+    private static let limit = 1_048_576
 
     private func spool(_ bytes: Data, chunk: Int, sharing memory: SpoolMemory? = nil) async throws -> SpooledObject {
         var spool = Spool(sharing: memory)
@@ -38,7 +39,7 @@ struct SpoolTests {
         #expect(object.length == count)
         #expect(object.digests.sha256Hex == SHA256.hash(data: bytes).hexadecimal)
         #expect(object.digests.md5Hex == Insecure.MD5.hash(data: bytes).hexadecimal)
-        #expect(object.leadingBytes == Array(bytes.prefix(PhotoFormat.prefixBytes)))
+        #expect(object.leadingBytes == Array(bytes.prefix(64)))
         for _ in 0..<2 { #expect(try await contents(object) == bytes) }
     }
 
@@ -91,7 +92,7 @@ struct SpoolTests {
     func trickle() async throws {
         let bytes = TestImage.png(bytes: 200)
         let object = try await spool(bytes, chunk: 1)
-        #expect(object.leadingBytes == Array(bytes.prefix(PhotoFormat.prefixBytes)))
+        #expect(object.leadingBytes == Array(bytes.prefix(64)))
         #expect(try await contents(object) == bytes)
     }
 
@@ -127,19 +128,14 @@ struct SpoolTests {
         let link = try await Self.linkOfDroppedSpool(
             try await spool(TestImage.png(bytes: 2 * Self.limit), chunk: 100_000)
         )
-        try await poll("the spool is closed") { try !Self.openFiles().contains(link) }
+        try await poll("the spool is closed") { try !ProcessTable.openFiles().contains(link) }
     }
 
     /// What the spool's descriptor leads to, unlike any other's; the spool is dropped on return.
     private static func linkOfDroppedSpool(_ object: consuming SpooledObject) async throws -> String {
         guard case .file(let file) = object.storage else { throw NotInTime(what: "a spool in a file") }
         let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file.descriptor)")
-        #expect(try openFiles().contains(link))
+        #expect(try ProcessTable.openFiles().contains(link))
         return link
-    }
-
-    private static func openFiles() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-            .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
     }
 }

@@ -42,6 +42,27 @@ struct PhotoURLSignerTests {
         #expect(secondsLeft(at: end + 1) == nil)
     }
 
+    /// Made by Python's `hmac`: a URL that was handed out must go on working when the service is renewed.
+    @Test("A URL is the one that it always was")
+    func known() {
+        #expect(
+            target(of: "abc123", at: noon)
+                == "/photos/abc123?expires=1728172800&signature=1ZKE-SsOqITUJ_87kMQQ2zTa6FQNfiG_icIzqHlNLfM"
+        )
+    }
+
+    @Test("The tag of a list is never a photo's signature, and changes with the list, the origin and the day")
+    func tags() throws {
+        let id = Array("abc123".utf8)
+        let (_, _, signature) = try parts(target(of: "abc123", at: noon))
+        let tag = signer.day(of: noon, origin: "").tag(of: id)
+        #expect(tag.quoted != "\"\(signature)\"")
+        #expect(tag == signer.day(of: noon, origin: "").tag(of: id))
+        #expect(tag != signer.day(of: noon, origin: "").tag(of: id + [0]))
+        #expect(tag != signer.day(of: noon, origin: "http://a").tag(of: id))
+        #expect(tag != signer.day(of: noon + Self.day, origin: "").tag(of: id))
+    }
+
     @Test("All URLs of a day are the same, and the next day's differ")
     func stability() {
         let first = target(of: "abc", at: Date(timeIntervalSince1970: 20_000 * Self.day))

@@ -60,11 +60,15 @@ extension PhotoSweeperTests {
     @Test("Uploads of what goes in parts are waited for longer")
     func pendingInParts() async throws {
         try await withScene { scene in
-            let young = try await scene.begin(secondsAgo: PhotoStore.pendingSecondsMax + 15)
-            let old = try await scene.begin(secondsAgo: PhotoStore.pendingInPartsSecondsMax + 1)
-            try await scene.postgres.execute("UPDATE photos SET byte_count = \(S3UploadPolicy().singlePutBytesMax + 1)")
+            let old = try await scene.begin(secondsAgo: 81)
+            let young = try await scene.begin(secondsAgo: 50)
+            try await scene.postgres.execute("UPDATE photos SET byte_count = 33554433")
+            let whole = try await scene.begin(secondsAgo: 50)
+            try await scene.postgres.execute(
+                "UPDATE photos SET byte_count = 33554432 WHERE random_id = \(whole)"
+            )
             try await scene.sweeper.sweep()
-            #expect(try await scene.photoIDs() == [young], "\(old) is given up")
+            #expect(try await scene.photoIDs() == [young], "\(old) and \(whole) are given up")
         }
     }
 

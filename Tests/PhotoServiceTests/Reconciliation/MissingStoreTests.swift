@@ -37,7 +37,7 @@ struct MissingStoreTests {
                         ReconciliationOptions(repairs: repairs, secondsMin: 0, isForced: false),
                         configuration: configuration,
                         logger: service.log.logger(level: .info),
-                        now: { service.storeClock.now + 2 }
+                        now: { Date(timeIntervalSinceNow: 2) }
                     )
                 }
                 #expect(error.map { "\($0)" }?.contains(told) == true, "\(String(describing: error))")

@@ -20,11 +20,6 @@ package struct FaultyProxy: Sendable {
     package let endpoint: String
     private let state: FaultyProxyState
 
-    /// Longer than the four seconds for which clients wait.
-    private static let delay: Duration = .seconds(5)
-    /// Longer than anybody waits: who does is caught.
-    private static let stall: Duration = .seconds(120)
-
     /// What becomes of a connection after a fault.
     private enum Ending {
         case goesOn, closed, reset, stalled
@@ -35,12 +30,16 @@ package struct FaultyProxy: Sendable {
     /// - Parameters:
     ///   - server: The store.
     ///   - seed: Decides what goes wrong.
+    ///   - delay: How late a request may reach the store: longer than clients wait, which is four seconds.
+    ///   - stall: How long nothing may come: longer than anybody waits, so that who does is caught.
     ///   - body: Uses the proxy.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, or what keeps the proxy from listening.
     package static func with<Result: Sendable>(
         _ server: any S3Server,
         seed: UInt64,
+        delay: Duration = .seconds(5),
+        stall: Duration = .seconds(120),
         _ body: (FaultyProxy) async throws -> Result
     ) async throws -> Result {
         let state = FaultyProxyState(seed: seed)
@@ -56,7 +55,7 @@ package struct FaultyProxy: Sendable {
                     let ending: Ending
                     do {
                         defer { state.finishFault() }
-                        ending = try await suffer(fault, request, over: &connection, store: store)
+                        ending = try await suffer(fault, request, delay: delay, over: &connection, store: store)
                     }
                     switch ending {
                     case .goesOn: continue
@@ -79,6 +78,9 @@ package struct FaultyProxy: Sendable {
     /// How many requests are suffering a fault at the moment.
     package var faultsUnderWay: Int { state.faultsUnderWay }
 
+    /// From now on each fault happens once to each kind of request that it can happen to, and then nothing more.
+    package func beginEachFaultOnce() { state.beginEachFaultOnce() }
+
     /// From now on things go wrong.
     package func beginFaults() { state.set(hasFaults: true) }
 
@@ -98,6 +100,7 @@ package struct FaultyProxy: Sendable {
     private static func suffer(
         _ fault: StoreFault,
         _ request: ServedRequest,
+        delay: Duration,
         over connection: inout ServedConnection,
         store: StoreConnection
     ) async throws -> Ending {

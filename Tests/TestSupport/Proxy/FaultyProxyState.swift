@@ -7,6 +7,7 @@ final class FaultyProxyState: Sendable {
         var generator: SplitMix64
         var decks: [String: FaultDeck] = [:]
         var hasFaults = false
+        var hasEachOnce = false
         var region: String?
         var sessionToken: String?
         var demandsTime = false
@@ -26,6 +27,13 @@ final class FaultyProxyState: Sendable {
     func set(hasFaults: Bool) { state.withLock { $0.hasFaults = hasFaults } }
     func set(region: String) { state.withLock { $0.region = region } }
     func set(sessionToken: String) { state.withLock { $0.sessionToken = sessionToken } }
+    func beginEachFaultOnce() {
+        state.withLock { state in
+            state.hasFaults = true
+            state.hasEachOnce = true
+        }
+    }
+
     func demandTime() { state.withLock { $0.demandsTime = true } }
 
     /// Decides on a request, and notes it.
@@ -41,7 +49,8 @@ final class FaultyProxyState: Sendable {
             }
             var fault: StoreFault?
             if state.hasFaults {
-                fault = state.decks[request.kind, default: FaultDeck(request)].draw(using: &state.generator)
+                let deck = FaultDeck(request, hasEachOnce: state.hasEachOnce)
+                fault = state.decks[request.kind, default: deck].draw(using: &state.generator)
             }
             state.records.append(.init(method: request.method, target: request.target, outcome: fault?.rawValue))
             if fault != nil { state.faultsUnderWay += 1 }

@@ -9,8 +9,8 @@ import Testing
 
 @testable import PhotoService
 
-@Suite("A store that breaks, delays and refuses", .timeLimit(.minutes(6)))
-struct FaultyStoreTests {
+@Suite("A store that breaks, delays and refuses hundreds of times", .timeLimit(.minutes(6)))
+struct FaultyStoreStormTests {
     private static let stageCount = 5
     private static let operationsPerStage = 100
     private static let parallelism = 8

@@ -1,5 +1,4 @@
 import Foundation
-import S3
 import ServiceTestSupport
 import TestSupport
 
@@ -13,18 +12,19 @@ struct StoreClients: Sendable {
     let tokens: [String]
     let ledger = FaultLedger()
 
-    private static let deadlines = S3Deadlines()
     /// What a machine that is busy with other tests may add.
     private static let slack: Duration = .seconds(6)
-    /// A put, and taking it back.
+    /// A put, whole or in parts, and taking it back.
     private static func uploadMax(_ image: Data) -> Duration {
-        (image.count > 5 << 20 ? deadlines.putInParts : deadlines.put) + deadlines.call
+        image.count > 5 << 20 ? .seconds(65) : .seconds(25)
     }
 
     /// More than any operation may take.
     private static let operationMax: Duration = .seconds(90)
     /// Three requests, each answered as late as possible and then broken off before the first byte.
-    private static let downloadMax = (deadlines.call + deadlines.silence) * 3
+    private static let downloadMax: Duration = .seconds(27)
+    /// A call to the store.
+    private static let deletionMax: Duration = .seconds(5)
 
     private func anyService(_ generator: inout SplitMix64) -> TestService {
         Bool.random(using: &generator) ? proxying : redirecting
@@ -88,7 +88,7 @@ struct StoreClients: Sendable {
             ledger.noteSurprise("\(kind): \(answer.text)")
             return false
         }
-        ledger.noteUpload(.init(id: id, user: user, target: try service.target(of: url), bytes: image))
+        ledger.noteUpload(.init(id: id, user: user, target: String(url.dropFirst(service.origin.count)), bytes: image))
         ledger.note("\(kind) 200")
         return true
     }
@@ -97,7 +97,7 @@ struct StoreClients: Sendable {
         let start = ContinuousClock.now
         let answer = try await service.delete(photo.id, token: tokens[photo.user])
         // What the store can't do now is done later.
-        guard answer.status == 200, ContinuousClock.now - start < Self.deadlines.call + Self.slack else {
+        guard answer.status == 200, ContinuousClock.now - start < Self.deletionMax + Self.slack else {
             ledger.noteSurprise("deletion after \(ContinuousClock.now - start): \(answer.status) \(answer.text)")
             return
         }

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// What a client knows of its photos while servers die under it.
-final class CrashLedger: Sendable {
+package final class CrashLedger: Sendable {
     private struct State {
         /// Photos whose upload was answered 200, with what they hold.
         var uploaded: [String: Data] = [:]
@@ -18,35 +18,37 @@ final class CrashLedger: Sendable {
 
     private let state = Mutex(State())
 
-    var surprises: [String] { state.withLock { $0.surprises } }
-    var deleted: Set<String> { state.withLock { $0.deleted } }
-    var silenceCount: Int { state.withLock { $0.silenceCount } }
-    var uploadCount: Int { state.withLock { $0.uploaded.count } }
+    package init() {}
+
+    package var surprises: [String] { state.withLock { $0.surprises } }
+    package var deleted: Set<String> { state.withLock { $0.deleted } }
+    package var silenceCount: Int { state.withLock { $0.silenceCount } }
+    package var uploadCount: Int { state.withLock { $0.uploaded.count } }
     /// Photos that must be there, with what they hold.
-    var kept: [String: Data] {
+    package var kept: [String: Data] {
         state.withLock { state in state.uploaded.filter { !state.deletionsSent.contains($0.key) } }
     }
     /// Photos that may be there.
-    var uploaded: [String: Data] { state.withLock { $0.uploaded } }
+    package var uploaded: [String: Data] { state.withLock { $0.uploaded } }
 
-    func noteUpload(_ randomID: String, _ image: Data) {
+    package func noteUpload(_ randomID: String, _ image: Data) {
         state.withLock { $0.uploaded[randomID] = image }
     }
 
-    func noteDeletion(_ randomID: String) {
+    package func noteDeletion(_ randomID: String) {
         state.withLock { _ = $0.deleted.insert(randomID) }
     }
 
-    func noteSilence() {
+    package func noteSilence() {
         state.withLock { $0.silenceCount += 1 }
     }
 
-    func noteSurprise(_ text: String) {
+    package func noteSurprise(_ text: String) {
         state.withLock { $0.surprises.append(text) }
     }
 
     /// Picks photos to delete, none of them twice.
-    func pickForDeletion(atMost count: Int) -> [String] {
+    package func pickForDeletion(atMost count: Int) -> [String] {
         state.withLock { state in
             let picked = state.uploaded.keys.filter { !state.deletionsSent.contains($0) }.sorted().prefix(count)
             state.deletionsSent.formUnion(picked)

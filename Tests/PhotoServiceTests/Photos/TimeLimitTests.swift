@@ -1,0 +1,86 @@
+import NIOCore
+import Postgres
+import S3
+import Testing
+
+@testable import PhotoService
+
+/// Each number here is written down once more, so that nobody changes one without looking at the others.
+@Suite("Time limits that depend on each other")
+struct TimeLimitTests {
+    private let store = S3Deadlines()
+    private let connection = ConnectionLimits()
+    /// To wait for a connection and for a statement, after which the server cancels it.
+    private let statement: Duration = .milliseconds(4_500)
+    /// What the client waits longer for the answer of a server that does not even cancel.
+    private let grace: Duration = .milliseconds(500)
+
+    @Test("A statement is waited for as long as the others reckon with")
+    func statements() throws {
+        let database = try PostgresConfiguration(url: "postgresql://localhost/none")
+        #expect(database.pool.leaseTimeout == .seconds(2))
+        #expect(database.statementTimeout == .milliseconds(2_500))
+        #expect(database.connectTimeout == .seconds(2))
+    }
+
+    @Test("A photo is pending for longer than its put may last, with the statements around it")
+    func pending() {
+        #expect(PhotoStore.pendingSecondsMax == 40)
+        #expect(store.put == .seconds(20))
+        #expect(Duration.seconds(40) > store.put + (statement + grace) * 2)
+    }
+
+    @Test("A photo that goes in parts is pending for longer than that, too, and than its parts are taken back")
+    func pendingInParts() {
+        #expect(PhotoStore.pendingInPartsSecondsMax == 80)
+        #expect(store.putInParts == .seconds(60))
+        #expect(Duration.seconds(80) > store.putInParts + store.call + (statement + grace) * 2)
+        // What counts as such is told by the same number of bytes in the store and in the table.
+        #expect(S3UploadPolicy().singlePutBytesMax == 33_554_432)
+    }
+
+    @Test("The object of a failed put is deleted once the put is over for sure")
+    func settling() {
+        #expect(PhotoStore.settlingSeconds == 20)
+        #expect(Duration.seconds(20) >= store.put)
+        #expect(Duration.seconds(20) > store.silence)
+        #expect(Duration.seconds(20) > store.giveUp)
+    }
+
+    @Test("A request is answered before a router gives it up, 30 s after its last byte")
+    func router() {
+        let router: Duration = .seconds(30)
+        #expect(store.call == .seconds(5) && store.silence == .seconds(4) && store.giveUp == .milliseconds(4_400))
+        // An upload: pending, put, ready.
+        #expect(statement * 2 + store.put < router)
+        // An upload to a store that is stopped: pending, nothing, taken back.
+        #expect(statement * 2 + store.giveUp < router)
+        // A deletion: session, row, object, entry.
+        #expect(statement * 3 + store.call < router)
+        // A photo: row, length, a look at its type, first byte.
+        #expect(statement + store.call * 3 + store.silence < router)
+        // A client that goes silent.
+        #expect(connection.bodyWindow == .seconds(12) && connection.tick == .seconds(2))
+        #expect(connection.headerTimeout == .seconds(20) && connection.writeTimeout == .seconds(25))
+        #expect(connection.bodyWindow + connection.bodyWindow + connection.tick < .seconds(30))
+        #expect(connection.headerTimeout + connection.tick < .seconds(30))
+        #expect(connection.writeTimeout + connection.tick < .seconds(30))
+    }
+
+    @Test("Deletions are tried again often at first, and every ten minutes in the end")
+    func deletions() {
+        #expect(PhotoStore.deletionBackOffSecondsMax == 600)
+        #expect(PhotoStore.deletionBatchSize == 100)
+        // A batch goes with one call, of as many as stores take.
+        #expect(PhotoStore.deletionBatchSize <= 1_000)
+        #expect(store.list == .seconds(15))
+    }
+
+    @Test("Memory and files are limited as documented")
+    func spools() {
+        #expect(Spool.memoryBytesMax == 1_048_576)
+        #expect(Spool.blockBytes == 262_144)
+        #expect(SpoolMemory.bytesMaxUsual == 201_326_592)
+        #expect(PhotoFormat.prefixBytes == 64)
+    }
+}

@@ -1,0 +1,116 @@
+import Synchronization
+
+/// Counts what a process asks of its servers, one step after the other, and has one step fail.
+///
+/// The same operation, run once for each of its steps, is seen to be stopped everywhere, and nothing is left to luck.
+package final class StepCounter: Sendable {
+    /// Who is asked.
+    package enum Server: Sendable {
+        case database, store
+    }
+
+    /// What fails together with a step.
+    package enum Reach: String, CaseIterable, Sendable {
+        /// Nothing else: another try goes through.
+        case step
+        /// All that the same server is asked from then on.
+        case server
+        /// All that anybody is asked from then on: it is the process that ended.
+        case process
+    }
+
+    /// Which step fails, and how.
+    package struct Fault: Sendable {
+        /// Which one, from 0 on.
+        package let step: Int
+        /// Whether the server does as asked, and only its answer is lost.
+        package let isDone: Bool
+        /// What else fails.
+        package let reach: Reach
+
+        /// - Parameters:
+        ///   - step: Which one, from 0 on.
+        ///   - isDone: Whether the server does as asked, and only its answer is lost.
+        ///   - reach: What else fails.
+        package init(step: Int, isDone: Bool, reach: Reach) {
+            self.step = step
+            self.isDone = isDone
+            self.reach = reach
+        }
+    }
+
+    /// What becomes of a step.
+    package enum Verdict: Sendable {
+        case goesOn, failsBefore, failsAfter
+    }
+
+    private struct State {
+        var isCounting = false
+        var fault: Fault?
+        var count = 0
+        var failed: Server?
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Counts from 0 on.
+    ///
+    /// - Parameter fault: What is to fail.
+    package func begin(_ fault: Fault) {
+        state.withLock { $0 = State(isCounting: true, fault: fault) }
+    }
+
+    /// Lets everything go on again.
+    ///
+    /// - Returns: Whether the step that was to fail came.
+    package func end() -> Bool {
+        state.withLock { state in
+            defer { state = State() }
+            return state.isOver
+        }
+    }
+
+    /// Whether the step that was to fail did.
+    package var hasFailed: Bool { state.withLock { $0.isOver } }
+
+    /// How many steps there were.
+    package var count: Int { state.withLock { $0.count } }
+
+    /// Counts a step.
+    ///
+    /// - Parameter server: Who is asked.
+    /// - Returns: What becomes of it; who has it fail calls ``finish()`` when that is done.
+    package func next(_ server: Server) -> Verdict {
+        state.withLock { state in
+            guard state.isCounting, let fault = state.fault else { return .goesOn }
+            if Self.isDown(server, state) { return .failsBefore }
+            state.count += 1
+            guard state.count == fault.step + 1 else { return .goesOn }
+            state.failed = server
+            return fault.isDone ? .failsAfter : .failsBefore
+        }
+    }
+
+    /// The step has failed, with what it was to do before.
+    package func finish() {
+        state.withLock { state in
+            if state.failed != nil { state.isOver = true }
+        }
+    }
+
+    /// Whether a server answers nobody any more.
+    package func isDown(_ server: Server) -> Bool {
+        state.withLock { Self.isDown(server, $0) }
+    }
+
+    private static func isDown(_ server: Server, _ state: State) -> Bool {
+        switch state.fault?.reach {
+        case .process: state.failed != nil
+        case .server: state.failed == server
+        case .step, nil: false
+        }
+    }
+}
