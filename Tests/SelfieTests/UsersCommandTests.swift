@@ -89,6 +89,7 @@ struct UsersCommandTests {
             #expect((try Self.json(again) as? [String: Any])?["is_changed"] as? Bool == false)
             #expect(try await Self.run(service, ["enable", "ada@example.com"]).output.hasSuffix("is enabled now.\n"))
             #expect(try await Self.run(service, ["enable", "ada@example.com"]).output.hasSuffix("was not disabled.\n"))
+            #expect(try await service.list(token: token).status == 401, "an ended session does not begin again")
             #expect(try await service.signIn(email: "ada@example.com").status == 200)
             #expect(try await service.send("GET", url).status == 200)
             let audit = try Self.json(try await Self.run(service, ["audit", "--json"])) as? [[String: Any]]

@@ -7,6 +7,19 @@ import Testing
 
 @Suite("selfie serve, with a database that comes later", .timeLimit(.minutes(2)))
 struct LateDatabaseTests {
+    @Test("Until it is there, requests are refused within five seconds")
+    func refusal() async throws {
+        let address = "postgresql://nobody@127.0.0.1:1/none"
+        try await TestCluster.withClient(address) { postgres in
+            try await ServedSelfie.withObjects(.disk) { objects in
+                let served = try await ServedSelfie.start(databaseURL: address, objects: objects, postgres: postgres)
+                let start = ContinuousClock.now
+                #expect(try await served.service.list(token: "any").status == 503)
+                #expect(ContinuousClock.now - start < .seconds(5))
+            }
+        }
+    }
+
     @Test("It is served once it is there, and also after the next looks")
     func later() async throws {
         try await TestCluster.withDatabase { databaseURL in
