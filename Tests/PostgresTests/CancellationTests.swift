@@ -89,34 +89,73 @@ struct CancellationTests {
 
     @Test("A statement that a cancellation hits which was meant for another is run again, and nobody notices")
     func wrongOneHit() async throws {
+        try await withTries { clocked, hits in
+            let cancelled = Task { try await clocked.client.query(HeldLock.wait) }
+            try await clocked.waitUntilUnderWay(1)
+            let hit = Task { try await clocked.client.query(Hits.statement).count }
+            try await hits.cancelFirst(cancelled, of: clocked)
+            try await poll("it runs again") { try await hits.count() == 2 }
+            try await hits.lock.release()
+            #expect(try await hit.value == 1)
+        }
+    }
+
+    @Test("One that belongs to a lease is not, since nobody knows what it depends on")
+    func wrongOneHitOnALease() async throws {
+        try await withTries { clocked, hits in
+            try await clocked.client.withConnection { connection in
+                let cancelled = Task { try await connection.query(HeldLock.wait) }
+                try await clocked.waitUntilUnderWay(1)
+                let hit = Task { try await connection.query(Hits.statement).count }
+                try await hits.cancelFirst(cancelled, of: clocked)
+                try await clocked.waitUntilUnderWay(0)
+                #expect(await clocked.client.waiterCount == 0)
+                hit.cancel()
+                await #expect(throws: PostgresError.self) { try await hit.value }
+            }
+            try await hits.lock.release()
+            #expect(try await hits.count() == 1)
+        }
+    }
+
+    /// Runs a body with a client of one connection, and with what counts how often a statement began.
+    private func withTries(_ body: (ClockedClient, Hits) async throws -> Void) async throws {
         try await withClient(connectionsMax: 1) { other, url async throws in
             try await other.execute("CREATE SEQUENCE tries")
-            func tries() async throws -> Int {
-                try await other.query("SELECT last_value + is_called::int AS next FROM tries")[0].decode("next") - 1
-            }
             try await Sessions.watching(url) { sessions async throws in
                 try await HeldLock.holding(url) { lock async throws in
+                    let hits = Hits(client: other, sessions: sessions, lock: lock)
                     try await ClockedClient.run(url: url, adjust: { $0.pool.leaseTimeout = .seconds(60) }) { clocked in
-                        let cancelled = Task { try await clocked.client.query(HeldLock.wait) }
-                        try await clocked.waitUntilUnderWay(1)
-                        let hit = Task {
-                            try await clocked.client.query("SELECT nextval('tries'), pg_advisory_xact_lock_shared(1)")
-                                .count
-                        }
-                        try await clocked.waitUntilUnderWay(2)
-                        cancelled.cancel()
-                        await #expect(throws: PostgresError.self) { try await cancelled.value }
-                        await clocked.advance(by: .milliseconds(20))
-                        try await poll("the other one runs") { try await tries() == 1 }
-                        try await poll("it waits") { try await sessions.countWaiting() == 1 }
-                        // As the request would that comes a moment late.
-                        try await sessions.cancelWaiting()
-                        try await poll("it runs again") { try await tries() == 2 }
-                        try await lock.release()
-                        #expect(try await hit.value == 1)
+                        try await body(clocked, hits)
                     }
                 }
             }
+        }
+    }
+
+    private struct Hits {
+        /// A statement that counts itself, and then waits for the lock.
+        static let statement: PostgresQuery = "SELECT nextval('tries'), pg_advisory_xact_lock_shared(1)"
+
+        let client: PostgresClient
+        let sessions: Sessions
+        let lock: HeldLock
+
+        /// How often the statement has begun.
+        func count() async throws -> Int {
+            try await client.query("SELECT last_value + is_called::int AS next FROM tries")[0].decode("next") - 1
+        }
+
+        /// Has the first of two cancelled, and then the other by what was meant for the first.
+        func cancelFirst(_ first: Task<PostgresRows, any Error>, of clocked: ClockedClient) async throws {
+            try await clocked.waitUntilUnderWay(2)
+            first.cancel()
+            await #expect(throws: PostgresError.self) { try await first.value }
+            await clocked.advance(by: .milliseconds(20))
+            try await poll("the other one runs") { try await count() == 1 }
+            try await poll("it waits") { try await sessions.countWaiting() == 1 }
+            // As the request would that comes a moment late.
+            try await sessions.cancelWaiting()
         }
     }
 

@@ -1,6 +1,6 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import Synchronization
 import TestSupport
 
 @testable import Postgres
@@ -13,20 +13,22 @@ struct GatedServer: Sendable {
             var passes: Int
             var held = 0
             var connections = 0
+            /// The connections up to this one are silent.
+            var frozen = 0
             var ended = 0
         }
 
-        let counts: Mutex<Counts>
+        let counts: NIOLockedValueBox<Counts>
 
         init(passes: Int) {
-            counts = Mutex(Counts(passes: passes))
+            counts = NIOLockedValueBox(Counts(passes: passes))
         }
 
-        func pass() async throws {
-            counts.withLock { $0.held += 1 }
+        func pass(_ connection: Int) async throws {
+            counts.withLockedValue { $0.held += 1 }
             try await poll("the gate is open") {
-                counts.withLock { counts in
-                    guard counts.passes > 0 else { return false }
+                counts.withLockedValue { counts in
+                    guard counts.passes > 0, connection > counts.frozen else { return false }
                     counts.passes -= 1
                     counts.held -= 1
                     return true
@@ -40,13 +42,18 @@ struct GatedServer: Sendable {
     private let state: State
 
     /// How many chunks of what clients said are held.
-    var heldCount: Int { state.counts.withLock { $0.held } }
+    var heldCount: Int { state.counts.withLockedValue { $0.held } }
     /// How many connections clients have opened, and closed.
-    var connectionCounts: (opened: Int, closed: Int) { state.counts.withLock { ($0.connections, $0.ended) } }
+    var connectionCounts: (opened: Int, closed: Int) { state.counts.withLockedValue { ($0.connections, $0.ended) } }
 
     /// Lets everything through from now on.
     func open() {
-        state.counts.withLock { $0.passes = .max }
+        state.counts.withLockedValue { $0.passes = .max }
+    }
+
+    /// Lets nothing more through that is said on the connections of now.
+    func freeze() {
+        state.counts.withLockedValue { $0.frozen = $0.connections }
     }
 
     /// Runs a body with a gate.
@@ -106,18 +113,21 @@ struct GatedServer: Sendable {
                     try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }
-        state.counts.withLock { $0.connections += 1 }
+        let connection = state.counts.withLockedValue { counts in
+            counts.connections += 1
+            return counts.connections
+        }
         try await client.executeThenClose { fromClient, toClient in
             try await server.executeThenClose { fromServer, toServer in
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask {
                         do {
                             for try await chunk in fromClient {
-                                try await state.pass()
+                                try await state.pass(connection)
                                 try await toServer.write(chunk)
                             }
                         } catch {}
-                        state.counts.withLock { $0.ended += 1 }
+                        state.counts.withLockedValue { $0.ended += 1 }
                     }
                     group.addTask {
                         do {

@@ -134,12 +134,12 @@ struct OutageTests {
                 await clocked.advance(by: .milliseconds(19_999))
                 #expect(await clocked.client.settingUpCount == 1)
                 await clocked.advance(by: .milliseconds(1))
+                #expect(await clocked.client.settingUpCount == 0)
                 let error = await #expect(throws: PostgresError.self) { try await late.value }
                 guard case .cannotConnect = error else {
                     Issue.record("\(String(reflecting: error))")
                     return
                 }
-                #expect(await clocked.client.settingUpCount == 0)
             }
         }
     }

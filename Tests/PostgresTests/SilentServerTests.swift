@@ -1,5 +1,4 @@
 import DatabaseTestSupport
-import Glibc
 import TestSupport
 import Testing
 
@@ -7,19 +6,19 @@ import Testing
 
 @Suite("A server that falls silent", .timeLimit(.minutes(2)))
 struct SilentServerTests {
-    /// Runs a body with a client of one connection, whose process at the server is halted.
+    /// Runs a body with a client of one connection, which has fallen silent, and with the server's process behind it.
     private func withFrozenServer(_ body: (ClockedClient, Int) async throws -> Void) async throws {
-        try await TestCluster.withEmptyDatabase { url in
+        try await GatedServer.run(before: try await TestCluster.scratchDatabase(), passes: .max) {
+            server async throws in
             try await ClockedClient.run(
-                url: url,
+                url: server.url,
                 adjust: { configuration in
                     configuration.statementTimeout = .milliseconds(2_500)
                     (configuration.pool.leaseTimeout, configuration.pool.slowness) = (.seconds(60), .seconds(60))
                 }
             ) { clocked in
                 let frozen = try await processID(clocked.client)
-                kill(pid_t(frozen), SIGSTOP)
-                defer { kill(pid_t(frozen), SIGCONT) }
+                server.freeze()
                 try await body(clocked, frozen)
             }
         }

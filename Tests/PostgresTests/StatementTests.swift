@@ -68,8 +68,6 @@ struct StatementTests {
             try await client.execute("INSERT INTO things VALUES (7)")
             #expect(try await client.query("SELECT * FROM things").count == 1)
             try await client.execute("ALTER TABLE things ADD COLUMN words text DEFAULT 'new'")
-            // Whether this one works is the server's business; the next has to.
-            _ = try? await client.query("SELECT * FROM things")
             let row = try await client.query("SELECT * FROM things")[0]
             #expect(try row.decode("words", as: String.self) == "new")
         }

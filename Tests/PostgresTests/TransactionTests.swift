@@ -35,6 +35,10 @@ struct TransactionTests {
     @Test("An error that the body throws rolls everything back and comes out as it is")
     func thrownError() async throws {
         try await withTable { client, _ async throws in
+            func processID() async throws -> Int {
+                try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
+            }
+            let before = try await processID()
             await #expect(throws: Interruption.self) {
                 try await client.withTransaction { connection in
                     try await connection.execute("INSERT INTO things VALUES (1)")
@@ -42,6 +46,8 @@ struct TransactionTests {
                 }
             }
             #expect(try await count(client) == 0)
+            // A connection that was only dropped would have rolled back, too.
+            #expect(try await processID() == before)
         }
     }
 
