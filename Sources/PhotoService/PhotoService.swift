@@ -36,8 +36,14 @@ package struct PhotoService: Service {
     var uploads = S3UploadPolicy()
     /// The cost of new hashes; by default that of the configuration.
     package var passwordHashCost: Int
+    /// How many hashes are computed at once, and how many wait.
+    var passwordHashing = PasswordHasherOptions(coreCount: System.coreCount)
+    /// The database; by default that of the configuration.
+    var database: PostgresConfiguration
     /// The time by which tokens and URLs live.
     package var now: @Sendable () -> Date = { Date() }
+    /// The time by which refusals are remembered.
+    var uptime: @Sendable () -> ContinuousClock.Instant = { .now }
     /// The time by which the store's files and requests to it are dated.
     package var storeNow: @Sendable () -> Date = { Date() }
 
@@ -60,6 +66,7 @@ package struct PhotoService: Service {
         self.logger = logger
         self.onRunning = onRunning
         passwordHashCost = configuration.passwordHashCost
+        database = configuration.postgres
     }
 
     /// Serves until a graceful shutdown, for which running requests may finish, or a cancellation.
@@ -75,8 +82,8 @@ package struct PhotoService: Service {
             logger.warning("RATE_LIMITS is off: whoever has the API's credential can try any number of passwords")
         }
         OpenFileLimit.raise()
-        let hasher = try PasswordHasher(cost: passwordHashCost, coreCount: System.coreCount)
-        let postgres = PostgresClient(configuration: configuration.postgres)
+        let hasher = try PasswordHasher(cost: passwordHashCost, options: passwordHashing)
+        let postgres = PostgresClient(configuration: database)
         let httpClient = HTTPClient(
             eventLoopGroupProvider: .singleton,
             configuration: S3Client.httpClientConfiguration()
@@ -113,6 +120,7 @@ package struct PhotoService: Service {
             spoolMemory: spoolMemory,
             uses: uses,
             now: now,
+            uptime: uptime,
             logger: logger
         )
         let server = HTTPServer(

@@ -14,6 +14,7 @@ extension Routes {
     ///   - spoolMemory: What uploads share.
     ///   - uses: Told of sessions that are used.
     ///   - now: The time.
+    ///   - uptime: The time by which refusals are remembered.
     ///   - logger: Where the service reports to.
     init(
         configuration: ServiceConfiguration,
@@ -23,6 +24,7 @@ extension Routes {
         spoolMemory: SpoolMemory,
         uses: SessionUseRecorder,
         now: @escaping @Sendable () -> Date,
+        uptime: @escaping @Sendable () -> ContinuousClock.Instant,
         logger: Logger
     ) {
         let tokenSeconds = configuration.tokenLifetimeHours * 3600
@@ -37,7 +39,8 @@ extension Routes {
             store: RateLimitStore(postgres: postgres),
             audit: audit,
             limits: configuration.rateLimits,
-            secret: configuration.secretKeyBase
+            secret: configuration.secretKeyBase,
+            now: uptime
         )
         let guesses = TokenGuesses(limiter: limiter, sources: sources)
         accounts = AccountRoutes(

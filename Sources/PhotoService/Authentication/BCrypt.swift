@@ -8,15 +8,23 @@ enum BCrypt {
     /// bcrypt takes no notice of what lies beyond.
     static let passwordBytesMax = 72
 
+    /// Told of a hash, by its cost, right before it is computed.
+    typealias Observer = @Sendable (_ cost: Int) -> Void
+
     /// Hashes a password.
     ///
     /// - Parameters:
     ///   - password: 1 to 72 bytes without NUL.
     ///   - cost: The logarithm of the number of rounds, 4 to 31.
+    ///   - willCompute: Told of the hash.
     /// - Returns: 60 ASCII characters.
     /// - Throws: `BCryptError`.
-    static func hash(_ password: [UInt8], cost: Int) throws(BCryptError) -> String {
-        try compute(password, setting: try makeSetting(cost: cost))
+    static func hash(
+        _ password: [UInt8],
+        cost: Int,
+        willCompute: Observer = { _ in }
+    ) throws(BCryptError) -> String {
+        try compute(password, setting: try makeSetting(cost: cost), cost: cost, willCompute: willCompute)
     }
 
     /// Whether a password is the one that a hash was made of; false too for a hash of another format.
@@ -24,17 +32,20 @@ enum BCrypt {
     /// - Parameters:
     ///   - password: The password to try.
     ///   - hash: A hash with the prefix `$2a$`, `$2b$` or `$2y$`.
+    ///   - willCompute: Told of the hash that is computed to compare them.
     /// - Returns: Whether they match.
-    static func verify(_ password: [UInt8], against hash: String) -> Bool {
-        guard cost(of: hash) != nil, let computed = try? compute(password, setting: hash) else { return false }
+    static func verify(_ password: [UInt8], against hash: String, willCompute: Observer = { _ in }) -> Bool {
+        guard let cost = cost(of: hash),
+            let computed = try? compute(password, setting: hash, cost: cost, willCompute: willCompute)
+        else { return false }
         let (left, right) = (Array(computed.utf8), Array(hash.utf8))
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     /// Takes the time of a hash and forgets it.
-    static func spendTime(of password: [UInt8], cost: Int) {
-        _ = try? hash(password, cost: cost)
+    static func spendTime(of password: [UInt8], cost: Int, willCompute: Observer) {
+        _ = try? hash(password, cost: cost, willCompute: willCompute)
     }
 
     /// The cost in a bcrypt hash; nil for any other text.
@@ -52,7 +63,12 @@ enum BCrypt {
         return String(cString: setting)
     }
 
-    private static func compute(_ password: [UInt8], setting: String) throws(BCryptError) -> String {
+    private static func compute(
+        _ password: [UInt8],
+        setting: String,
+        cost: Int,
+        willCompute: Observer
+    ) throws(BCryptError) -> String {
         guard (1...passwordBytesMax).contains(password.count), !password.contains(0) else { throw .unhashable }
         // 32 KiB, too much for a thread's stack to take lightly; it has held the password, so it is wiped.
         let data = UnsafeMutablePointer<crypt_data>.allocate(capacity: 1)
@@ -62,6 +78,7 @@ enum BCrypt {
         }
         memset(data, 0, MemoryLayout<crypt_data>.size)
         let phrase = password.map { CChar(bitPattern: $0) } + [0]
+        willCompute(cost)
         guard let result = crypt_r(phrase, setting, data), result.pointee != failureMark else { throw .hashFailed }
         return String(cString: result)
     }

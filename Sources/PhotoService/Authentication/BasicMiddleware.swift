@@ -7,8 +7,16 @@ struct BasicMiddleware: RouterMiddleware {
 
     private let nameDigest: SHA256Digest
     private let passwordDigest: SHA256Digest
+    private let isSame: @Sendable (SHA256Digest, SHA256Digest) -> Bool
 
-    init(credential: APICredential) {
+    /// - Parameters:
+    ///   - credential: The API's.
+    ///   - isSame: Compares two digests, in constant time.
+    init(
+        credential: APICredential,
+        isSame: @escaping @Sendable (SHA256Digest, SHA256Digest) -> Bool = { $0 == $1 }
+    ) {
+        self.isSame = isSame
         nameDigest = SHA256.hash(data: Array(credential.name.utf8))
         passwordDigest = SHA256.hash(data: Array(credential.password.utf8))
     }
@@ -25,10 +33,10 @@ struct BasicMiddleware: RouterMiddleware {
     }
 
     /// Digests are of one length and compare in constant time; both halves are always compared.
-    private func accepts(_ header: String) -> Bool {
+    func accepts(_ header: String) -> Bool {
         guard let (name, password) = AuthorizationHeader.basicCredential(in: header) else { return false }
-        let isName = SHA256.hash(data: Array(name.utf8)) == nameDigest
-        let isPassword = SHA256.hash(data: Array(password.utf8)) == passwordDigest
+        let isName = isSame(SHA256.hash(data: Array(name.utf8)), nameDigest)
+        let isPassword = isSame(SHA256.hash(data: Array(password.utf8)), passwordDigest)
         return [isName, isPassword].allSatisfy { $0 }
     }
 }

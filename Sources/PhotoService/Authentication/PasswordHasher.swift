@@ -6,29 +6,24 @@ final class PasswordHasher: Sendable {
     /// The cost of new hashes; weaker ones are renewed at sign-in.
     let cost: Int
 
+    private let options: PasswordHasherOptions
     private let threads: NIOThreadPool
     private let waitingMax: Int
     private let waiting = Atomic(0)
     /// What the password of an account that does not exist is checked against, so that it takes as long.
     private let dummyHash: String
 
-    /// How much work may wait for each thread: at cost 12, a quarter of a second each.
-    private static let waitingPerThreadMax = 48
-
-    /// How long work may wait for its turn; routers give a request up after 30 seconds in all.
-    private static let waitMax: Duration = .seconds(8)
-
-    /// Starts the threads: one fewer than there are cores, so that requests keep one.
+    /// Starts the threads.
     ///
     /// - Parameters:
     ///   - cost: The cost of new hashes.
-    ///   - coreCount: How many cores there are.
+    ///   - options: How many threads, and how much may wait for them.
     /// - Throws: `BCryptError`.
-    init(cost: Int, coreCount: Int) throws {
+    init(cost: Int, options: PasswordHasherOptions) throws {
         self.cost = cost
-        let threadCount = max(1, coreCount - 1)
-        threads = NIOThreadPool(numberOfThreads: threadCount)
-        waitingMax = threadCount * Self.waitingPerThreadMax
+        self.options = options
+        threads = NIOThreadPool(numberOfThreads: options.threadCount)
+        waitingMax = options.threadCount * options.waitingPerThreadMax
         dummyHash = try BCrypt.hash(Array(RandomIdentifier.makeSecret().utf8), cost: cost)
         threads.start()
     }
@@ -51,7 +46,8 @@ final class PasswordHasher: Sendable {
     /// - Returns: Its hash.
     /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already, or `BCryptError`.
     func hash(_ password: Password) async throws -> String {
-        try await run { [cost] in try BCrypt.hash(password.bytes, cost: cost) }
+        let willCompute = options.willCompute
+        return try await run { [cost] in try BCrypt.hash(password.bytes, cost: cost, willCompute: willCompute) }
     }
 
     /// Checks a password, in the same time whether or not there is a hash to check it against.
@@ -63,16 +59,19 @@ final class PasswordHasher: Sendable {
     /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
     func verify(_ password: Password?, against hash: String?) async throws -> Bool {
         let bytes = password?.bytes ?? Array("undecryptable".utf8)
+        let willCompute = options.willCompute
         let isMatch = try await run { [dummyHash, cost] in
             let hash = hash ?? dummyHash
-            if BCrypt.verify(bytes, against: hash) { return true }
+            if BCrypt.verify(bytes, against: hash, willCompute: willCompute) { return true }
             // A hash of an older, lower cost must not give itself away by a quicker refusal. Each cost takes twice as
             // long as the one below, so these and the one above take as long as one of today's.
             guard let hashCost = BCrypt.cost(of: hash) else {
-                BCrypt.spendTime(of: bytes, cost: cost)
+                BCrypt.spendTime(of: bytes, cost: cost, willCompute: willCompute)
                 return false
             }
-            for lower in hashCost..<max(hashCost, cost) { BCrypt.spendTime(of: bytes, cost: lower) }
+            for lower in hashCost..<max(hashCost, cost) {
+                BCrypt.spendTime(of: bytes, cost: lower, willCompute: willCompute)
+            }
             return false
         }
         return isMatch && password != nil && hash != nil
@@ -84,11 +83,11 @@ final class PasswordHasher: Sendable {
     }
 
     private func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        let (now, deadline) = (options.now, options.now() + options.waitMax)
         defer { waiting.subtract(1, ordering: .relaxed) }
         guard waiting.add(1, ordering: .relaxed).newValue <= waitingMax else { throw PasswordHasherError.overloaded }
-        let deadline = ContinuousClock.now + Self.waitMax
         return try await threads.runIfActive {
-            guard ContinuousClock.now < deadline else { throw PasswordHasherError.overloaded }
+            guard now() < deadline else { throw PasswordHasherError.overloaded }
             return try work()
         }
     }

@@ -18,7 +18,8 @@ struct Housekeeper: Service {
         }
     }
 
-    private func tidy() async {
+    /// Removes all of it that there is.
+    func tidy() async {
         let (sessions, audit) = (SessionStore(postgres: postgres), AuditStore(postgres: postgres))
         let (limits, addresses) = (RateLimitStore(postgres: postgres), KnownAddressStore(postgres: postgres))
         do {

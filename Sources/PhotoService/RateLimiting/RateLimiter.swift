@@ -32,13 +32,22 @@ struct RateLimiter: Sendable {
     private let limits: RateLimits?
     private let authenticator: MessageAuthenticator
     private let memory = RefusalMemory()
+    private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameters:
     ///   - store: Where the counts are.
     ///   - audit: Told when a limit begins to refuse.
     ///   - limits: The limits; nil for none.
     ///   - secret: Makes the keys of counts name nobody to who reads them.
-    init(store: RateLimitStore, audit: AuditStore, limits: RateLimits?, secret: String) {
+    ///   - now: The time by which refusals are remembered.
+    init(
+        store: RateLimitStore,
+        audit: AuditStore,
+        limits: RateLimits?,
+        secret: String,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        self.now = now
         self.store = store
         self.audit = audit
         self.limits = limits
@@ -62,7 +71,7 @@ struct RateLimiter: Sendable {
         guard let limits else { return CountedActions() }
         let keys = actions.map { key(of: $0) }
         for key in keys {
-            if let refusal = memory.refusal(of: key, now: .now) { throw refusal }
+            if let refusal = memory.refusal(of: key, now: now()) { throw refusal }
         }
         var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
@@ -75,7 +84,7 @@ struct RateLimiter: Sendable {
             // What others did to an account must not use up what an address has.
             await giveBack(counted)
             let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft)
-            memory.remember(key, exceeded, now: .now)
+            memory.remember(key, exceeded, now: now())
             // The first refusal tells of all that follow.
             if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
             throw exceeded

@@ -38,7 +38,8 @@ final class SessionUseRecorder: Service {
         }
     }
 
-    private func writeDown() async {
+    /// Writes down which sessions were used since the last time.
+    func writeDown() async {
         let ids = used.withLock { used in
             defer { used = [] }
             return used.sorted()

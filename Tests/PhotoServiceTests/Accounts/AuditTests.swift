@@ -83,31 +83,6 @@ struct AuditTests {
         }
     }
 
-    @Test("After 90 days an event no longer tells where it came from")
-    func oldSources() async throws {
-        try await TestService.run(adjust: { $0.tidyInterval = .milliseconds(50) }) { service in
-            for (age, address) in [(89, "192.0.2.89"), (91, "192.0.2.91"), (91, nil)] as [(Int, String?)] {
-                try await service.postgres.execute(
-                    """
-                    INSERT INTO audit_events (happened_at, event, address, request_id) VALUES (
-                        now() AT TIME ZONE 'UTC' - make_interval(days => \(age)::integer),
-                        'sign_in_failed', \(address), 'my-request'
-                    )
-                    """
-                )
-            }
-            try await poll("two forget theirs") {
-                try await service.count(
-                    "SELECT count(*) FROM audit_events WHERE address IS NULL AND request_id IS NULL"
-                ) == 2
-            }
-            let left = try await service.count(
-                "SELECT count(*) FROM audit_events WHERE address = '192.0.2.89' AND request_id = 'my-request'"
-            )
-            #expect(left == 1)
-        }
-    }
-
     @Test("What is noted can't be changed, but for addresses and requests that are forgotten")
     func appendOnly() async throws {
         try await TestService.run { service in

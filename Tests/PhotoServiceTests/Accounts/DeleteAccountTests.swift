@@ -28,8 +28,7 @@ struct DeleteAccountTests {
     )
     func leaving(store: TestStore) async throws {
         let settings = ["LOG_LEVEL": "debug", "RATE_LIMITS": "on"]
-        try await TestService.run(store: store, settings: settings, adjust: { $0.sweepInterval = .milliseconds(200) }) {
-            service in
+        try await TestService.run(store: store, settings: settings, adjust: { $0.doesNothingByItself() }) { service in
             let bob = try await service.makeToken(email: "bob@example.com")
             #expect(try await service.upload(token: bob).status == 200)
             let email = "ada.lovelace@example.com"
@@ -52,10 +51,10 @@ struct DeleteAccountTests {
             for token in tokens { #expect(try await service.list(token: token).status == 401) }
             for url in urls { #expect(try await service.send("GET", url).status == 404) }
             #expect(try await service.signIn(email: email).status == 401)
-            try await poll("the objects are deleted") { service.objects.keys().count == 1 }
-            try await poll("the deletions are done") {
-                try await service.count("SELECT count(*) FROM object_deletions") == 0
-            }
+            #expect(try await service.count("SELECT count(*) FROM object_deletions") == 3)
+            try await service.sweep()
+            #expect(service.objects.keys().count == 1)
+            #expect(try await service.count("SELECT count(*) FROM object_deletions") == 0)
             let dump = try await DatabaseDump.lines(url: service.databaseURL).joined(separator: "\n")
             #expect(dump.contains("bob@example.com"))
             for trace in ["ada.lovelace", "Augusta", "Byron", "Private", "ada.png"] {
@@ -112,30 +111,27 @@ struct DeleteAccountTests {
 
     @Test("Parallel deletions, uploads, lists and sign-ins leave no row and no object", arguments: TestStore.allCases)
     func races(store: TestStore) async throws {
-        try await TestService.run(store: store, adjust: { $0.sweepInterval = .milliseconds(200) }) { service in
+        try await TestService.run(
+            store: store,
+            adjust: { service in
+                service.waitsPatiently()
+                service.doesNothingByItself()
+            }
+        ) { service in
             let token = try await service.makeToken()
             _ = try await service.newToken()
             let other = try await service.count("SELECT max(id)::bigint AS count FROM sessions")
             let outcomes = try await withThrowingTaskGroup(of: (String, HTTPAnswer).self) { calls in
-                for number in 0..<24 {
-                    calls.addTask {
-                        switch number % 6 {
-                        case 0: ("delete", try await Self.delete(service, token))
-                        case 1: ("list", try await service.list(token: token))
-                        case 2: ("signin", try await service.signIn(email: "ada@example.com"))
-                        case 3: ("wrong", try await service.signIn(email: "ada@example.com", password: "wrong"))
-                        case 4:
-                            (
-                                "end",
-                                try await service.send(
-                                    "DELETE",
-                                    "/api/sessions/\(other)",
-                                    headers: [("Authorization", tokenHeader(token))]
-                                )
-                            )
-                        default: ("upload", try await service.upload(TestImage.png(bytes: 300_000), token: token))
+                try await service.postgres.withTransaction { connection in
+                    try await connection.query("SELECT id FROM users FOR UPDATE")
+                    for number in 0..<24 {
+                        calls.addTask {
+                            let name = ["delete", "list", "signin", "wrong", "end", "upload"][number % 6]
+                            return (name, try await Self.call(name, service, token: token, other: other))
                         }
                     }
+                    // All deletions, uploads, sign-ins and notes about wrong passwords wait for the account's row.
+                    try await service.waitForLocks(16)
                 }
                 return try await calls.reduce(into: []) { $0.append($1) }
             }
@@ -148,55 +144,89 @@ struct DeleteAccountTests {
                 "SELECT count(*) FROM audit_events WHERE user_id IS NOT NULL AND address IS NOT NULL"
             )
             #expect(left == 0)
+            for table in ["users", "photos", "sessions", "known_addresses"] {
+                let rows = try await service.postgres.query(PostgresQuery(stringLiteral: "SELECT FROM \(table)"))
+                #expect(rows.isEmpty, "\(table)")
+            }
             // An upload that was on its way has its object deleted once no put can bring it back.
             try await service.postgres.execute("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")
-            try await poll("all is gone") {
-                let rows = try await service.count(
-                    """
-                    SELECT (SELECT count(*) FROM users) + (SELECT count(*) FROM photos) + (SELECT count(*) FROM sessions)
-                        + (SELECT count(*) FROM object_deletions) AS count
-                    """
-                )
-                return rows == 0 && service.objects.keys().isEmpty
-            }
+            try await service.sweep()
+            #expect(try await service.count("SELECT count(*) FROM object_deletions") == 0)
+            #expect(service.objects.keys().isEmpty)
+        }
+    }
+
+    private static func call(
+        _ name: String,
+        _ service: TestService,
+        token: String,
+        other: Int
+    ) async throws -> HTTPAnswer {
+        switch name {
+        case "delete": try await delete(service, token)
+        case "list": try await service.list(token: token)
+        case "signin": try await service.signIn(email: "ada@example.com")
+        case "wrong": try await service.signIn(email: "ada@example.com", password: "wrong")
+        case "end":
+            try await service.send(
+                "DELETE",
+                "/api/sessions/\(other)",
+                headers: [("Authorization", tokenHeader(token))]
+            )
+        default: try await service.upload(TestImage.png(bytes: 300_000), token: token)
         }
     }
 
     @Test("An upload that arrives while the account is being deleted waits, and is refused")
     func uploadMeanwhile() async throws {
-        try await TestService.run { service in
+        try await TestService.run(
+            adjust: { service in
+                service.waitsPatiently()
+                service.doesNothingByItself()
+            }
+        ) { service in
             let token = try await service.makeToken()
             #expect(try await service.upload(token: token).status == 200)
-            for statement in [
-                """
-                CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS
-                $$ BEGIN PERFORM pg_sleep(1); RETURN OLD; END $$
-                """,
-                """
-                CREATE TRIGGER dawdling BEFORE DELETE ON photos
-                FOR EACH ROW WHEN (OLD.state = 'ready') EXECUTE FUNCTION dawdle()
-                """,
-            ] as [PostgresQuery] {
-                try await service.postgres.execute(statement)
+            let (deletion, upload) = try await withThrowingTaskGroup(of: (Bool, Int).self) { calls in
+                try await service.postgres.withTransaction { connection in
+                    // What the deletion needs once it has the account's row.
+                    try await connection.query("SELECT id FROM photos FOR UPDATE")
+                    calls.addTask { (true, try await Self.delete(service, token).status) }
+                    try await service.waitForLocks(1)
+                    calls.addTask { (false, try await service.upload(token: token).status) }
+                    try await service.waitForLocks(2)
+                }
+                let statuses = try await calls.reduce(into: [:]) { $0[$1.0] = $1.1 }
+                return (statuses[true], statuses[false])
             }
-            async let deletion = Self.delete(service, token)
-            try await poll("the account is being deleted") {
-                try await service.count(
-                    """
-                    SELECT count(*) FROM pg_stat_activity
-                    WHERE datname = current_database() AND wait_event = 'PgSleep'
-                    """
-                ) == 1
-            }
-            #expect(try await service.upload(token: token).status == 401)
-            #expect(try await deletion.status == 200)
+            #expect(deletion == 200)
+            #expect(upload == 401)
             #expect(try await service.count("SELECT count(*) FROM photos") == 0)
+        }
+    }
+
+    @Test("A password that is changed while a deletion checks the old one keeps the account")
+    func changedMeanwhile() async throws {
+        // The first hash is that of the sign-up, the third that of the deletion.
+        let gate = ThreadGate { number, _ in number == 3 }
+        try await TestService.run(adjust: { $0.computesHashes(threads: 2, through: gate) }) { service in
+            defer { gate.open() }
+            let token = try await service.makeToken()
+            async let deletion = Self.delete(service, token)
+            try await poll("the password is being checked") { gate.heldCount == 1 }
+            let new = try BCrypt.hash(Array("new password".utf8), cost: 4)
+            try await service.postgres.execute("UPDATE users SET password_hash = \(new)")
+            gate.open()
+            let answer = try await deletion
+            #expect(answer.status == 401 && answer.message == Refusal.wrongPassword)
+            #expect(try await service.count("SELECT count(*) FROM users") == 1)
+            #expect(try await Self.delete(service, token, password: "new password").status == 200)
         }
     }
 
     @Test("Who has very many photos can leave too, statement by statement")
     func manyPhotos() async throws {
-        try await TestService.run { service in
+        try await TestService.run(adjust: { $0.doesNothingByItself() }) { service in
             let token = try await service.makeToken()
             let other = try await service.makeToken(email: "bob@example.com")
             #expect(try await service.upload(token: other).status == 200)
@@ -219,11 +249,11 @@ struct DeleteAccountTests {
                 "SELECT count(*) FROM audit_events WHERE user_id < (SELECT id FROM users) AND address IS NOT NULL"
             )
             #expect(written == 0)
-            // What is left of them is worked off by the sweeper, which may have begun.
+            // They are left to the sweeper.
             let deletions = try await service.count(
                 "SELECT count(*) FROM object_deletions WHERE random_id LIKE 'many-%'"
             )
-            #expect(deletions > 20_000)
+            #expect(deletions == 25_000)
         }
     }
 }

@@ -7,106 +7,182 @@ import Testing
 
 @testable import PhotoService
 
-@Suite("Sessions that end, on every process at once", .timeLimit(.minutes(3)))
+@Suite("Sessions that end, on every process at once", .timeLimit(.minutes(2)))
 struct TwoProcessTests {
-    /// Runs a body with two processes on one database.
-    private static func run(_ body: @Sendable ([TestService]) async throws -> Void) async throws {
-        try await ServedSelfie.run { first in
-            let second = try await ServedSelfie.start(
-                databaseURL: first.service.databaseURL,
-                objects: first.service.objects,
-                postgres: first.service.postgres
-            )
-            try await body([first.service, second.service])
-        }
+    private static func signIn(_ service: TestService, password: String) async throws -> (status: Int, token: String?) {
+        let answer = try await service.signIn(email: "ada@example.com", password: password)
+        return (answer.status, answer.json["api_authtoken"] as? String)
     }
 
-    private static func signIn(_ service: TestService, password: String) async throws -> String? {
-        try await service.signIn(email: "ada@example.com", password: password).json["api_authtoken"] as? String
+    private static func reset(
+        _ service: TestService,
+        token: String,
+        from old: String,
+        to new: String
+    ) async throws -> HTTPAnswer {
+        try await service.sendForm(
+            "POST",
+            "/api/reset_password",
+            authorization: tokenHeader(token),
+            [("old_password", try TestService.encrypt(old)), ("new_password", try TestService.encrypt(new))]
+        )
     }
 
-    @Test("A password change ends every other session, also one that begins at the same time with the old password")
+    @Test("A password change ends every other session, also those that begin at the same time with the old password")
     func passwordChange() async throws {
-        try await Self.run { services in
-            var token = try await services[0].makeToken(password: "password 0")
-            for round in 0..<4 {
-                let (old, new) = ("password \(round)", "password \(round + 1)")
-                let before = [
-                    try await Self.signIn(services[0], password: old),
-                    try await Self.signIn(services[1], password: old),
-                ]
-                let current = token
-                async let reset = services[round % 2].sendForm(
-                    "POST",
-                    "/api/reset_password",
-                    authorization: tokenHeader(current),
-                    [("old_password", try TestService.encrypt(old)), ("new_password", try TestService.encrypt(new))]
-                )
-                let beside = try await withThrowingTaskGroup(of: String?.self) { calls in
-                    for number in 0..<6 {
-                        let service = services[number % 2]
-                        calls.addTask { try await Self.signIn(service, password: old) }
-                    }
-                    return try await calls.reduce(into: []) { $0.append($1) }
-                }
-                token = try #require(try await reset.json["api_authtoken"] as? String)
-                let ended = (before + beside).compactMap(\.self) + [current]
-                #expect(ended.count >= 3)
-                for service in services {
-                    #expect(try await service.list(token: token).status == 200)
-                    for ended in ended {
-                        let answer = try await service.list(token: ended)
-                        #expect(answer.status == 401)
+        try await TwoServices.run { services in
+            let token = try await services[0].makeToken(password: "password 0")
+            let before = [
+                try #require(try await Self.signIn(services[0], password: "password 0").token),
+                try #require(try await Self.signIn(services[1], password: "password 0").token),
+            ]
+            let (reset, begun) = try await withThrowingTaskGroup(of: (Int, HTTPAnswer).self) { calls in
+                try await services[0].postgres.withTransaction { connection in
+                    // What sign-ins share, and a reset needs for itself.
+                    try await connection.query("SELECT id FROM users FOR NO KEY UPDATE")
+                    // Four sign-ins wait for the account's row, then the reset, and behind it four more sign-ins.
+                    for number in 0..<9 {
+                        calls.addTask {
+                            let service = services[number % 2]
+                            if number == 4 {
+                                return (
+                                    number,
+                                    try await Self.reset(service, token: token, from: "password 0", to: "password 1")
+                                )
+                            }
+                            return (number, try await service.signIn(email: "ada@example.com", password: "password 0"))
+                        }
+                        try await services[1].waitForLocks(number + 1)
                     }
                 }
-                #expect(try await services[0].count("SELECT count(*) FROM sessions") == 1)
+                var answers: [Int: HTTPAnswer] = [:]
+                for try await (number, answer) in calls { answers[number] = answer }
+                #expect((0..<9).map { answers[$0]?.status } == [200, 200, 200, 200, 200, 401, 401, 401, 401])
+                let reset = try #require(answers[4])
+                return (reset, try (0..<4).map { try TestService.token(of: try #require(answers[$0])) })
             }
+            #expect(begun.count == 4)
+            let new = try TestService.token(of: reset)
+            for service in services {
+                #expect(try await service.list(token: new).status == 200)
+                for ended in before + begun + [token] { #expect(try await service.list(token: ended).status == 401) }
+                #expect(try await Self.signIn(service, password: "password 0").status == 401)
+            }
+            #expect(try await services[0].count("SELECT count(*) FROM sessions") == 1)
+            #expect(try await Self.signIn(services[1], password: "password 1").status == 200)
         }
     }
 
-    @Test("A disabled user's tokens stop working, and no sign-in or reset at the same time makes one that works")
-    func disabling() async throws {
-        try await Self.run { services in
-            let token = try await services[0].makeToken()
-            let database = try PostgresConfiguration.patient(url: services[0].databaseURL)
-            for _ in 0..<4 {
-                let first = try #require(try await Self.signIn(services[0], password: "my password"))
-                let tokens = try await withThrowingTaskGroup(of: String?.self) { calls in
-                    for number in 0..<6 {
-                        let service = services[number % 2]
-                        calls.addTask { try await Self.signIn(service, password: "my password") }
-                    }
+    @Test("A sign-in with the old password waits for a reset that is under way, and is refused")
+    func signInDuringReset() async throws {
+        try await TwoServices.run { services in
+            let token = try await services[0].makeToken(password: "password 0")
+            let (reset, signIn) = try await withThrowingTaskGroup(of: (Bool, HTTPAnswer).self) { calls in
+                try await services[0].postgres.withTransaction { connection in
+                    // What the reset needs once it has changed the password.
+                    try await connection.query("SELECT id FROM sessions FOR UPDATE")
                     calls.addTask {
-                        let password = try TestService.encrypt("my password")
-                        let answer = try await services[1].sendForm(
-                            "POST",
-                            "/api/reset_password",
-                            authorization: tokenHeader(first),
-                            [("old_password", password), ("new_password", password)]
-                        )
-                        return answer.json["api_authtoken"] as? String
+                        (true, try await Self.reset(services[0], token: token, from: "password 0", to: "password 1"))
                     }
+                    try await services[0].waitForLocks(1)
                     calls.addTask {
-                        try await Task.sleep(for: .milliseconds(.random(in: 0...200)))
-                        let isDisabled = try await UserAdministration.with(database) { users in
-                            try await users.disable(.email("ada@example.com"))
-                        }
-                        #expect(isDisabled)
-                        return nil
+                        (false, try await services[1].signIn(email: "ada@example.com", password: "password 0"))
                     }
-                    return try await calls.reduce(into: []) { tokens, token in token.map { tokens.append($0) } }
+                    try await services[0].waitForLocks(2)
                 }
-                #expect(try await services[0].count("SELECT count(*) FROM sessions") == 0)
-                for service in services {
-                    for token in tokens + [token, first] { #expect(try await service.list(token: token).status == 401) }
-                    let right = try await service.signIn(email: "ada@example.com")
-                    #expect(right.status == 403 && right.message == "This account is disabled")
-                    let wrong = try await service.signIn(email: "ada@example.com", password: "wrong password")
-                    #expect(wrong.status == 401 && wrong.message == "Wrong email or password")
-                }
-                #expect(try await UserAdministration.with(database) { try await $0.enable(.email("ada@example.com")) })
+                let answers = try await calls.reduce(into: [:]) { $0[$1.0] = $1.1 }
+                return (try #require(answers[true]), try #require(answers[false]))
             }
-            #expect(try await Self.signIn(services[1], password: "my password") != nil)
+            #expect(reset.status == 200)
+            #expect(signIn.status == 401 && signIn.message == Refusal.wrongCredentials)
+            #expect(try await services[0].count("SELECT count(*) FROM sessions") == 1)
+            #expect(try await services[1].list(token: try TestService.token(of: reset)).status == 200)
+        }
+    }
+
+    @Test("A disabled user's tokens stop working, and no sign-in, reset or deletion under way does what it was to do")
+    func disabling() async throws {
+        let gates = [ThreadGate(), ThreadGate()]
+        for gate in gates { gate.open() }
+        try await TwoServices.run(adjust: { $1.computesHashes(threads: 8, through: gates[$0]) }) { services in
+            defer { for gate in gates { gate.open() } }
+            let token = try await services[0].makeToken()
+            let password = try TestService.encrypt("my password")
+            for gate in gates { gate.close() }
+            let answers = try await withThrowingTaskGroup(of: (String, HTTPAnswer).self) { calls in
+                for (number, name) in ["POST signin", "GET get_token", "POST reset_password", "DELETE account"]
+                    .enumerated()
+                {
+                    let words = name.split(separator: " ")
+                    calls.addTask {
+                        let answer = try await services[number % 2].sendForm(
+                            String(words[0]),
+                            "/api/\(words[1])",
+                            authorization: number < 2 ? TestService.basic : tokenHeader(token),
+                            [
+                                ("email", "ada@example.com"), ("password", password), ("old_password", password),
+                                ("new_password", try TestService.encrypt("new password")),
+                            ]
+                        )
+                        return (name, answer)
+                    }
+                }
+                try await poll("all passwords are being checked") { gates.map(\.heldCount) == [2, 2] }
+                try await services[0].administer(isDisabled: true)
+                for gate in gates { gate.open() }
+                return try await calls.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            #expect(
+                answers.mapValues(\.status) == [
+                    "POST signin": 403, "GET get_token": 403, "POST reset_password": 401, "DELETE account": 401,
+                ]
+            )
+            #expect(answers["POST signin"]?.message == "This account is disabled")
+            #expect(answers["POST reset_password"]?.message == Refusal.token)
+            #expect(answers["DELETE account"]?.message == Refusal.token)
+            #expect(try await services[0].count("SELECT count(*) FROM sessions") == 0)
+            for service in services {
+                #expect(try await service.list(token: token).status == 401)
+                let right = try await service.signIn(email: "ada@example.com")
+                #expect(right.status == 403 && right.message == "This account is disabled")
+                let wrong = try await service.signIn(email: "ada@example.com", password: "wrong password")
+                #expect(wrong.status == 401 && wrong.message == "Wrong email or password")
+            }
+            try await services[0].administer(isDisabled: false)
+            #expect(try await Self.signIn(services[1], password: "my password").status == 200)
+        }
+    }
+
+    @Test("Who is disabled gets no token without a password either, nor one that is disabled meanwhile")
+    func disabledWithoutPassword() async throws {
+        try await TwoServices.run(settings: ["GET_TOKEN_WITHOUT_PASSWORD": "true"]) { services in
+            let getToken = { @Sendable (number: Int) in
+                try await services[number].send(
+                    "GET",
+                    "/api/get_token?email=ada@example.com",
+                    headers: [("Authorization", TestService.basic)]
+                )
+            }
+            _ = try await services[0].signUp(email: "ada@example.com")
+            #expect(try await getToken(0).status == 200)
+            try await services[0].administer(isDisabled: true)
+            for number in 0...1 {
+                let answer = try await getToken(number)
+                #expect(answer.text == #"{"status":403,"message":"This account is disabled"}"#)
+            }
+            #expect(try await services[0].count("SELECT count(*) FROM sessions") == 0)
+
+            try await services[0].administer(isDisabled: false)
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { calls in
+                try await services[0].postgres.withTransaction { connection in
+                    try await connection.execute("UPDATE users SET disabled_at = now() AT TIME ZONE 'UTC'")
+                    for number in 0...1 { calls.addTask { try await getToken(number).status } }
+                    try await services[0].waitForLocks(2)
+                }
+                return try await calls.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == [403, 403])
+            #expect(try await services[0].count("SELECT count(*) FROM sessions") == 0)
         }
     }
 
@@ -115,7 +191,7 @@ struct TwoProcessTests {
         arguments: ["POST /api/reset_password", "DELETE /api/account"]
     )
     func endedMeanwhile(call: String) async throws {
-        try await TestService.run { service in
+        try await TestService.run(adjust: { $0.waitsPatiently() }) { service in
             let token = try await service.makeToken()
             let password = try TestService.encrypt("my password")
             let words = call.split(separator: " ").map(String.init)
@@ -130,14 +206,7 @@ struct TwoProcessTests {
                             [("password", password), ("old_password", password), ("new_password", password)]
                         ).status
                     }
-                    try await poll("the call waits for the user's row") {
-                        try await service.count(
-                            """
-                            SELECT count(*) FROM pg_stat_activity
-                            WHERE datname = current_database() AND wait_event_type = 'Lock'
-                            """
-                        ) == 1
-                    }
+                    try await service.waitForLocks(1)
                     let clear = try await service.sendForm(
                         "POST",
                         "/api/clear_token",

@@ -48,7 +48,8 @@ struct CiphertextTests {
                         authorization: TestService.basic,
                         .form([("email", "ada@example.com"), ("password", text)]),
                         status: 401,
-                        message: Refusal.wrongCredentials
+                        message: Refusal.wrongCredentials,
+                        event: "sign_in_failed"
                     ),
                     Scenario(
                         "reset from: \(name)",
@@ -56,7 +57,8 @@ struct CiphertextTests {
                         authorization: tokenHeader(token),
                         .form([("old_password", text), ("new_password", right)]),
                         status: 401,
-                        message: Refusal.wrongPassword
+                        message: Refusal.wrongPassword,
+                        event: "password_reset_failed"
                     ),
                     Scenario(
                         "reset to: \(name)",
@@ -87,7 +89,8 @@ struct CiphertextTests {
                         authorization: TestService.basic,
                         .form([("email", "ada@example.com"), ("password", text)]),
                         status: 401,
-                        message: Refusal.wrongCredentials
+                        message: Refusal.wrongCredentials,
+                        event: "sign_in_failed"
                     ),
                     Scenario(
                         "signup, byte \(index)",

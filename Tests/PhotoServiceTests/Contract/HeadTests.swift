@@ -68,7 +68,8 @@ struct HeadTests {
                         "HEAD",
                         "HEAD /api/get_token?email=ada@example.com&password=\(password)",
                         authorization: TestService.basic,
-                        status: status
+                        status: status,
+                        event: status == 401 ? "sign_in_failed" : nil
                     )
                 )
             }

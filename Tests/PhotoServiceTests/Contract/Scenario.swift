@@ -22,6 +22,8 @@ struct Scenario: Sendable {
     var message: String?
     var contains: [String] = []
     var excludes: [String] = []
+    /// What a refusal adds to the audit, which is all that it may change.
+    var event: String?
 
     /// - Parameters:
     ///   - name: What the scenario is about.
@@ -33,6 +35,7 @@ struct Scenario: Sendable {
     ///   - message: The answer's whole message.
     ///   - contains: What the body must have in it.
     ///   - excludes: What the body must not have in it.
+    ///   - event: What a refusal adds to the audit.
     init(
         _ name: String,
         _ request: String,
@@ -42,7 +45,8 @@ struct Scenario: Sendable {
         status: Int = 200,
         message: String? = nil,
         contains: [String] = [],
-        excludes: [String] = []
+        excludes: [String] = [],
+        event: String? = nil
     ) {
         let words = request.split(separator: " ", maxSplits: 1).map(String.init)
         self.name = name
@@ -54,6 +58,7 @@ struct Scenario: Sendable {
         self.message = message
         self.contains = contains
         self.excludes = excludes
+        self.event = event
     }
 }
 

@@ -150,6 +150,7 @@ struct SessionTests {
                 var scenario = scenario
                 scenario.status = status
                 scenario.message = message
+                scenario.event = message == Refusal.wrongPassword ? "password_reset_failed" : nil
                 try await service.check(scenario)
             }
             #expect(try await service.list(token: token).status == 200)

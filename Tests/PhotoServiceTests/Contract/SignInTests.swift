@@ -32,7 +32,8 @@ struct SignInTests {
                             authorization: TestService.basic,
                             .form([("email", email), ("password", password)]),
                             status: 401,
-                            message: Refusal.wrongCredentials
+                            message: Refusal.wrongCredentials,
+                            event: "sign_in_failed"
                         )
                     )
                     #expect(answer.headers["www-authenticate"] == nil)

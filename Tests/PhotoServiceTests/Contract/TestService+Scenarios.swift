@@ -14,7 +14,7 @@ extension TestService {
     /// refusal, or a HEAD, changes no row and no object.
     @discardableResult
     func check(_ scenario: Scenario, sourceLocation: SourceLocation = #_sourceLocation) async throws -> HTTPAnswer {
-        let before = try await state()
+        let (before, eventsBefore) = (try await state(), try await events())
         let payload = scenario.payload.encoded
         let answer = try await send(
             scenario.method,
@@ -38,6 +38,13 @@ extension TestService {
         }
         if answer.status >= 300 || isHead {
             #expect(try await state() == before, "\(comment) changed something", sourceLocation: sourceLocation)
+            let events = try await events()
+            let added = events.starts(with: eventsBefore) ? Array(events.dropFirst(eventsBefore.count)) : events
+            #expect(
+                added == (scenario.event.map { [$0] } ?? []),
+                "\(comment) was noted otherwise",
+                sourceLocation: sourceLocation
+            )
         }
         return answer
     }
@@ -75,21 +82,30 @@ extension TestService {
         }
     }
 
-    /// All rows and the keys of all objects, in a form that shows any change.
+    /// All rows but those of the audit, and the keys of all objects, in a form that shows any change.
+    ///
+    /// When a session was last used is left out, since it is noted some time after.
     func state() async throws -> String {
         let rows = try await postgres.query(
             """
             SELECT concat_ws(
                 E'\n',
                 (SELECT string_agg(users::text, E'\n' ORDER BY id) FROM users),
-                (SELECT string_agg(sessions::text, E'\n' ORDER BY id) FROM sessions),
+                (SELECT string_agg((to_jsonb(sessions) - 'last_used_at')::text, E'\n' ORDER BY id) FROM sessions),
                 (SELECT string_agg(photos::text, E'\n' ORDER BY id) FROM photos),
-                (SELECT string_agg(object_deletions::text, E'\n' ORDER BY random_id) FROM object_deletions)
+                (SELECT string_agg(object_deletions::text, E'\n' ORDER BY random_id) FROM object_deletions),
+                (SELECT string_agg(known_addresses::text, E'\n' ORDER BY user_id, network) FROM known_addresses),
+                (SELECT string_agg(rate_limits::text, E'\n' ORDER BY key) FROM rate_limits)
             ) AS state
             """
         )
         let state: String? = try rows.first?.decodeIfPresent("state")
         return "\(state ?? "")\n\(objects.keys())"
+    }
+
+    /// The events of the audit, in order.
+    func events() async throws -> [String] {
+        try await postgres.query("SELECT event FROM audit_events ORDER BY id").map { try $0.decode("event") }
     }
 
     /// Uploads a small photo and gives its id.

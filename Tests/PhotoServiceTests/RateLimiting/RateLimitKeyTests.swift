@@ -1,0 +1,96 @@
+import DatabaseTestSupport
+import Postgres
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+@Suite("What counts as the same, and against which limit")
+struct RateLimitKeyTests {
+    private static let source = RequestSource(address: .none, requestID: "request")
+
+    private static func limiter(_ postgres: PostgresClient, secret: String = "secret") -> RateLimiter {
+        var limits = RateLimits()
+        limits.signInPerAccount = RateLimit(1, per: 60)
+        return RateLimiter(
+            store: RateLimitStore(postgres: postgres),
+            audit: AuditStore(postgres: postgres),
+            limits: limits,
+            secret: secret,
+            now: { .now }
+        )
+    }
+
+    private static func keys(_ postgres: PostgresClient) async throws -> [String] {
+        try await postgres.query("SELECT key FROM rate_limits").map { try $0.decode("key") }
+    }
+
+    private static let actions: [LimitedAction] = [
+        .password(.user(id: 1)), .password(.user(id: 2)), .password(.unknown(email: "1")),
+        .password(.unknown(email: "2")), .passwordFromKnownNetwork(userID: 1, network: "1"),
+        .passwordFromKnownNetwork(userID: 2, network: "1"), .passwordFromKnownNetwork(userID: 1, network: "2"),
+        .passwordFromKnownNetwork(userID: 11, network: "2"), .passwordFromKnownNetwork(userID: 1, network: "12"),
+        .passwordOfSession(id: 1), .passwordOfSession(id: 2), .signIn(network: "1"), .signIn(network: "2"),
+        .signUp(network: "1"), .signUp(network: "2"), .getToken(network: "1"), .getToken(network: "2"),
+        .tokenGuess(network: "1"), .tokenGuess(network: "2"), .upload(userID: 1), .upload(userID: 2),
+    ]
+
+    @Test("No two actions share a count, nor do two installations, and a key tells nothing")
+    func keys() async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await TestCluster.withClient(databaseURL) { postgres in
+                for secret in ["secret", "another"] {
+                    let limiter = Self.limiter(postgres, secret: secret)
+                    for action in Self.actions { try await limiter.count(action, ofUser: nil, from: Self.source) }
+                }
+                let keys = try await Self.keys(postgres)
+                #expect(keys.count == 42)
+                #expect(keys.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{64}/) != nil })
+                #expect(try await postgres.query("SELECT key FROM rate_limits WHERE count <> 1").isEmpty)
+            }
+        }
+    }
+
+    @Test("Each action has its limit, which stays what it is")
+    func limits() async throws {
+        let limits = RateLimits()
+        #expect(limits.signInPerAccount == RateLimit(20, per: 900))
+        #expect(limits.signInPerAddress == RateLimit(100, per: 900))
+        #expect(limits.signUpPerAddress == RateLimit(30, per: 3_600))
+        #expect(limits.getTokenPerAddress == RateLimit(100, per: 900))
+        #expect(limits.tokenGuessesPerAddress == RateLimit(100, per: 900))
+        #expect(limits.uploadsPerUser == RateLimit(500, per: 3_600))
+
+        try await TestCluster.withDatabase { databaseURL in
+            try await TestCluster.withClient(databaseURL) { postgres in
+                let limiter = Self.limiter(postgres)
+                let expected: [(LimitedAction, RateLimit, String)] = [
+                    (.password(.user(id: 1)), RateLimit(1, per: 60), "sign_in_limited"),
+                    (.password(.unknown(email: "a")), RateLimit(1, per: 60), "sign_in_limited"),
+                    (.passwordFromKnownNetwork(userID: 1, network: "a"), RateLimit(1, per: 60), "sign_in_limited"),
+                    (.passwordOfSession(id: 1), RateLimit(1, per: 60), "password_limited"),
+                    (.signIn(network: "a"), RateLimit(100, per: 900), "sign_in_limited"),
+                    (.signUp(network: "a"), RateLimit(30, per: 3_600), "sign_up_limited"),
+                    (.getToken(network: "a"), RateLimit(100, per: 900), "get_token_limited"),
+                    (.tokenGuess(network: "a"), RateLimit(100, per: 900), "token_guesses_limited"),
+                    (.upload(userID: 1), RateLimit(500, per: 3_600), "uploads_limited"),
+                ]
+                for (number, (action, limit, event)) in expected.enumerated() {
+                    try await limiter.count(action, ofUser: nil, from: Self.source)
+                    // All that the limit allows was done.
+                    try await postgres.execute("UPDATE rate_limits SET count = \(limit.count)")
+                    let refusal = await #expect(throws: RateLimitExceeded.self) {
+                        try await limiter.count(action, ofUser: nil, from: Self.source)
+                    }
+                    #expect(refusal?.limit == limit, "\(action)")
+                    let seconds = try #require(refusal?.secondsLeft)
+                    #expect((limit.seconds - 120...limit.seconds).contains(seconds))
+                    let events = try await postgres.query("SELECT event FROM audit_events ORDER BY id")
+                    #expect(events.count == number + 1)
+                    #expect(try events[number].decode("event") == event)
+                    try await postgres.execute("DELETE FROM rate_limits")
+                }
+            }
+        }
+    }
+}
