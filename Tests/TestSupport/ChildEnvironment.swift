@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// The environment of the processes that tests start: of this process's own only what says nothing of the machine.
 package enum ChildEnvironment {
