@@ -89,6 +89,32 @@ struct StatementTests {
         }
     }
 
+    @Test(
+        "COPY from or to the client is refused, and the next query works",
+        .timeLimit(.minutes(1)),
+        arguments: ["COPY (SELECT 1) TO STDOUT", "COPY things FROM STDIN"],
+        [false, true]
+    )
+    func copy(statement: String, isScript: Bool) async throws {
+        try await withClient(connectionsMax: 1) { client, _ in
+            try await client.execute("CREATE TABLE things (id int)")
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withConnection { connection in
+                    if isScript {
+                        try await connection.execute(script: statement)
+                    } else {
+                        try await connection.query(PostgresQuery(stringLiteral: statement))
+                    }
+                }
+            }
+            guard case .connectionLost = error else {
+                Issue.record("\(String(reflecting: error))")
+                return
+            }
+            #expect(try await client.query("SELECT * FROM things").isEmpty)
+        }
+    }
+
     @Test("Sessions run in UTC, whatever the database is set to")
     func timeZone() async throws {
         try await withClient { client, url in
