@@ -11,7 +11,7 @@ import Testing
 
 @testable import PhotoService
 
-@Suite("Each fault of a store, once to each kind of request", .timeLimit(.minutes(3)))
+@Suite("Each fault of a store, once to each kind of request", .timeLimit(.minutes(5)))
 struct EachFaultTests {
     /// The kinds of requests, by method and the first parameter, and whether they have a body.
     private static let kinds: [(method: String, parameter: String, hasBody: Bool)] = [
@@ -23,13 +23,13 @@ struct EachFaultTests {
     private static var deadlines: S3Deadlines {
         var deadlines = S3Deadlines()
         deadlines.connect = .seconds(1)
-        deadlines.silence = .milliseconds(200)
-        deadlines.giveUp = .milliseconds(250)
-        deadlines.retryWindow = .milliseconds(150)
-        deadlines.call = .milliseconds(400)
-        deadlines.list = .milliseconds(400)
-        deadlines.put = .milliseconds(400)
-        deadlines.putInParts = .milliseconds(800)
+        deadlines.silence = .milliseconds(800)
+        deadlines.giveUp = .milliseconds(900)
+        deadlines.retryWindow = .milliseconds(500)
+        deadlines.call = .milliseconds(1_200)
+        deadlines.list = .milliseconds(1_200)
+        deadlines.put = .milliseconds(1_500)
+        deadlines.putInParts = .milliseconds(3_000)
         return deadlines
     }
 
@@ -66,7 +66,7 @@ struct EachFaultTests {
             try await TestCluster.withClient(url) { postgres in
                 try await ServedSelfie.withObjects(.s3) { objects in
                     guard case .s3(let server, _) = objects else { throw NotInTime(what: "a bucket") }
-                    let (delay, stall): (Duration, Duration) = (.milliseconds(900), .milliseconds(900))
+                    let (delay, stall): (Duration, Duration) = (.milliseconds(1_700), .milliseconds(1_700))
                     try await FaultyProxy.with(server, seed: 1, delay: delay, stall: stall) { proxy in
                         let configuration = S3Client.httpClientConfiguration(deadlines: Self.deadlines)
                         let httpClient = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -95,7 +95,7 @@ struct EachFaultTests {
         for _ in 0..<3 { ledger.keep(try await account.addPhoto()) }
         let read = try await account.addPhoto()
         proxy.beginEachFaultOnce()
-        try await poll("each fault of each kind") {
+        try await poll("each fault of each kind", within: .seconds(150)) {
             await withTaskGroup(of: Void.self) { tasks in
                 for _ in 0..<2 {
                     for bytes in [CrashCase.imageBytes, CrashCase.inPartsBytes] {
