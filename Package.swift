@@ -264,8 +264,8 @@ let package = Package(
         .testTarget(
             name: "PhotoServiceTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
-                "S3TestSupport", "ServiceTestSupport", "TestSupport",
+                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Multipart", "PhotoService",
+                "Postgres", "S3", "S3TestSupport", "ServiceTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -273,10 +273,13 @@ let package = Package(
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
         ),

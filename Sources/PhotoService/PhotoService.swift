@@ -15,7 +15,8 @@ import ServiceLifecycle
 /// Configuration comes in, the stores and use cases are made and handed to the routes, and `run` serves them until it
 /// is told to shut down.
 package struct PhotoService: Service {
-    private let configuration: ServiceConfiguration
+    /// What the service is told from outside.
+    var configuration: ServiceConfiguration
     private let hostname: String
     private let port: Int
     private let logger: Logger
@@ -34,6 +35,10 @@ package struct PhotoService: Service {
     var trimInterval: Duration = .seconds(10)
     /// Which objects go to a bucket whole.
     var uploads = S3UploadPolicy()
+    /// How long calls to a bucket may take.
+    var storeDeadlines = S3Deadlines()
+    /// The pauses before a transfer from a bucket that broke off is begun anew, until it brings something.
+    var transferPauses = S3Download.pauses
     /// The cost of new hashes; by default that of the configuration.
     package var passwordHashCost: Int
     /// How many hashes are computed at once, and how many wait.
@@ -86,7 +91,7 @@ package struct PhotoService: Service {
         let postgres = PostgresClient(configuration: database)
         let httpClient = HTTPClient(
             eventLoopGroupProvider: .singleton,
-            configuration: S3Client.httpClientConfiguration()
+            configuration: S3Client.httpClientConfiguration(deadlines: storeDeadlines)
         )
         let result: Result<Void, any Error>
         do {
@@ -104,6 +109,8 @@ package struct PhotoService: Service {
         let objects = try await configuration.objectStorage.open(
             httpClient: httpClient,
             uploads: uploads,
+            deadlines: storeDeadlines,
+            transferPauses: transferPauses,
             now: storeNow,
             logger: logger
         )

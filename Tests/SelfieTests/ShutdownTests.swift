@@ -6,30 +6,18 @@ import Testing
 
 @Suite("selfie serve, when it is told to stop", .timeLimit(.minutes(2)))
 struct ShutdownTests {
-    /// How long running requests may take once a process is told to stop.
-    private static let graceSeconds = 25.0
-
-    @Test("Idle, it exits at once with status 0", arguments: [SIGTERM, SIGINT])
+    @Test(
+        "Idle, it exits with status 0, though a connection is kept open without a request",
+        arguments: [SIGTERM, SIGINT]
+    )
     func idle(signal: Int32) async throws {
-        try await ServedSelfie.run { served async throws in
-            #expect(try await served.service.send("GET", "/").status == 200)
-            let start = ContinuousClock.now
-            served.process.signal(signal)
-            #expect(try await served.process.waitForExit() == 0)
-            #expect(ContinuousClock.now - start < .seconds(5))
-        }
-    }
-
-    @Test("A connection that is kept open without a request does not hold it up")
-    func idleConnection() async throws {
         try await ServedSelfie.run { served async throws in
             try await RawConnection.open(port: served.service.port) { connection in
                 try await connection.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
                 #expect(try await connection.readResponse()?.status == 200)
-                let start = ContinuousClock.now
-                served.process.signal(SIGTERM)
+                served.process.signal(signal)
+                #expect(try await connection.readToEnd().isEmpty, "the server closes it")
                 #expect(try await served.process.waitForExit() == 0)
-                #expect(ContinuousClock.now - start < .seconds(10))
             }
         }
     }
@@ -59,31 +47,6 @@ struct ShutdownTests {
                 #expect(served.service.objects.bytes(key: randomID) == image)
                 #expect(try await served.service.count("SELECT count(*) FROM photos WHERE state = 'ready'") == 1)
             }
-        }
-    }
-
-    @Test("A request that never ends is cut when the time is over, and the status is still 0")
-    func endlessUpload() async throws {
-        try await ServedSelfie.run { served async throws in
-            let token = try await served.service.makeToken()
-            let body = TestMultipart.body(image: TestImage.png(bytes: 1_000_000), title: "endless")
-            try await RawConnection.open(port: served.service.port) { connection in
-                try await Self.begin(body, token: token, on: &connection)
-                let start = ContinuousClock.now
-                served.process.signal(SIGTERM)
-                // Steady enough not to be dropped for its slowness.
-                var offset = 1000
-                while offset + 1000 < body.count, (try? await connection.send(body[offset..<(offset + 1000)])) != nil {
-                    offset += 1000
-                    try await Task.sleep(for: .milliseconds(100))
-                    if ContinuousClock.now - start > .seconds(Self.graceSeconds + 15) { break }
-                }
-                #expect(try await served.process.waitForExit() == 0)
-                let seconds = (ContinuousClock.now - start) / .seconds(1)
-                #expect(seconds > Self.graceSeconds - 1 && seconds < Self.graceSeconds + 5)
-            }
-            #expect(try await served.service.count("SELECT count(*) FROM photos") == 0)
-            #expect(served.service.objects.keys().isEmpty)
         }
     }
 

@@ -9,6 +9,8 @@ extension ServiceConfiguration.ObjectStorage {
     /// - Parameters:
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
     ///   - uploads: Which objects go to a bucket whole.
+    ///   - deadlines: How long calls to a bucket may take.
+    ///   - transferPauses: The pauses before a transfer from a bucket that broke off is begun anew.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
     /// - Returns: The store; a bucket need not be there yet.
@@ -16,13 +18,22 @@ extension ServiceConfiguration.ObjectStorage {
     func open(
         httpClient: HTTPClient,
         uploads: S3UploadPolicy = S3UploadPolicy(),
+        deadlines: S3Deadlines = S3Deadlines(),
+        transferPauses: [Duration] = S3Download.pauses,
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) async throws -> any ObjectStore {
         switch self {
         case .disk(let path): return try DiskObjectStore(directory: path)
         case .s3(let bucket):
-            return try await bucket.open(httpClient: httpClient, uploads: uploads, now: now, logger: logger)
+            return try await bucket.open(
+                httpClient: httpClient,
+                uploads: uploads,
+                deadlines: deadlines,
+                transferPauses: transferPauses,
+                now: now,
+                logger: logger
+            )
         }
     }
 }
@@ -33,6 +44,8 @@ extension ServiceConfiguration.Bucket {
     /// - Parameters:
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
     ///   - uploads: Which objects go whole.
+    ///   - deadlines: How long calls may take.
+    ///   - transferPauses: The pauses before a transfer that broke off is begun anew.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
     /// - Returns: The store.
@@ -40,6 +53,8 @@ extension ServiceConfiguration.Bucket {
     func open(
         httpClient: HTTPClient,
         uploads: S3UploadPolicy = S3UploadPolicy(),
+        deadlines: S3Deadlines = S3Deadlines(),
+        transferPauses: [Duration] = S3Download.pauses,
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) async throws -> S3ObjectStore {
@@ -55,9 +70,11 @@ extension ServiceConfiguration.Bucket {
                 httpClient: httpClient,
                 configuration: configuration,
                 credentials: credentials,
+                deadlines: deadlines,
                 uploads: uploads,
                 now: now
-            )
+            ),
+            transferPauses: transferPauses
         )
     }
 

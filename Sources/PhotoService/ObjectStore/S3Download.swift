@@ -10,17 +10,19 @@ actor S3Download: ObjectTransfer {
     private var chunks: S3ByteStream.Iterator?
     /// What the first answer was tagged with, so that no other object's bytes are put behind this one's.
     private let tag: String?
+    private let pauses: [Duration]
     private var triesWithoutProgress = 0
     /// What came before anybody asked.
     private var first: ByteBuffer?
 
     /// The pauses before the transfer is begun anew, until it brings something: a bucket that refuses connections for
     /// the moment of its restart refuses all tries of a call at once.
-    private static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2)]
+    static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2)]
 
-    private init(client: S3Client, key: String, range: Range<Int>, object: S3Object) {
+    private init(client: S3Client, key: String, range: Range<Int>, pauses: [Duration], object: S3Object) {
         self.client = client
         self.key = key
+        self.pauses = pauses
         position = range.lowerBound
         end = range.upperBound
         tag = object.info.etag
@@ -33,12 +35,14 @@ actor S3Download: ObjectTransfer {
     ///   - client: The bucket's.
     ///   - key: Names the object.
     ///   - range: Which bytes, at least one; nil for all.
+    ///   - pauses: How long to wait before each further try, until it brings something.
     /// - Returns: nil when there is no such object.
     /// - Throws: `ObjectStoreError`.
     static func begin(
         client: S3Client,
         key: String,
-        range: Range<Int>?
+        range: Range<Int>?,
+        pauses: [Duration]
     ) async throws(ObjectStoreError) -> OpenObject? {
         let object = try await S3ObjectStore.call { () async throws(S3Error) -> S3Object? in
             do throws(S3Error) {
@@ -49,7 +53,7 @@ actor S3Download: ObjectTransfer {
         }
         guard let object else { return nil }
         let length = try object.info.wholeLength(range: range)
-        let download = S3Download(client: client, key: key, range: range ?? 0..<length, object: object)
+        let download = S3Download(client: client, key: key, range: range ?? 0..<length, pauses: pauses, object: object)
         try await download.readFirst()
         return OpenObject(length: length, bytes: .transfer(download))
     }
@@ -82,9 +86,9 @@ actor S3Download: ObjectTransfer {
     private func pause(after failure: ObjectStoreError) async throws(ObjectStoreError) {
         guard
             case .unavailable(let cause) = failure, !(cause is CancellationError),
-            triesWithoutProgress < Self.pauses.count
+            triesWithoutProgress < pauses.count
         else { throw failure }
-        let pause = Self.pauses[triesWithoutProgress]
+        let pause = pauses[triesWithoutProgress]
         triesWithoutProgress += 1
         do {
             try await Task.sleep(for: pause)

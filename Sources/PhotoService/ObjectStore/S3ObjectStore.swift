@@ -5,6 +5,8 @@ import S3
 /// Objects in a bucket.
 struct S3ObjectStore: ObjectStore {
     let client: S3Client
+    /// The pauses before a transfer that broke off is begun anew.
+    var transferPauses = S3Download.pauses
 
     func prepare() async throws(ObjectStoreError) {
         try await Self.call { () async throws(S3Error) in try await client.prepare() }
@@ -36,7 +38,7 @@ struct S3ObjectStore: ObjectStore {
     }
 
     func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject? {
-        try await S3Download.begin(client: client, key: key, range: range)
+        try await S3Download.begin(client: client, key: key, range: range, pauses: transferPauses)
     }
 
     func publicURL(

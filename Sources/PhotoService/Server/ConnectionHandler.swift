@@ -38,13 +38,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         self.meter = meter
         self.abandonment = abandonment
         self.logger = logger
-        state = ConnectionStateMachine(limits: limits, now: .now())
+        state = ConnectionStateMachine(limits: limits, now: abandonment.futureResult.eventLoop.now)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        meter.onRead = { [unowned self] in state.bytesRead(now: .now()) }
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        ticker = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
+        let eventLoop = context.eventLoop
+        meter.onRead = { [unowned self] in state.bytesRead(now: eventLoop.now) }
+        let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
+        ticker = eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
             let (handler, context) = bound.value
             handler.tick(context: context)
         }
@@ -63,9 +64,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !state.isLingering else { return }
+        guard !state.isLingering, !state.isDropping else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
+            guard state.takesRequest() else { return }
             // Whatever else a URL may hold is percent-encoded; what is not would not survive the way to the router.
             guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 return reject(context: context, with: .malformedRequest)
@@ -78,7 +80,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 isKeepAlive: isKeepAlive,
                 expectsContinue: expectsContinue,
                 isSafe: head.method == .GET || head.method == .HEAD,
-                now: .now()
+                now: context.eventLoop.now
             )
             do {
                 context.fireChannelRead(wrapInboundOut(.head(try HTTPRequest(received: head))))
@@ -89,7 +91,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             state.requestBody(bytes: buffer.readableBytes)
             context.fireChannelRead(wrapInboundOut(.body(buffer)))
         case .end(let trailers):
-            state.requestEnd(now: .now())
+            state.requestEnd(now: context.eventLoop.now)
             context.fireChannelRead(wrapInboundOut(.end(trailers.map { HTTPFields($0, splitCookie: false) })))
         }
     }
@@ -115,7 +117,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .end(let trailers):
             holdsHead = false
             context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
-            if state.responseEnd(now: .now()) == .linger { linger(context: context) }
+            if state.responseEnd(now: context.eventLoop.now) == .linger { linger(context: context) }
         }
     }
 
@@ -180,7 +182,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case ChannelEvent.inputClosed where state.isLingering: context.close(promise: nil)
         case ChannelEvent.inputClosed:
             isInputClosed = true
-            state.inputClosed(now: .now())
+            state.inputClosed(now: context.eventLoop.now)
             context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)
         }
@@ -189,8 +191,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func tick(context: ChannelHandlerContext) {
         // A channel that does not know is one that has just been closed.
         let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
-        state.socketTook(bytes: meter.bytesWritten - (unsent ?? 0), isAll: unsent ?? 0 == 0, now: .now())
-        switch state.tick(now: .now(), isReadPending: meter.isReadPending) {
+        state.socketTook(bytes: meter.bytesWritten - (unsent ?? 0), isAll: unsent ?? 0 == 0, now: context.eventLoop.now)
+        switch state.tick(now: context.eventLoop.now, isReadPending: meter.isReadPending) {
         case .none: break
         case .close: context.close(promise: nil)
         case .refuse: refuse(context: context, with: .bodyTooSlow)
@@ -223,14 +225,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
-        state.refused(now: .now())
+        state.refused(now: context.eventLoop.now)
         linger(context: context)
     }
 
     private func linger(context: ChannelHandlerContext) {
         context.flush()
         guard !isInputClosed else { return context.close(promise: nil) }
-        context.close(mode: .output).assumeIsolated().whenSuccess { [self] in state.outputClosed(now: .now()) }
+        let eventLoop = context.eventLoop
+        context.close(mode: .output).assumeIsolated().whenSuccess { [self] in
+            state.outputClosed(now: eventLoop.now)
+        }
         context.read()
     }
 }

@@ -49,6 +49,10 @@ struct ConnectionStateMachine {
     private var isSafe = false
     private var inputClosedSince: NIODeadline?
     private var bodyHasFailed = false
+    /// Whether an answer has said that the connection ends with it.
+    private var hasSaidClose = false
+    /// Whether what comes is dropped.
+    private(set) var isDropping = false
     /// Whether the answer to the last request has begun.
     private var isAnswering = false
     /// What the client had taken when it last took enough; nil while there is nothing for it to take.
@@ -71,6 +75,13 @@ struct ConnectionStateMachine {
 
     mutating func bytesRead(now: NIODeadline) {
         if case .idle = phase { phase = .readingHeader(since: now) }
+    }
+
+    /// Whether a request that begins is to be answered: none is that follows an answer which said that it is the last,
+    /// since the client sends it again over another connection.
+    mutating func takesRequest() -> Bool {
+        isDropping = isDropping || isLingering || hasSaidClose
+        return !isDropping
     }
 
     mutating func requestHead(isKeepAlive: Bool, expectsContinue: Bool, isSafe: Bool, now: NIODeadline) {
@@ -105,6 +116,7 @@ struct ConnectionStateMachine {
         guard requestsInProgress == 1 else { return false }
         isAnswering = true
         if case .readingBody = phase { isClosing = true }
+        hasSaidClose = hasSaidClose || isClosing
         return isClosing
     }
 

@@ -30,30 +30,48 @@ struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 .recvAllocator,
                 value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: Self.readBytesMax)
             )
-            var decoderLimits = NIOHTTPDecoderLimitConfiguration()
-            decoderLimits.maxHeaderFieldSize = limits.headerBytesMax
-            decoderLimits.maxHeaderListSize = limits.headerBytesMax
-            decoderLimits.maxHeaderFieldCount = limits.headerFieldsMax
-            let meter = SocketMeter()
-            let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(meter)
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false,
-                withErrorHandling: false,
-                withOutboundHeaderValidation: false,
-                withEncoderConfiguration: .init(),
-                withDecoderLimitConfiguration: decoderLimits
-            )
-            let abandonment = channel.eventLoop.makePromise(of: Void.self)
-            try pipeline.addHandler(
-                ConnectionHandler(limits: limits, meter: meter, abandonment: abandonment, logger: logger)
-            )
+            let abandonment = try Self.addHandlers(to: channel, limits: limits, logger: logger)
             let asyncChannel = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true)
             )
-            return Value(asyncChannel: asyncChannel, abandonment: abandonment.futureResult)
+            return Value(asyncChannel: asyncChannel, abandonment: abandonment)
         }
+    }
+
+    /// Makes a channel of bytes one of requests and answers; called on its event loop.
+    ///
+    /// - Parameters:
+    ///   - channel: The connection.
+    ///   - limits: How much and how long it may take, by the clock of its event loop.
+    ///   - logger: Told of what never reaches the router.
+    /// - Returns: Succeeds when the request that is being answered may be given up, and fails when the connection ends
+    ///   otherwise.
+    /// - Throws: What the channel throws that is closed already.
+    static func addHandlers(
+        to channel: any Channel,
+        limits: ConnectionLimits,
+        logger: Logger
+    ) throws -> EventLoopFuture<Void> {
+        var decoderLimits = NIOHTTPDecoderLimitConfiguration()
+        decoderLimits.maxHeaderFieldSize = limits.headerBytesMax
+        decoderLimits.maxHeaderListSize = limits.headerBytesMax
+        decoderLimits.maxHeaderFieldCount = limits.headerFieldsMax
+        let meter = SocketMeter()
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(meter)
+        try pipeline.configureHTTPServerPipeline(
+            withPipeliningAssistance: false,
+            withErrorHandling: false,
+            withOutboundHeaderValidation: false,
+            withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: decoderLimits
+        )
+        let abandonment = channel.eventLoop.makePromise(of: Void.self)
+        try pipeline.addHandler(
+            ConnectionHandler(limits: limits, meter: meter, abandonment: abandonment, logger: logger)
+        )
+        return abandonment.futureResult
     }
 
     /// Answers the connection's requests, on the thread of its socket.

@@ -7,6 +7,10 @@ import ServiceLifecycle
 struct MemoryTrimmer: Service {
     /// How often to look.
     let interval: Duration
+    /// How many bytes the C library keeps that nobody uses.
+    var freeBytes: @Sendable () -> Int = { mallinfo2().fordblks }
+    /// Gives them back.
+    var trim: @Sendable () -> Void = { _ = malloc_trim(0) }
 
     /// Less than this is not worth the pages that the next requests would have to ask for again.
     private static let freeBytesMin = 8 * 1024 * 1024
@@ -14,7 +18,7 @@ struct MemoryTrimmer: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                if mallinfo2().fordblks > Self.freeBytesMin { _ = malloc_trim(0) }
+                if freeBytes() > Self.freeBytesMin { trim() }
                 try? await Task.sleep(for: interval)
             }
         }

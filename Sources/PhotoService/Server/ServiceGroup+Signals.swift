@@ -3,9 +3,6 @@ package import ServiceLifecycle
 import UnixSignals
 
 extension ServiceGroup {
-    /// How long running requests may take to finish once a process is told to stop; platforms kill it after 30 s.
-    private static let shutdownTimeout: Duration = .seconds(25)
-
     /// Runs services until one ends, or until SIGTERM or SIGINT asks for a graceful shutdown.
     ///
     /// - Parameters:
@@ -13,6 +10,26 @@ extension ServiceGroup {
     ///   - logger: Where the group reports to.
     /// - Throws: What a service throws.
     package static func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
+        try await ServiceGroup(configuration: .untilSignal(services, logger: logger)).run()
+    }
+}
+
+extension ServiceGroupConfiguration {
+    /// How long running requests may take to finish once a process is told to stop; platforms kill it after 30 s.
+    static let shutdownTimeout: Duration = .seconds(25)
+
+    /// What a process does that is told to stop: no more is begun, what runs has some time, and then it is cancelled.
+    ///
+    /// - Parameters:
+    ///   - services: The services, those that others need first.
+    ///   - logger: Where the group reports to.
+    ///   - shutdownTimeout: How long running requests may take.
+    /// - Returns: The configuration of a group.
+    static func untilSignal(
+        _ services: [any Service],
+        logger: Logger,
+        shutdownTimeout: Duration = shutdownTimeout
+    ) -> ServiceGroupConfiguration {
         var configuration = ServiceGroupConfiguration(
             services: services.map { service in
                 .init(
@@ -25,6 +42,6 @@ extension ServiceGroup {
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = shutdownTimeout
-        try await ServiceGroup(configuration: configuration).run()
+        return configuration
     }
 }

@@ -79,13 +79,15 @@ struct FailoverTests {
 
     /// Where the client is once it is anywhere again.
     private func settled(_ client: PostgresClient) async throws -> String {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while true {
+        var folder: String?
+        try await poll("the client is connected") {
             do {
-                return try await dataDirectory(client)
-            } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now < deadline {
-                try await Task.sleep(for: .milliseconds(50))
+                folder = try await dataDirectory(client)
+                return true
+            } catch let error as PostgresError where error.isUnavailable {
+                return false
             }
         }
+        return try #require(folder)
     }
 }

@@ -16,58 +16,43 @@ struct ProxiedPhotoTests {
     private func withPhoto(
         _ image: Data,
         adjust: @Sendable (inout PhotoService) -> Void = { _ in },
-        _ body: @Sendable (TestService, RcloneServer, UploadedPhoto) async throws -> Void
+        _ body: @Sendable (TestService, RcloneServer, StoredPhoto) async throws -> Void
     ) async throws {
         try await TestService.run(store: .ownS3, settings: ["PHOTO_DELIVERY": "proxy"], adjust: adjust) { service in
-            guard case .s3(let server, _) = service.objects else { return }
-            let photo = try await service.uploadedPhoto()
-            // An upload of so many bytes takes a debug build its time.
-            try service.objects.write(image, key: photo.randomID)
-            try await service.postgres.execute("UPDATE photos SET byte_count = \(image.count)")
-            try await body(service, server, photo)
+            try await body(service, try service.ownServer, try await service.addPhoto(image))
         }
     }
 
-    /// How many connections of this process to the bucket are open.
+    /// How many connections to the bucket are open.
     private static func connections(to server: RcloneServer) throws -> Int {
-        let port = try #require(server.endpoint.split(separator: ":").last.flatMap { Int($0) })
-        let suffix = ":" + String(format: "%04X", port)
-        let file = try #require(FileHandle(forReadingAtPath: "/proc/self/net/tcp"))
-        // The system gives a page of it at a time, and no length.
-        var table = Data()
-        while let page = try file.read(upToCount: 1 << 16), !page.isEmpty { table += page }
-        let lines = String(decoding: table, as: UTF8.self).split(separator: "\n")
-        return lines.count { line in
-            let columns = line.split(separator: " ")
-            return columns.count > 3 && columns[2].hasSuffix(suffix) && columns[3] == "01"
-        }
+        try SocketTable.openCount(to: try #require(server.endpoint.split(separator: ":").last.flatMap { Int($0) }))
     }
 
-    private static func get(_ photo: UploadedPhoto) -> String {
+    private static func get(_ photo: StoredPhoto) -> String {
         "GET \(photo.target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
     }
 
-    @Test("A bucket that is down, or halted, before the first byte is a 503 within 5 s", arguments: [true, false])
+    @Test("A bucket that is down, or halted, before the first byte is a 503", arguments: [true, false])
     func noFirstByte(isKilled: Bool) async throws {
-        try await withPhoto(TestImage.jpeg) { service, server, photo in
+        try await withPhoto(TestImage.jpeg, adjust: { $0.storeDeadlines = .short }) { service, server, photo in
             if isKilled { server.kill() } else { server.suspend() }
             for (method, headers) in [("GET", []), ("GET", [("Range", "bytes=1-2")]), ("HEAD", [])] {
-                let start = ContinuousClock.now
                 let answer = try await service.check(
                     Scenario("down", "\(method) \(photo.target)", headers: headers, status: 503)
                 )
                 #expect(answer.headers["retry-after"] == "5")
-                #expect(ContinuousClock.now - start < outageAnswerMax)
             }
             server.resume()
             if isKilled { try await server.restart() }
-            #expect(try await service.send("GET", photo.target).body == TestImage.jpeg)
+            try await poll("the photo comes again") {
+                try await service.send("GET", photo.target).body == TestImage.jpeg
+            }
         }
     }
 
     @Test("A bucket that dies in the middle ends the connection: what came is no whole photo, and only what was taken")
     func diesInTheMiddle() async throws {
-        try await withPhoto(Self.image) { service, server, photo in
+        try await withPhoto(Self.image, adjust: { $0.transferPauses = [.milliseconds(10)] }) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
                 try await connection.send(Self.get(photo))
                 var received = try await connection.readSome()
@@ -86,7 +71,7 @@ struct ProxiedPhotoTests {
 
     @Test("A transfer that broke off goes on where it was")
     func goesOn() async throws {
-        try await withPhoto(Self.image) { service, server, photo in
+        try await withPhoto(Self.image, adjust: Self.tryLong) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
                 try await connection.send(Self.get(photo))
                 let start = try await connection.readSome()
@@ -101,7 +86,7 @@ struct ProxiedPhotoTests {
 
     @Test("What was changed meanwhile is not put behind what came before")
     func changedMeanwhile() async throws {
-        try await withPhoto(Self.image) { service, server, photo in
+        try await withPhoto(Self.image, adjust: Self.tryLong) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
                 try await connection.send(Self.get(photo))
                 let start = try await connection.readSome()
@@ -128,36 +113,29 @@ struct ProxiedPhotoTests {
         }
     }
 
-    @Test(
-        "A client that reads steadily but slowly gets all of its photo, one that stops is dropped",
-        arguments: [true, false]
-    )
-    func slow(reads: Bool) async throws {
+    @Test("A client that stops to read is dropped, and the transfer from the bucket with it")
+    func stops() async throws {
         try await withPhoto(
             Self.image,
             adjust: {
-                $0.limits.writeTimeout = .seconds(3)
-                $0.limits.tick = .milliseconds(50)
+                $0.limits.writeTimeout = .milliseconds(100)
+                $0.limits.tick = .milliseconds(10)
             }
         ) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
                 try await connection.send(Self.get(photo))
-                guard reads else {
-                    try await poll("the transfer has begun") { try Self.connections(to: server) > 0 }
-                    try await poll("the client was dropped") { try Self.connections(to: server) == 0 }
-                    return
-                }
-                var received = Data()
-                let start = ContinuousClock.now
-                while ContinuousClock.now - start < .seconds(8) {
-                    received += try await connection.readSome()
-                    // Not slower: a system with large buffers takes no more before a sixteenth of them is free.
-                    try await Task.sleep(for: .milliseconds(20))
-                }
-                let isSame = try await connection.readPhoto(received, of: Self.image.count) == Self.image
-                #expect(isSame, "\(service.log.text.suffix(1000))")
+                var received = try await connection.readSome()
+                #expect(received.starts(with: Data("HTTP/1.1 200".utf8)))
+                try await poll("the transfer has ended") { try Self.connections(to: server) == 0 }
+                received += (try? await connection.readToEnd()) ?? Data()
+                #expect(received.count < Self.image.count)
             }
         }
+    }
+
+    /// Waits for a bucket that is down as long as a busy machine takes to start it.
+    private static func tryLong(_ service: inout PhotoService) {
+        service.transferPauses = Array(repeating: .milliseconds(20), count: 3_000)
     }
 }
 

@@ -39,8 +39,12 @@ struct FormParametersTests {
 
     @Test("As many pairs as the limit are taken, and not one more")
     func limit() throws {
-        let most = (0..<FormParameters.pairCountMax).map { "p\($0)=x" }.joined(separator: "&")
-        #expect(try FormParameters.parse(Array(most.utf8)).count == FormParameters.pairCountMax)
-        #expect(throws: ServiceError.tooManyParameters) { try FormParameters.parse(Array("\(most)&q=x".utf8)) }
+        let most = (0..<256).map { "p\($0)=x" }.joined(separator: "&")
+        #expect(try FormParameters.parse(Array(most.utf8)).count == 256)
+        for further in ["q=x", "p0=x", "q", "=", "%"] {
+            #expect(throws: ServiceError.tooManyParameters) {
+                try FormParameters.parse(Array("\(most)&\(further)".utf8))
+            }
+        }
     }
 }

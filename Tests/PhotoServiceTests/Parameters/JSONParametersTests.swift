@@ -37,11 +37,31 @@ struct JSONParametersTests {
         arguments: [
             "{", "}", #"{"a"}"#, #"{"a":}"#, #"{"a":"x}"#, #"{'a':'x'}"#, #"{"a":"x"}{"#, "a=x",
             #"{"full_name":"Ada "Countess" Lovelace"}"#, #"{"a":"\ud83d"}"#, #"{"a":"\x"}"#, #"{"a":01}"#, " ",
-            String(repeating: "[", count: 200_000), String(repeating: #"{"a":"#, count: 40_000),
         ]
     )
     func malformed(text: String) {
         #expect(throws: ServiceError.malformedJSON) { try JSONParameters.parse(ByteBuffer(string: text)) }
+    }
+
+    @Test("What is nested without end is malformed, and deep nesting crashes nothing")
+    func nesting() throws {
+        for opening in ["[", #"{"a":"#] {
+            let text = String(repeating: opening, count: 256 * 1024 / opening.utf8.count)
+            #expect(throws: ServiceError.malformedJSON) { try JSONParameters.parse(ByteBuffer(string: text)) }
+        }
+        let closed = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        #expect(throws: ServiceError.malformedJSON) { try JSONParameters.parse(ByteBuffer(string: closed)) }
+        let flat = #"{"a":\#(String(repeating: "[", count: 100))\#(String(repeating: "]", count: 100)),"b":"x"}"#
+        #expect(try JSONParameters.parse(ByteBuffer(string: flat)) == ["b": "x"])
+    }
+
+    @Test("As many members as the limit are taken, and not one more")
+    func limit() throws {
+        func members(_ count: Int) -> ByteBuffer {
+            ByteBuffer(string: "{\((0..<count).map { "\"p\($0)\":1" }.joined(separator: ","))}")
+        }
+        #expect(try JSONParameters.parse(members(256)).count == 256)
+        #expect(throws: ServiceError.tooManyParameters) { try JSONParameters.parse(members(257)) }
     }
 
     @Test("Bytes that are not UTF-8 are malformed")

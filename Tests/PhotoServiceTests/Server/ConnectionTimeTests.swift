@@ -44,8 +44,8 @@ struct ConnectionTimeTests {
 
     @Test("An idle connection is closed at its limit")
     mutating func idle() {
-        #expect(tick(limits.idleTimeout - justBefore) == .none)
-        #expect(tick(limits.idleTimeout) == .close)
+        #expect(tick(TimeAmount.seconds(60) - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(60)) == .close)
     }
 
     @Test("The idle time of a used connection counts from its last answer")
@@ -53,8 +53,8 @@ struct ConnectionTimeTests {
         beginBody()
         machine.requestEnd(now: start)
         _ = machine.responseEnd(now: start + .seconds(10))
-        #expect(tick(limits.idleTimeout + .seconds(10) - justBefore) == .none)
-        #expect(tick(limits.idleTimeout + .seconds(10)) == .close)
+        #expect(tick(TimeAmount.seconds(60) + .seconds(10) - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(60) + .seconds(10)) == .close)
     }
 
     @Test(
@@ -69,7 +69,7 @@ struct ConnectionTimeTests {
         #expect(machine.isAbandonable == isSafe)
         machine.inputClosed(now: start + .seconds(10))
         machine.inputClosed(now: start + .seconds(11))
-        let end = .seconds(10) + limits.halfClosedTimeout
+        let end = .seconds(10) + TimeAmount.seconds(2)
         #expect(tick(end - justBefore) == .none)
         #expect(tick(end) == (isSafe ? .abandon : .none))
     }
@@ -77,42 +77,42 @@ struct ConnectionTimeTests {
     @Test("A header that is not complete at its limit is refused, however its bytes trickle")
     mutating func header() {
         machine.bytesRead(now: start)
-        machine.bytesRead(now: start + limits.headerTimeout - justBefore)
-        #expect(tick(limits.headerTimeout - justBefore) == .none)
-        #expect(tick(limits.headerTimeout) == .refuse)
+        machine.bytesRead(now: start + TimeAmount.seconds(20) - justBefore)
+        #expect(tick(TimeAmount.seconds(20) - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(20)) == .refuse)
     }
 
     @Test("A body that brings a byte too few within the window is failed")
     mutating func slowBody() {
         beginBody()
-        machine.requestBody(bytes: limits.bodyBytesPerWindowMin - 1)
-        #expect(tick(limits.bodyWindow - justBefore) == .none)
-        #expect(tick(limits.bodyWindow) == .failBody)
+        machine.requestBody(bytes: 3 * 1024 - 1)
+        #expect(tick(TimeAmount.seconds(12) - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(12)) == .failBody)
     }
 
     @Test("A body that brings just enough within each window goes on")
     mutating func steadyBody() {
         beginBody()
         for window in 1...10 {
-            machine.requestBody(bytes: limits.bodyBytesPerWindowMin)
-            #expect(tick(limits.bodyWindow * window) == .none)
+            machine.requestBody(bytes: 3 * 1024)
+            #expect(tick(TimeAmount.seconds(12) * window) == .none)
         }
     }
 
     @Test("A body that was failed and that nobody answers for is closed a window later")
     mutating func failedBody() {
         beginBody()
-        #expect(tick(limits.bodyWindow) == .failBody)
-        #expect(tick(limits.bodyWindow * 2 - justBefore) == .none)
-        #expect(tick(limits.bodyWindow * 2) == .close)
+        #expect(tick(TimeAmount.seconds(12)) == .failBody)
+        #expect(tick(TimeAmount.seconds(12) * 2 - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(12) * 2) == .close)
     }
 
     @Test("A body is not slow while the server is not ready to read it")
     mutating func busyServer() {
         beginBody()
-        #expect(tick(limits.bodyWindow * 3, isReadPending: false) == .none)
-        #expect(tick(limits.bodyWindow * 4 - justBefore) == .none)
-        #expect(tick(limits.bodyWindow * 4) == .failBody)
+        #expect(tick(TimeAmount.seconds(12) * 3, isReadPending: false) == .none)
+        #expect(tick(TimeAmount.seconds(12) * 4 - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(12) * 4) == .failBody)
     }
 
     @Test("An answer may take as long as it takes")
@@ -127,8 +127,8 @@ struct ConnectionTimeTests {
         beginBody()
         machine.requestEnd(now: start)
         machine.socketTook(bytes: 100, isAll: false, now: start)
-        #expect(tick(limits.writeTimeout - justBefore) == .none)
-        #expect(tick(limits.writeTimeout) == .close)
+        #expect(tick(TimeAmount.seconds(25) - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(25)) == .close)
     }
 
     @Test("A client that takes a byte too little of its answer within the limit is dropped, one that takes enough not")
@@ -138,14 +138,14 @@ struct ConnectionTimeTests {
         var taken = 100
         machine.socketTook(bytes: taken, isAll: false, now: start)
         for round in 1...10 {
-            taken += limits.writtenBytesPerTimeoutMin
-            machine.socketTook(bytes: taken, isAll: false, now: start + limits.writeTimeout * round - justBefore)
-            #expect(tick(limits.writeTimeout * round - justBefore) == .none)
+            taken += 16 * 1024
+            machine.socketTook(bytes: taken, isAll: false, now: start + TimeAmount.seconds(25) * round - justBefore)
+            #expect(tick(TimeAmount.seconds(25) * round - justBefore) == .none)
         }
-        let last = limits.writeTimeout * 10 - justBefore
-        machine.socketTook(bytes: taken + limits.writtenBytesPerTimeoutMin - 1, isAll: false, now: start + last)
-        #expect(tick(last + limits.writeTimeout - justBefore) == .none)
-        #expect(tick(last + limits.writeTimeout) == .close)
+        let last = TimeAmount.seconds(25) * 10 - justBefore
+        machine.socketTook(bytes: taken + 16 * 1024 - 1, isAll: false, now: start + last)
+        #expect(tick(last + TimeAmount.seconds(25) - justBefore) == .none)
+        #expect(tick(last + TimeAmount.seconds(25)) == .close)
     }
 
     @Test("A client that took all of an answer has the whole time for the next")
@@ -154,10 +154,10 @@ struct ConnectionTimeTests {
         machine.requestEnd(now: start)
         machine.socketTook(bytes: 100, isAll: false, now: start)
         machine.socketTook(bytes: 200, isAll: true, now: start + .seconds(10))
-        #expect(tick(limits.writeTimeout * 2) == .none)
-        machine.socketTook(bytes: 200, isAll: false, now: start + limits.writeTimeout * 2)
-        #expect(tick(limits.writeTimeout * 3 - justBefore) == .none)
-        #expect(tick(limits.writeTimeout * 3) == .close)
+        #expect(tick(TimeAmount.seconds(25) * 2) == .none)
+        machine.socketTook(bytes: 200, isAll: false, now: start + TimeAmount.seconds(25) * 2)
+        #expect(tick(TimeAmount.seconds(25) * 3 - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(25) * 3) == .close)
     }
 
     @Test("An answer that has begun is not given up because the client closed its side")
@@ -166,7 +166,7 @@ struct ConnectionTimeTests {
         machine.requestEnd(now: start)
         machine.inputClosed(now: start)
         _ = machine.responseHead()
-        #expect(tick(limits.halfClosedTimeout * 2) == .none)
+        #expect(tick(TimeAmount.seconds(2) * 2) == .none)
         #expect(machine.isAbandonable)
     }
 
@@ -175,8 +175,8 @@ struct ConnectionTimeTests {
         machine.bytesRead(now: start)
         machine.refused(now: start)
         machine.outputClosed(now: start + .seconds(10))
-        #expect(tick(limits.lingerTimeout + .seconds(10) - justBefore) == .none)
-        #expect(tick(limits.lingerTimeout + .seconds(10)) == .close)
+        #expect(tick(TimeAmount.seconds(5) + .seconds(10) - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(5) + .seconds(10)) == .close)
     }
 
     @Test("A last answer that is still on its way has the time of any other")
@@ -184,8 +184,8 @@ struct ConnectionTimeTests {
         machine.bytesRead(now: start)
         machine.refused(now: start)
         machine.socketTook(bytes: 0, isAll: false, now: start)
-        #expect(tick(limits.writeTimeout - justBefore) == .none)
-        #expect(tick(limits.writeTimeout) == .close)
+        #expect(tick(TimeAmount.seconds(25) - justBefore) == .none)
+        #expect(tick(TimeAmount.seconds(25)) == .close)
     }
 
     @Test("Only the end of a last answer begins the time for what follows")
@@ -194,8 +194,14 @@ struct ConnectionTimeTests {
         #expect(machine.phase == .idle(since: start))
     }
 
-    @Test("A slow client is gone within 30 seconds with the limits as they are")
+    @Test("The limits are those that are documented, and a slow client is gone within 30 seconds")
     func limitsAsTheyAre() {
+        #expect(limits.headerBytesMax == 16_384 && limits.headerFieldsMax == 100)
+        #expect(limits.idleTimeout == .seconds(60) && limits.headerTimeout == .seconds(20))
+        #expect(limits.bodyWindow == .seconds(12) && limits.bodyBytesPerWindowMin == 3_072)
+        #expect(limits.writeTimeout == .seconds(25) && limits.writtenBytesPerTimeoutMin == 16_384)
+        #expect(limits.lingerTimeout == .seconds(5) && limits.halfClosedTimeout == .seconds(2))
+        #expect(limits.tick == .seconds(2))
         #expect(limits.headerTimeout + limits.tick + limits.lingerTimeout <= .seconds(30))
         #expect(limits.bodyWindow + limits.tick + limits.lingerTimeout <= .seconds(30))
         #expect(limits.writeTimeout + limits.tick <= .seconds(30))

@@ -20,11 +20,9 @@ struct ShutdownTests {
                     // An answered request proves that the connection before it was accepted, too.
                     let answer = try await service.send("GET", "/")
                     #expect(answer.status == 200)
-                    let start = ContinuousClock.now
                     await service.beginShutdown()
                     let rest = try await silent.readToEnd()
                     #expect(rest.isEmpty)
-                    #expect(ContinuousClock.now - start < .seconds(10))
                 }
                 #expect(try await used.readToEnd().isEmpty)
             }

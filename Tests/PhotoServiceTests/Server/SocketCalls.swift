@@ -7,15 +7,6 @@ import Testing
 
 @testable import PhotoService
 
-/// Limits that are short enough to wait for, and long enough for a busy machine.
-func shortLimits(_ service: inout PhotoService) {
-    service.limits.headerTimeout = .seconds(4)
-    service.limits.bodyWindow = .seconds(5)
-    service.limits.bodyBytesPerWindowMin = 3000
-    service.limits.lingerTimeout = .seconds(3)
-    service.limits.tick = .milliseconds(50)
-}
-
 extension RawConnection {
     /// Reads one answer and checks that it is a refusal in the contract's form.
     @discardableResult
@@ -38,20 +29,6 @@ extension RawConnection {
             #expect(try await readToEnd().isEmpty, sourceLocation: sourceLocation)
         }
         return answer
-    }
-
-    /// Sends the head of an upload.
-    func sendUploadHead(token: String, _ fields: String...) async throws {
-        try await send(
-            """
-            POST /api/upload_photo HTTP/1.1\r
-            Host: localhost\r
-            Authorization: Token token=\(token)\r
-            Content-Type: multipart/form-data; boundary=\(TestMultipart.boundary)\r
-            \(fields.map { "\($0)\r\n" }.joined())\r
-
-            """
-        )
     }
 }
 

@@ -138,6 +138,50 @@ struct UploadOnTheWireTests {
         }
     }
 
+    /// A body's beginning that is over a limit, though its end has not come and never comes.
+    enum Endless: CaseIterable {
+        case file, preamble, field, epilogue
+
+        /// The limit is 1,000,000 bytes for a photo, and 524,288 more for all around it.
+        var beginning: Data {
+            let part = "--\(TestMultipart.boundary)\r\nContent-Disposition: form-data; name=a\r\n\r\n"
+            switch self {
+            case .file:
+                let body = TestMultipart.body(image: TestImage.png(bytes: 1_000_500), title: "A")
+                return body.prefix(1_000_400)
+            case .preamble: return Data(repeating: 0x20, count: 100_000)
+            case .field: return Data(part.utf8) + Data(repeating: 0x61, count: 100_000)
+            case .epilogue:
+                let body = TestMultipart.body(image: TestImage.jpeg, title: "A")
+                return body + Data(repeating: 0x20, count: 1_524_289 - body.count)
+            }
+        }
+
+        /// What announces 100,000 bytes more than come; the length of a body that is too long is refused at once.
+        var framings: [String] {
+            let chunked = "Transfer-Encoding: chunked"
+            return self == .epilogue ? [chunked] : [chunked, "Content-Length: \(beginning.count + 100_000)"]
+        }
+    }
+
+    @Test("An upload is refused as soon as it is over its limit, before the rest has come", arguments: Endless.allCases)
+    func endless(body: Endless) async throws {
+        try await withToken { service, token in
+            let bytes = body.beginning
+            for framing in body.framings {
+                try await RawConnection.open(port: service.port) { connection in
+                    try await connection.sendUploadHead(token: token, framing)
+                    if framing.contains("chunked") {
+                        try await connection.send("\(String(bytes.count + 100_000, radix: 16))\r\n")
+                    }
+                    try await connection.send(bytes)
+                    try await connection.expectRefusal(413, about: framing)
+                }
+            }
+            try await service.expectNothingStored()
+        }
+    }
+
     @Test("A chunked body that is no chunked body is refused")
     func badChunks() async throws {
         try await withToken { service, token in
@@ -152,24 +196,46 @@ struct UploadOnTheWireTests {
         }
     }
 
-    @Test("A parameter body over its limit is refused, announced or not")
+    @Test("A parameter body over its limit is refused, announced or not, before its end has come")
     func largeParameters() async throws {
         try await TestService.run { service in
-            let size = RequestParameters.bodyBytesMax + 1
-            let chunk = "\(String(size, radix: 16))\r\n\(String(repeating: "a", count: size))\r\n0\r\n\r\n"
-            for type in ["application/json", "application/x-www-form-urlencoded"] {
+            let size = 256 * 1024 + 1
+            let chunk = "\(String(size + 1000, radix: 16))\r\n\(String(repeating: "a", count: size))"
+            let multipart = "multipart/form-data; boundary=x"
+            for type in ["application/json", "application/x-www-form-urlencoded", multipart] {
                 for (framing, body) in [("Content-Length: \(size)", ""), ("Transfer-Encoding: chunked", chunk)] {
                     try await RawConnection.open(port: service.port) { connection in
                         try await connection.send(
                             "POST /api/signup HTTP/1.1\r\nHost: localhost\r\nAuthorization: \(TestService.basic)\r\n"
                                 + "Content-Type: \(type)\r\n\(framing)\r\n\r\n\(body)"
                         )
-                        let answer = try await connection.expectRefusal(413, about: framing, closes: false)
+                        let answer = try await connection.expectRefusal(413, about: framing)
                         #expect(answer.message == "The request is too large")
                     }
                 }
             }
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
+        }
+    }
+
+    @Test("A parameter body at its limit is read", arguments: [256 * 1024, 256 * 1024 + 1])
+    func parametersAtTheLimit(size: Int) async throws {
+        try await TestService.run { service in
+            let start = "email=nobody@example.com&password="
+            let body = start + String(repeating: "a", count: size - start.utf8.count)
+            for isChunked in [false, true] {
+                try await RawConnection.open(port: service.port) { connection in
+                    let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(size)"
+                    try await connection.send(
+                        "POST /api/signin HTTP/1.1\r\nHost: localhost\r\nAuthorization: \(TestService.basic)\r\n"
+                            + "Content-Type: application/x-www-form-urlencoded\r\n\(framing)\r\n\r\n"
+                    )
+                    let chunk = "\(String(size, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+                    try await connection.send(isChunked ? chunk : body)
+                    let answer = try #require(try await connection.readResponse())
+                    #expect((answer.status == 413) == (size > 256 * 1024), "\(answer.text)")
+                }
+            }
         }
     }
 }

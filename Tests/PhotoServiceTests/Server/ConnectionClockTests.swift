@@ -1,0 +1,203 @@
+import HTTPTypes
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+/// The limits as they are in use, by a clock that the test moves.
+@Suite("A connection, by a clock of its own")
+struct ConnectionClockTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    /// A refusal of the layers below the router, or what is wrong with it.
+    private func expectRefusal(
+        _ status: Int,
+        _ text: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(text.hasPrefix("HTTP/1.1 \(status) "), "\(text)", sourceLocation: sourceLocation)
+        #expect(text.hasSuffix("}") && text.contains("{\"status\":\(status),"), sourceLocation: sourceLocation)
+        for field in ["content-type: application/json; charset=utf-8", "x-content-type-options: nosniff"] {
+            #expect(text.contains("\r\n\(field)\r\n"), "\(field)", sourceLocation: sourceLocation)
+        }
+        #expect(text.contains("\r\nconnection: close\r\n"), sourceLocation: sourceLocation)
+        #expect(text.contains(/\r\nx-request-id: [0-9a-f]{32}\r\n/), sourceLocation: sourceLocation)
+    }
+
+    @Test("A connection without a request is closed after 60 s, used or not", arguments: [false, true])
+    func idle(isUsed: Bool) throws {
+        let connection = try EmbeddedConnection()
+        if isUsed {
+            connection.wait(30)
+            connection.receive(Self.get)
+            connection.answer()
+            #expect(try connection.taken().hasPrefix("HTTP/1.1 200 "))
+        }
+        connection.wait(59)
+        #expect(connection.isOpen)
+        connection.wait(1)
+        #expect(!connection.isOpen)
+        #expect(try connection.taken().isEmpty)
+    }
+
+    @Test("A header that trickles in is refused after 20 s")
+    func tricklingHeader() throws {
+        let connection = try EmbeddedConnection()
+        for byte in "GET / HTTP/1.1\r\nX-Slow".prefix(19) {
+            connection.receive(String(byte))
+            connection.wait(1)
+        }
+        #expect(try connection.taken().isEmpty)
+        connection.wait(1)
+        expectRefusal(408, try connection.taken())
+        #expect(connection.log.entries.count { $0.contains("status=408") && $0.contains("route=none") } == 1)
+        #expect(connection.isOutputClosed)
+        connection.receive("x")
+        connection.wait(4)
+        #expect(connection.isOpen, "what still comes is dropped for 5 s, so that the client sees the answer")
+        connection.wait(2)
+        #expect(!connection.isOpen)
+        #expect(try connection.parts().isEmpty)
+    }
+
+    @Test("A body that is silent for 12 s fails, and the answer to it is the last", arguments: [0, 1, 3 * 1024 - 1])
+    func silentBody(bytes: Int) throws {
+        let connection = try EmbeddedConnection()
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+        connection.receive(String(repeating: "x", count: bytes))
+        connection.wait(11)
+        #expect(connection.failure == nil)
+        connection.wait(1)
+        #expect(connection.failure is SlowRequestError)
+        connection.answer(.requestTimeout)
+        #expect(try connection.taken().contains("\r\nconnection: close\r\n"))
+        #expect(connection.isOutputClosed)
+        connection.wait(6)
+        #expect(!connection.isOpen)
+    }
+
+    @Test("A body that nobody answers for is closed 12 s after it failed")
+    func unansweredBody() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+        connection.wait(23)
+        #expect(connection.failure is SlowRequestError && connection.isOpen)
+        connection.wait(1)
+        #expect(!connection.isOpen)
+    }
+
+    @Test("A body that brings 3 KiB every 12 s may take as long as it needs")
+    func steadyBody() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(100 * 3 * 1024)\r\n\r\n")
+        for _ in 0..<100 {
+            connection.wait(12 - 1)
+            connection.receive(String(repeating: "x", count: 3 * 1024))
+            connection.wait(1)
+        }
+        #expect(connection.failure == nil)
+        connection.answer()
+        #expect(try connection.taken().hasPrefix("HTTP/1.1 200 "))
+        #expect(connection.isOpen && !connection.isOutputClosed)
+    }
+
+    @Test("Nobody is slow while the server does not read")
+    func busyServer() throws {
+        let connection = try EmbeddedConnection()
+        connection.isServerReading = false
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+        connection.wait(600)
+        #expect(connection.failure == nil && connection.isOpen)
+        connection.read()
+        connection.wait(11)
+        #expect(connection.failure == nil)
+        connection.wait(2)
+        #expect(connection.failure is SlowRequestError)
+    }
+
+    @Test("A client that takes nothing of its answer is dropped within 30 s", arguments: [1, 100_000])
+    func unreadAnswer(length: Int) throws {
+        let connection = try EmbeddedConnection()
+        connection.stopTaking()
+        connection.receive(Self.get)
+        connection.beginAnswer(length: length)
+        connection.write(String(repeating: "x", count: length))
+        connection.wait(25)
+        #expect(connection.isOpen)
+        connection.wait(5)
+        #expect(!connection.isOpen)
+    }
+
+    @Test("A client that takes 16 KiB every 24 s gets all of its answer, one that takes a byte less is dropped")
+    func slowReader() throws {
+        for (step, isOpen) in [(16 * 1024, true), (16 * 1024 - 1, false)] {
+            let connection = try EmbeddedConnection()
+            let piece = String(repeating: "x", count: step)
+            connection.stopTaking()
+            connection.receive(Self.get)
+            connection.beginAnswer(length: 100 * 16 * 1024)
+            connection.write(piece)
+            connection.wait(2)
+            for _ in 0..<20 where connection.isOpen {
+                connection.takeAll()
+                connection.write(piece)
+                connection.wait(24)
+            }
+            #expect(connection.isOpen == isOpen, "\(step)")
+        }
+    }
+
+    @Test("A last answer has the time of any other, and what follows it 5 s more")
+    func slowlyTakenLastAnswer() throws {
+        let connection = try EmbeddedConnection()
+        connection.stopTaking()
+        connection.receive("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        connection.answer(body: "hello")
+        connection.wait(20)
+        #expect(connection.isOpen && !connection.isOutputClosed)
+        connection.takeAll()
+        #expect(try connection.taken().hasSuffix("\r\n\r\nhello"))
+        #expect(connection.isOutputClosed)
+        connection.wait(4)
+        #expect(connection.isOpen)
+        connection.wait(2)
+        #expect(!connection.isOpen)
+    }
+
+    @Test(
+        "What only reads is given up 2 s after the client closed its side, what writes never",
+        arguments: [("GET", true), ("HEAD", true), ("POST", false), ("DELETE", false)]
+    )
+    func halfClosed(method: String, isGivenUp: Bool) throws {
+        let connection = try EmbeddedConnection()
+        connection.receive("\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+        connection.wait(30)
+        connection.finish()
+        #expect(!connection.isAbandoned)
+        connection.wait(4)
+        #expect(connection.isAbandoned == isGivenUp)
+        connection.wait(60)
+        #expect(connection.isAbandoned == isGivenUp)
+        #expect(connection.isOpen)
+    }
+
+    @Test("A client that closes its side and reads on gets an answer that has begun, however long that takes")
+    func halfClosedReader() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive(Self.get)
+        connection.beginAnswer(length: 10)
+        connection.write("hello")
+        connection.finish()
+        connection.wait(600)
+        #expect(!connection.isAbandoned && connection.isOpen)
+    }
+
+    @Test("What only reads is given up at once when the connection ends", arguments: [("GET", true), ("POST", false)])
+    func left(method: String, isGivenUp: Bool) throws {
+        let connection = try EmbeddedConnection()
+        connection.receive("\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+        connection.leave()
+        #expect(connection.isAbandoned == isGivenUp)
+    }
+}

@@ -1,0 +1,80 @@
+import DatabaseTestSupport
+import Foundation
+import Postgres
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import PhotoService
+
+/// With the time limits that are in use.
+@Suite("The database goes away, in real time", .timeLimit(.minutes(4)), .serialized)
+struct DatabaseOutageSoakTests {
+    /// Sends every call at once, several times each, and expects all to be refused in time.
+    private func expectRefusals(_ service: TestService, _ client: OutageCalls) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for call in try client.all() {
+                for _ in 0..<3 {
+                    tasks.addTask {
+                        let start = ContinuousClock.now
+                        let answer = try await call.send()
+                        #expect(answer.status == 503, "\(call.name): \(answer.text)")
+                        #expect(answer.json["status"] as? Int == 503, "\(call.name)")
+                        #expect(answer.message?.isEmpty == false, "\(call.name)")
+                        #expect(answer.headers["retry-after"] == "5", "\(call.name)")
+                        #expect(ContinuousClock.now - start < outageAnswerMax, "\(call.name)")
+                    }
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        #expect(try await service.send("GET", "/").status == 200)
+        #expect(service.objects.keys() == [client.randomID])
+    }
+
+    private func run(
+        _ store: TestStore,
+        _ body: @Sendable (OwnCluster, TestService, OutageCalls) async throws -> Void
+    ) async throws {
+        try await OwnCluster.use { cluster in
+            try await TestService.run(databaseURL: cluster.url, store: store, settings: ["RATE_LIMITS": "on"]) {
+                service in
+                try await body(cluster, service, OutageCalls(service))
+            }
+        }
+    }
+
+    @Test(
+        "Killed, every call is refused in JSON within 5 s, and works within 5 s of its return",
+        arguments: TestStore.allCases
+    )
+    func killed(store: TestStore) async throws {
+        try await run(store) { cluster, service, client in
+            try await cluster.kill()
+            try await expectRefusals(service, client)
+            try await cluster.start()
+            try await poll("the service works again by itself", within: .seconds(5)) {
+                try await service.list(token: client.token).status == 200
+            }
+            for call in try client.all() {
+                let answer = try await call.send()
+                let expected = call.name == "photo" && store == .s3 ? 302 : 200
+                #expect(answer.status == expected, "\(call.name): \(answer.text)")
+            }
+        }
+    }
+
+    @Test("Halted, every call is refused in JSON within 5 s, and answered within 5 s of its return")
+    func halted() async throws {
+        try await run(.disk) { cluster, service, client in
+            try cluster.suspend()
+            // The second round finds no connection left in the pool.
+            for _ in 0..<2 { try await expectRefusals(service, client) }
+            cluster.resume()
+            // What the server had been sent before it halted may run now; only what was never sent may not.
+            try await poll("the service works again by itself", within: .seconds(5)) {
+                try await service.list(token: client.token).status != 503
+            }
+        }
+    }
+}
