@@ -4,7 +4,7 @@ struct Call: Sendable {
     let end: ContinuousClock.Instant
     private let time: S3Time
 
-    init(within limit: Duration, time: S3Time) {
+    init(within limit: Duration, time: S3Time = .system) {
         self.init(start: time.now(), limit: limit, time: time)
     }
 
