@@ -23,14 +23,13 @@ let fuzzedModules: [Target.Dependency] = [
 let fuzzing: [Target] =
     isFuzzing
     ? [
-        .target(name: "CFuzzer", path: "Tests/CFuzzer"),
         .executableTarget(
             name: "fuzz",
-            dependencies: fuzzedModules + ["CFuzzer"],
+            dependencies: fuzzedModules,
             path: "Tests/FuzzTests",
             exclude: ["Seeds", "SeedTests.swift"],
             swiftSettings: settings
-        ),
+        )
     ]
     : [
         .testTarget(

@@ -70,6 +70,37 @@ struct DocumentTests {
         }
     }
 
+    @Test(
+        "What crashes Foundation's parser does not reach it",
+        arguments: [
+            "<?a?>", "<?a?><ListBucketResult/>", "<?xml?><ListBucketResult/>",
+            "<?xml version=\"1.0\"?><?a?><ListBucketResult/>", "<ListBucketResult><?a?></ListBucketResult>",
+            "<ListBucketResult/><?a?>", "<!DOCTYPE a [<?a?>]><ListBucketResult/>",
+        ]
+    )
+    func instructions(text: String) {
+        #expect(throws: S3NoAnswer.malformed) {
+            try DocumentElement.read(ByteBuffer(string: text), root: "ListBucketResult")
+        }
+        _ = ErrorDocument(ByteBuffer(string: text))
+    }
+
+    @Test("A name that is not UTF-8 crashes nothing, and what came before it counts")
+    func nameNotUTF8() {
+        let bytes = Array("<Error><Code>SlowDown</Code><a".utf8) + [0xEF, 0x0E] + Array("/></Error>".utf8)
+        #expect(throws: S3NoAnswer.malformed) { try DocumentElement.read(ByteBuffer(bytes: bytes), root: "Error") }
+        #expect(ErrorDocument(ByteBuffer(bytes: bytes)).code == "SlowDown")
+    }
+
+    @Test("An error is read up to an instruction, and a document with a declaration as a whole")
+    func beforeInstruction() throws {
+        let error = "<Error><Code>SlowDown</Code><?a?><Message>later</Message></Error>"
+        #expect(ErrorDocument(ByteBuffer(string: error)).code == "SlowDown")
+        #expect(ErrorDocument(ByteBuffer(string: error)).message == nil)
+        let list = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\r\n<ListBucketResult><Name>a</Name></ListBucketResult>"
+        #expect(try DocumentElement.read(ByteBuffer(string: list), root: "ListBucketResult")["Name"] == "a")
+    }
+
     @Test("An entity that names a file brings nothing of the file")
     func externalEntity() {
         let text = """

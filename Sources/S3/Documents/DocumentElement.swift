@@ -36,14 +36,19 @@ extension DocumentElement {
     /// - Throws: ``S3NoAnswer/malformed``.
     static func read(_ bytes: ByteBuffer, root name: String) throws(S3NoAnswer) -> DocumentElement {
         let reader = Reader(depthMax: depthMax)
-        guard reader.read(bytes), let root = reader.root, root.name.hasPrefix(name) else { throw .malformed }
+        guard let text = String(validating: bytes.readableBytesView, as: UTF8.self),
+            Reader.readablePart(of: text).endIndex == text.endIndex, reader.read(text),
+            let root = reader.root, root.name.hasPrefix(name)
+        else { throw .malformed }
         return root
     }
 
     /// Reads as far as a document is well-formed; nil for what is no XML.
     static func readBeginning(_ bytes: ByteBuffer) -> DocumentElement? {
         let reader = Reader(depthMax: depthMax)
-        _ = reader.read(bytes)
+        // It may have been cut within a character.
+        let text = String(decoding: bytes.readableBytesView, as: UTF8.self)
+        _ = reader.read(String(Reader.readablePart(of: text)))
         return reader.root
     }
 }
@@ -69,9 +74,20 @@ private final class Reader: NSObject, XMLParserDelegate {
         }
     }
 
+    /// The part of a document that Foundation's parser can be trusted with, which is all of any document of S3's.
+    ///
+    /// It crashes on names that are not UTF-8 and on processing instructions without data, such as `<?a?>`, so none are
+    /// read. Those that look like the XML declaration without being one are such instructions, too.
+    static func readablePart(of text: String) -> Substring {
+        let declaration = text.prefixMatch(of: /<\?xml[ \t\r\n]/)?.range
+        let contents = text.unicodeScalars[(declaration?.upperBound ?? text.startIndex)...]
+        return text[..<(contents.firstRange(of: "<?".unicodeScalars)?.lowerBound ?? text.endIndex)]
+    }
+
+    /// - Parameter text: The document's readable part.
     /// - Returns: Whether the document is well-formed.
-    func read(_ bytes: ByteBuffer) -> Bool {
-        let parser = XMLParser(data: Data(bytes.readableBytesView))
+    func read(_ text: String) -> Bool {
+        let parser = XMLParser(data: Data(text.utf8))
         parser.shouldResolveExternalEntities = false
         parser.delegate = self
         return parser.parse() && closedRoot != nil

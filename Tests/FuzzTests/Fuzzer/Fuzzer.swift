@@ -1,29 +1,22 @@
-import CFuzzer
 import Foundation
 
-/// The program that `bin/soak` runs, once for each target.
-@main
-enum Fuzzer {
-    /// The environment names it, since libFuzzer takes the arguments for its own.
-    private static let target = ProcessInfo.processInfo.environment["FUZZ_TARGET"].flatMap(FuzzTarget.init)
-
-    /// Has libFuzzer make inputs until its time is over.
-    static func main() {
-        guard target != nil else {
-            print("FUZZ_TARGET must be one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: " "))")
-            exit(2)
-        }
-        var count = CommandLine.argc
-        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
-        let status = LLVMFuzzerRunDriver(&count, &arguments) { bytes, count in
-            do {
-                try Fuzzer.target?.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
-            } catch {
-                // What libFuzzer notes, with the input.
-                fatalError("\(error)")
-            }
-            return 0
-        }
-        exit(status)
+/// The environment names the target, since libFuzzer takes the arguments for its own.
+private let target: FuzzTarget = {
+    guard let found = ProcessInfo.processInfo.environment["FUZZ_TARGET"].flatMap(FuzzTarget.init) else {
+        print("FUZZ_TARGET must be one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: " "))")
+        exit(2)
     }
+    return found
+}()
+
+/// What libFuzzer, which brings the program's beginning, calls with each input (LLVM, "libFuzzer", section "Fuzz Target").
+@_cdecl("LLVMFuzzerTestOneInput")
+public func runOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    do {
+        try target.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
+    } catch {
+        // What libFuzzer notes, with the input.
+        fatalError("\(error)")
+    }
+    return 0
 }

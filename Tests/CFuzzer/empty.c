@@ -1,1 +1,0 @@
-// The module is a header alone.
