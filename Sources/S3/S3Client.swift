@@ -88,7 +88,6 @@ package struct S3Client: Sendable {
                     .recvAllocator,
                     value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 16_384, maximum: readBytesMax)
                 )
-                try channel.syncOptions?.setOption(.tcpOption(.notSentLowWaterMark), value: unsentBytesMax)
             }
         }
         return configuration
@@ -96,11 +95,6 @@ package struct S3Client: Sendable {
 
     /// The most bytes of an object that are read at a time; each piece costs a way through several tasks.
     private static let readBytesMax = 256 * 1_024
-
-    /// The most bytes of a body that the system takes before they can be sent.
-    ///
-    /// It would take megabytes, and a store at the end of a slow line seem silent for as long as they are on their way.
-    private static let unsentBytesMax: ChannelOptions.Types.SocketOption.Value = 256 * 1_024
 
     /// Each slow client that is served through this process has one to itself, and others must not wait for it.
     private static let connectionsMax = 2_048

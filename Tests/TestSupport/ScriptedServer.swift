@@ -21,7 +21,7 @@ package struct ScriptedServer: Sendable {
         case hang
         /// Reads the request's head, and closes.
         case close
-        /// Reads the body with a pause after each chunk, then sends this.
+        /// Reads the body with a pause after each 64 KiB, then sends this.
         case readSlowly(pause: Duration, then: String)
         /// Reads the whole request, sends the first text, and then the second again and again with a pause before each.
         case drip(String, then: String, pause: Duration)
@@ -109,8 +109,10 @@ package struct ScriptedServer: Sendable {
         }
         while request.body.readableBytes < head.length {
             var part = try await connection.readBody(atMost: head.length - request.body.readableBytes)
+            let isPieceFull =
+                (request.body.readableBytes + part.readableBytes) / pieceBytes > request.body.readableBytes / pieceBytes
             request.body.writeBuffer(&part)
-            if let pause { try await Task.sleep(for: pause) }
+            if let pause, isPieceFull { try await Task.sleep(for: pause) }
         }
         log.requests.withLock { $0[index] = request }
         func send(_ text: String) async throws {
@@ -136,6 +138,7 @@ package struct ScriptedServer: Sendable {
         return true
     }
 
+    private static let pieceBytes = 64 * 1_024
     /// Longer than any test waits.
     private static let hanging: Duration = .seconds(3_600)
 

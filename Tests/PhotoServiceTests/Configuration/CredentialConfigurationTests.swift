@@ -77,7 +77,7 @@ struct CredentialConfigurationTests {
     func nothing() throws {
         let result = Self.read(Self.off)
         #expect(Self.problems(result) == ["AWS_ACCESS_KEY_ID is missing", "AWS_SECRET_ACCESS_KEY is missing"])
-        guard case .failure(let error) = result else { return }
+        let error = try #require(throws: ConfigurationError.self) { try result.get() }
         #expect("\(error)".contains("AWS_ACCESS_KEY_ID is missing (or the role of a container"))
     }
 

@@ -41,6 +41,45 @@ struct PhotoRedirectTests {
         }
     }
 
+    @Test("The URL tells the bucket to answer with the photo's type and its name", arguments: ["GET", "HEAD"])
+    func label(method: String) async throws {
+        try await TestService.run(store: .s3) { service in
+            let photo = try await service.uploadedPhoto(fileName: "me & you.png")
+            let answer = try await service.send(method, photo.target)
+            let url = try #require(answer.headers["location"])
+            let query = try #require(URLComponents(string: url)?.queryItems)
+            let values = Dictionary(query.map { ($0.name, $0.value) }) { $1 }
+            #expect(values["response-content-type"] == "image/jpeg")
+            #expect(
+                values["response-content-disposition"]
+                    == "inline; filename=\"me _ you.png.jpg\"; filename*=UTF-8''me%20%26%20you.png.jpg"
+            )
+            // Both are signed: the bucket takes the URL as it is and no other.
+            #expect(try await service.send(method, url).status == 200)
+            #expect(try await service.send(method, url.replacing("image%2Fjpeg", with: "text%2Fhtml")).status == 403)
+        }
+    }
+
+    @Test("A redirect stays in no cache for longer than the temporary keys live that signed it")
+    func temporaryKeys() async throws {
+        try await CredentialEndpoint.with(try await RcloneServer.shared, lifetime: 1_800) { endpoint in
+            let settings = [
+                "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI": endpoint.url,
+            ]
+            try await TestService.run(store: .s3, settings: settings) { service in
+                let photo = try await service.uploadedPhoto()
+                let (url, maxAge) = try await location(service, photo)
+                #expect(url.contains("X-Amz-Security-Token="))
+                // With keys that do not end it would be an hour or more. The service's clock stands since it began.
+                #expect((1_700..<3_000).contains(maxAge))
+                service.clock.advance(by: 1_000)
+                let later = try await location(service, photo).maxAge
+                #expect(maxAge - later == 1_000)
+            }
+        }
+    }
+
     @Test("The URL is the same within an hour, and outlives the redirect in a client's cache")
     func stable() async throws {
         try await TestService.run(store: .s3) { service in

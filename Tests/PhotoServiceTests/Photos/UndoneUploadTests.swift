@@ -1,8 +1,8 @@
-import AsyncHTTPClient
 import Foundation
 import Logging
 import Postgres
 import S3
+import S3TestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -76,12 +76,10 @@ extension PhotoSweeperTests {
     func untriedDeletions() async throws {
         try await withScene { scene in
             for _ in 0..<5 { _ = try await scene.begin(secondsAgo: 100, stores: false) }
-            let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
             // Nobody listens on port 1.
-            let store = try Self.bucket(at: "http://127.0.0.1:1", httpClient: httpClient)
-            let sweeper = scene.sweeper(of: store)
-            try await sweeper.sweep()
-            try await httpClient.shutdown()
+            try await withS3Client(endpoint: "http://127.0.0.1:1", bucket: "gone") { client in
+                try await scene.sweeper(of: S3ObjectStore(client: client)).sweep()
+            }
             let due = try await scene.postgres.query(
                 "SELECT FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC' AND attempts = 0"
             )
@@ -96,32 +94,15 @@ extension PhotoSweeperTests {
             Array(repeating: .close, count: 3) + [.send(there), .close, .close, .close]
         try await ScriptedServer.with(replies) { server in
             try await withScene { scene in
-                let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
-                let store = try Self.bucket(at: server.endpoint, httpClient: httpClient)
-                let sweeping = Task { try await scene.sweeper(of: store, interval: .milliseconds(10)).run() }
-                let isLearned = { store.client.configuration.region == "eu-west-1" }
-                try? await poll("the region is learned") { isLearned() }
-                #expect(isLearned())
-                sweeping.cancel()
-                try await sweeping.value
-                try await httpClient.shutdown()
+                try await withS3Client(endpoint: server.endpoint, bucket: "gone") { client in
+                    let store = S3ObjectStore(client: client)
+                    let sweeping = Task { try await scene.sweeper(of: store, interval: .milliseconds(10)).run() }
+                    try await poll("the region is learned") { client.configuration.region == "eu-west-1" }
+                    sweeping.cancel()
+                    try await sweeping.value
+                }
             }
         }
-    }
-
-    private static func bucket(at endpoint: String, httpClient: HTTPClient) throws -> S3ObjectStore {
-        S3ObjectStore(
-            client: S3Client(
-                httpClient: httpClient,
-                configuration: try S3Configuration(bucket: "gone", region: "us-east-1", endpoint: endpoint),
-                credentials: S3CredentialCache(
-                    source: .fixed(try S3Credentials(accessKeyID: "key", secretAccessKey: "secret")),
-                    httpClient: httpClient,
-                    now: { Date() }
-                ),
-                now: { Date() }
-            )
-        )
     }
 }
 

@@ -1,7 +1,7 @@
-import AsyncHTTPClient
 import Foundation
 import Postgres
 import S3
+import S3TestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -101,31 +101,19 @@ struct FaultyStoreScene: Sendable {
 
     /// Uploads in parts are left over only where their begin or their end was hidden, and can be taken back.
     func checkUploadsInParts() async throws {
-        let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
-        let client = S3Client(
-            httpClient: httpClient,
-            configuration: try S3Configuration(bucket: "selfies", region: "us-east-1", endpoint: store.endpoint),
-            credentials: S3CredentialCache(
-                source: .fixed(
-                    try S3Credentials(accessKeyID: store.accessKeyID, secretAccessKey: store.secretAccessKey)
-                ),
-                httpClient: httpClient,
-                now: { Date() }
-            ),
-            now: { Date() }
-        )
-        let left = try await client.listUploads().entries
-        for upload in left {
-            let isExcused = proxy.records.contains { record in
-                let isBegin = record.method == "POST" && record.target.contains("\(upload.key)?uploads")
-                let isEnd = record.method == "DELETE" && record.target.contains("uploadId=\(upload.uploadID)")
-                return (isBegin && record.fault?.hidesSuccess == true) || (isEnd && record.fault != nil)
+        try await withS3Client(of: store, bucket: "selfies") { client in
+            let left = try await client.listUploads().entries
+            for upload in left {
+                let isExcused = proxy.records.contains { record in
+                    let isBegin = record.method == "POST" && record.target.contains("\(upload.key)?uploads")
+                    let isEnd = record.method == "DELETE" && record.target.contains("uploadId=\(upload.uploadID)")
+                    return (isBegin && record.fault?.hidesSuccess == true) || (isEnd && record.fault != nil)
+                }
+                #expect(isExcused, "the upload of \(upload.key) was forgotten")
+                try await client.abortUpload(key: upload.key, uploadID: upload.uploadID)
             }
-            #expect(isExcused, "the upload of \(upload.key) was forgotten")
-            try await client.abortUpload(key: upload.key, uploadID: upload.uploadID)
+            #expect(try await client.listUploads().entries.isEmpty)
         }
-        #expect(try await client.listUploads().entries.isEmpty)
-        try await httpClient.shutdown()
     }
 
     /// What was learned is in the URLs for others, too.
