@@ -76,7 +76,7 @@ struct LimitTests {
         try await ScriptedServer.with([.send(.stored)]) { server in
             try await withS3Client(endpoint: server.endpoint, deadlines: deadlines) { client in
                 try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
-                try await poll("the connection is closed") { server.connectionsLeft == 1 }
+                try await poll("the connection is closed", within: .seconds(40)) { server.connectionsLeft == 1 }
             }
         }
     }

@@ -68,6 +68,23 @@ struct ListingTests {
         }
     }
 
+    @Test(
+        "Only a bucket that is missing is a list without objects: at an address without a store nothing is known",
+        arguments: [("NoSuchBucket", true), ("NoSuchKey", false), ("", false)]
+    )
+    func missing(code: String, isEmpty: Bool) async throws {
+        let answer = code.isEmpty ? String.answer("404 Not Found") : .failure("404 Not Found", code: code)
+        try await ScriptedServer.with([.send(answer)]) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in
+                    let page = try await client.list()
+                    #expect(page.entries.isEmpty && page.next == nil)
+                }
+                #expect((error == nil) == isEmpty)
+            }
+        }
+    }
+
     @Test("The next page is asked for by the token of the one before, encoded once")
     func continuation() async throws {
         let cut = """
