@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Postgres
 import S3
+import S3TestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -77,7 +78,7 @@ struct CrashScene: Sendable {
     ///   - deadlines: How long a bucket is waited for.
     /// - Returns: The store.
     /// - Throws: What keeps a folder or keys from being used.
-    func store(isCounted: Bool, deadlines: S3Deadlines = S3Deadlines()) throws -> any ObjectStore {
+    func store(isCounted: Bool, deadlines: S3Deadlines = .patient) throws -> any ObjectStore {
         switch objects {
         case .disk(let folder):
             return try DiskObjectStore(directory: folder.path, steps: isCounted ? .counted(by: steps) : FileSteps())
