@@ -43,8 +43,6 @@ package struct PhotoService: Service {
     package var passwordHashCost: Int
     /// How many hashes are computed at once, and how many wait.
     var passwordHashing = PasswordHasherOptions(coreCount: System.coreCount)
-    /// The database; by default that of the configuration.
-    var database: PostgresConfiguration
     /// The time by which tokens and URLs live.
     package var now: @Sendable () -> Date = { Date() }
     /// The time by which refusals are remembered.
@@ -71,7 +69,6 @@ package struct PhotoService: Service {
         self.logger = logger
         self.onRunning = onRunning
         passwordHashCost = configuration.passwordHashCost
-        database = configuration.postgres
     }
 
     /// Serves until a graceful shutdown, for which running requests may finish, or a cancellation.
@@ -88,7 +85,7 @@ package struct PhotoService: Service {
         }
         OpenFileLimit.raise()
         let hasher = try PasswordHasher(cost: passwordHashCost, options: passwordHashing)
-        let postgres = PostgresClient(configuration: database)
+        let postgres = PostgresClient(configuration: configuration.postgres)
         let httpClient = HTTPClient(
             eventLoopGroupProvider: .singleton,
             configuration: S3Client.httpClientConfiguration(deadlines: storeDeadlines)

@@ -55,7 +55,7 @@ struct AttemptCostTests {
             adjust: { service in
                 service.doesNothingByItself()
                 service.passwordHashCost = today
-                service.database.tracer = tracer
+                service.configuration.postgres.tracer = tracer
                 service.computesHashes(threads: 1, through: recorder)
             }
         ) { service in

@@ -10,9 +10,9 @@ import Testing
 extension PhotoService {
     /// Lets statements and callers wait for as long as a test holds them up.
     mutating func waitsPatiently() {
-        database.statementTimeout = .seconds(120)
-        database.pool.leaseTimeout = .seconds(120)
-        database.pool.connectionsMax = 40
+        configuration.postgres.statementTimeout = .seconds(120)
+        configuration.postgres.pool.leaseTimeout = .seconds(120)
+        configuration.postgres.pool.connectionsMax = 40
     }
 
     /// Computes hashes on so many threads, each of which passes a gate before.
