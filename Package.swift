@@ -199,7 +199,7 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "PhotoService", "Postgres", "TestSupport",
+                "AESCrypt", "DatabaseTestSupport", "PhotoService", "Postgres", "S3", "S3TestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

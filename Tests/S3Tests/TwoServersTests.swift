@@ -42,7 +42,7 @@ struct TwoServersTests {
     )
     func specialKeys(on server: TestServer) async throws {
         let keys = Self.keys + (Self.keysOfOne[server] ?? [])
-        try await server.runQuickly { server, bucket in
+        try await server.run { server, bucket in
             try await withS3Client(of: server, bucket: bucket) { client in
                 // All are in before the first is read: two that fell together would show.
                 for key in keys {

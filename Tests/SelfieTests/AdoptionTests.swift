@@ -21,9 +21,9 @@ struct AdoptionTests {
             #expect(outcome.status == 0, "\(outcome.errors)")
             try await ServedSelfie.withObjects(store) { objects in
                 for (number, key) in RailsDatabase.photoIDs.enumerated() {
-                    try objects.write(TestImage.png(bytes: 5000, seed: UInt8(number)), key: key)
+                    try await objects.write(TestImage.png(bytes: 5000, seed: UInt8(number)), key: key)
                 }
-                try objects.write(TestImage.jpeg, key: RailsDatabase.otherPhotoID)
+                try await objects.write(TestImage.jpeg, key: RailsDatabase.otherPhotoID)
                 try await TestCluster.withClient(url) { postgres in
                     let served = try await ServedSelfie.start(databaseURL: url, objects: objects, postgres: postgres)
                     try await passwords(served.service)

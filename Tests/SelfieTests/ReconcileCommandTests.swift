@@ -27,8 +27,8 @@ struct ReconcileCommandTests {
             #expect(clean.status == 0)
             #expect(clean.output.hasPrefix("Compared 1 photos with 1 objects.\n"))
 
-            try service.objects.write(TestImage.jpeg, key: "evil\u{1B}[31m\nkey")
-            try service.objects.remove(key: randomID)
+            try await service.objects.write(TestImage.jpeg, key: "evil\u{1B}[31m\nkey")
+            try await service.objects.remove(key: randomID)
             let young = try await run(["--dry-run"])
             #expect(young.status == 0, "both are younger than an hour")
             #expect(young.output.contains("What is younger than 1h was left alone."))

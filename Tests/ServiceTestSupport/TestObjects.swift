@@ -1,4 +1,7 @@
 package import Foundation
+import NIOCore
+import S3
+import S3TestSupport
 package import TestSupport
 
 /// Which of the stores a test runs against.
@@ -51,6 +54,14 @@ package enum TestObjects: Sendable {
         }
     }
 
+    /// Makes the bucket, as its administrator would. A folder needs nothing.
+    ///
+    /// - Throws: `S3Error`.
+    package func makeBucket() async throws {
+        guard case .s3(let server, let bucket) = self else { return }
+        try await withS3Client(of: server, bucket: bucket) { try await $0.createBucket() }
+    }
+
     private var folder: URL {
         switch self {
         case .disk(let folder): folder
@@ -72,13 +83,36 @@ package enum TestObjects: Sendable {
     }
 
     /// Removes an object behind the service's back.
-    package func remove(key: String) throws {
-        try FileManager.default.removeItem(at: folder.appending(path: key))
+    ///
+    /// - Throws: `S3Error`, or an error of Foundation's.
+    package func remove(key: String) async throws {
+        switch self {
+        case .disk(let folder): try FileManager.default.removeItem(at: folder.appending(path: key))
+        case .s3(let server, let bucket):
+            try await withS3Client(of: server, bucket: bucket) { try await $0.delete(key: key) }
+        }
     }
 
     /// Puts an object there behind the service's back.
-    package func write(_ bytes: Data, key: String) throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try bytes.write(to: folder.appending(path: key))
+    ///
+    /// - Throws: `S3Error`, or an error of Foundation's.
+    package func write(_ bytes: Data, key: String) async throws {
+        try await write([key], bytes)
+    }
+
+    /// Puts objects with the same bytes there behind the service's back.
+    ///
+    /// - Throws: `S3Error`, or an error of Foundation's.
+    package func write(_ keys: [String], _ bytes: Data) async throws {
+        switch self {
+        case .disk(let folder):
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            for key in keys { try bytes.write(to: folder.appending(path: key)) }
+        case .s3(let server, let bucket):
+            let body = S3Body(ByteBuffer(bytes: bytes))
+            try await withS3Client(of: server, bucket: bucket) { client in
+                for key in keys { try await client.put(key: key, body: body, contentType: "image/jpeg") }
+            }
+        }
     }
 }

@@ -43,7 +43,7 @@ extension TestService {
     package func addPhoto(_ image: Data, name: String = "ada") async throws -> StoredPhoto {
         let token = try await addSession(name: name)
         let randomID = String((name + String(repeating: "x", count: 43)).prefix(43))
-        try objects.write(image, key: randomID)
+        try await objects.write(image, key: randomID)
         try await postgres.execute(
             """
             INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)

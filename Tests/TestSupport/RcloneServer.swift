@@ -4,7 +4,8 @@ import Synchronization
 
 /// `rclone serve s3` over a temporary folder.
 ///
-/// Buckets are folders of ``directory``, and objects are files.
+/// Buckets are folders of ``directory``, and objects are files. It remembers the folders that it has read, so it sees
+/// nothing of what others do there later: change objects through the server.
 package final class RcloneServer: S3Server {
     package let accessKeyID = "AKIATESTONLY\(UInt64.random(in: 10_000_000...99_999_999))"
     package let secretAccessKey = "secret-\(UUID().uuidString)"
@@ -13,7 +14,6 @@ package final class RcloneServer: S3Server {
 
     private let process: ServerProcess
     private let isPublic: Bool
-    private let remembersFolders: Bool
     private let port = Mutex(ServerProcess.anyPort())
 
     /// The server that tests share which neither end nor halt it; each has buckets of its own there.
@@ -23,24 +23,22 @@ package final class RcloneServer: S3Server {
 
     private static let sharing = Task { try await start() }
 
-    /// Starts a server.
+    /// Starts a server that wants signatures.
     ///
     /// - Returns: the server, answering; ``stop()`` it.
     /// - Throws: `TestProgramError`.
     package static func start() async throws -> RcloneServer {
-        try await start(isPublic: false, remembersFolders: false)
+        try await start(isPublic: false)
     }
 
     /// Starts a server.
     ///
-    /// - Parameters:
-    ///   - isPublic: Whether it takes requests without keys, as of buckets that are open to everybody; it takes any keys
-    ///     then.
-    ///   - remembersFolders: Whether it sees nothing of what others do in its folder, and is quicker by that.
+    /// - Parameter isPublic: Whether it takes requests without keys, as of buckets that are open to everybody; it takes any
+    ///   keys then.
     /// - Returns: the server, answering; ``stop()`` it.
     /// - Throws: `TestProgramError`.
-    package static func start(isPublic: Bool = false, remembersFolders: Bool = false) async throws -> RcloneServer {
-        let server = try RcloneServer(isPublic: isPublic, remembersFolders: remembersFolders)
+    package static func start(isPublic: Bool) async throws -> RcloneServer {
+        let server = try RcloneServer(isPublic: isPublic)
         for _ in 0..<5 {
             do {
                 try await server.launch()
@@ -56,9 +54,8 @@ package final class RcloneServer: S3Server {
         throw TestProgramError.portTaken
     }
 
-    private init(isPublic: Bool, remembersFolders: Bool) throws {
+    private init(isPublic: Bool) throws {
         self.isPublic = isPublic
-        self.remembersFolders = remembersFolders
         process = try ServerProcess("rclone")
         directory = process.folder.appending(path: "data")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -95,9 +92,9 @@ package final class RcloneServer: S3Server {
             "--cache-dir", process.folder.appending(path: "cache").path,
             // Or a key that is not there finds one that is written with other code points and looks the same.
             "--no-unicode-normalization",
+            // Reading a folder anew for a request takes longer than all else that it does for it.
+            "--dir-cache-time", "24h",
         ]
-        // Tests change objects behind the server's back.
-        if !remembersFolders { command += ["--dir-cache-time", "0"] }
         if !isPublic { command += ["--auth-key", "\(accessKeyID),\(secretAccessKey)"] }
         // The server logs the address when it has begun to listen.
         try await process.launch(command) { log in

@@ -75,7 +75,7 @@ struct ServedPhotoTests {
                     #expect(answer.headers["content-disposition"] == nil)
                 }
             }
-            try service.objects.remove(key: photo.randomID)
+            try await service.objects.remove(key: photo.randomID)
             let known = try await service.send("GET", photo.target, headers: [("If-None-Match", photo.tag)])
             #expect(known.status == 304)
         }
@@ -113,7 +113,7 @@ struct ServedPhotoTests {
             }
             #expect(!service.log.text.contains("a photo's object is missing"))
             try await service.postgres.execute("UPDATE photos SET state = 'ready'")
-            try service.objects.remove(key: photo.randomID)
+            try await service.objects.remove(key: photo.randomID)
             for (method, headers) in [("GET", []), ("HEAD", []), ("GET", [("Range", "bytes=1-2")])] {
                 try await service.check(
                     Scenario("gone", "\(method) \(photo.target)", headers: headers, status: 404)
@@ -128,7 +128,7 @@ struct ServedPhotoTests {
         try await TestService.run(store: delivery.store, settings: delivery.settings) { service in
             let photo = try await service.uploadedPhoto()
             for length in [TestImage.jpeg.count - 1, TestImage.jpeg.count + 1] {
-                try service.objects.write(TestImage.png(bytes: length), key: photo.randomID)
+                try await service.objects.write(TestImage.png(bytes: length), key: photo.randomID)
                 for (method, headers) in [("GET", []), ("HEAD", []), ("GET", [("Range", "bytes=-2")])] {
                     try await service.check(
                         Scenario("\(length)", "\(method) \(photo.target)", headers: headers, status: 503)
@@ -157,7 +157,7 @@ struct ServedPhotoTests {
             #expect(part.status == 206)
             #expect(part.body == TestImage.jpeg.suffix(5))
 
-            try service.objects.write(Data("no photo".utf8), key: photo.randomID)
+            try await service.objects.write(Data("no photo".utf8), key: photo.randomID)
             var unknown = try await service.send("GET", photo.target)
             // A server that was asked for the object a moment ago may still know it as it was.
             try await poll("the other object") {
@@ -167,7 +167,7 @@ struct ServedPhotoTests {
             #expect(unknown.text == "no photo")
             #expect(unknown.headers["content-type"] == "application/octet-stream")
             #expect(unknown.headers["content-disposition"] == "inline; filename=\"photo.bin\"")
-            try service.objects.write(Data(), key: photo.randomID)
+            try await service.objects.write(Data(), key: photo.randomID)
             var empty = try await service.send("GET", photo.target)
             try await poll("the empty object") {
                 empty = try await service.send("GET", photo.target)

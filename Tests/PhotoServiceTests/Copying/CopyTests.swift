@@ -69,8 +69,8 @@ struct CopyTests {
             let photo = TestImage.png(bytes: 3_000)
             let ids = try await Self.upload(photo, count: 2, to: service, token: token)
             // As long as the photo, as a put that was broken off on a lesser store, and shorter.
-            try other.write(Data(repeating: 0, count: photo.count), key: ids[0])
-            try other.write(photo.prefix(100), key: ids[1])
+            try await other.write(Data(repeating: 0, count: photo.count), key: ids[0])
+            try await other.write(photo.prefix(100), key: ids[1])
             let report = try await Self.copy(service, to: other, direction)
             #expect(report[.copied] == 2)
             for id in ids { #expect(other.bytes(key: id) == photo) }
@@ -164,8 +164,8 @@ struct CopyTests {
         try await Self.withBoth(serving: store) { service, other, direction in
             let token = try await service.makeToken()
             let ids = try await Self.upload(TestImage.png(bytes: 500), count: 3, to: service, token: token)
-            try service.objects.remove(key: ids[0])
-            try service.objects.write(Data("half".utf8), key: ids[1])
+            try await service.objects.remove(key: ids[0])
+            try await service.objects.write(Data("half".utf8), key: ids[1])
             let complaints = Mutex<[String]>([])
             let report = try await Self.copy(service, to: other, direction) { outcome, id in
                 if outcome != .copied { complaints.withLock { $0.append("\(outcome) \(id)") } }

@@ -65,8 +65,8 @@ struct ReconcileTests {
             let token = try await service.makeToken()
             let ids = try await Self.upload(4, to: service, token: token)
             let keys = ["by hand ü.jpg", "\(ids[0])2", String(ids[1].dropLast())]
-            for key in keys { try service.objects.write(TestImage.jpeg, key: key) }
-            try service.objects.remove(key: ids[2])
+            try await service.objects.write(keys, TestImage.jpeg)
+            try await service.objects.remove(key: ids[2])
 
             let expected = keys.map { "objectWithoutPhoto \($0)" } + ["photoWithoutObject \(ids[2])"]
             let dry = try await Self.reconcile(service, repairs: false)
@@ -91,8 +91,8 @@ struct ReconcileTests {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
             let ids = try await Self.upload(2, to: service, token: token)
-            try service.objects.write(TestImage.jpeg, key: "orphan")
-            try service.objects.remove(key: ids[0])
+            try await service.objects.write(TestImage.jpeg, key: "orphan")
+            try await service.objects.remove(key: ids[0])
             #expect(try await Self.reconcile(service, repairs: true, secondsMin: 60).findings.isEmpty)
             #expect(service.objects.keys() == [ids[1], "orphan"].sorted())
             #expect(try await service.count("SELECT count(*) FROM photos") == 2)
@@ -154,7 +154,7 @@ struct ReconcileTests {
             let token = try await service.makeToken()
             let ids = try await Self.upload(2, to: service, token: token)
             let half = TestImage.jpeg.prefix(20)
-            try service.objects.write(half, key: ids[1])
+            try await service.objects.write(half, key: ids[1])
             let (report, findings) = try await Self.reconcile(service, repairs: true)
             #expect(findings == ["otherLength \(ids[1]) false"])
             #expect(!report.isClean)
@@ -168,10 +168,10 @@ struct ReconcileTests {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
             let ids = try await Self.upload(2, to: service, token: token)
-            for number in 0..<10 { try service.objects.write(TestImage.jpeg, key: "orphan-\(number)") }
+            try await service.objects.write((0..<10).map { "orphan-\($0)" }, TestImage.jpeg)
             let few = try await Self.reconcile(service, repairs: true).report
             #expect(few.isClean && few[.objectWithoutPhoto].repaired == 10, "so few may be all that there is")
-            for number in 0..<11 { try service.objects.write(TestImage.jpeg, key: "orphan-\(number)") }
+            try await service.objects.write((0..<11).map { "orphan-\($0)" }, TestImage.jpeg)
             await #expect(throws: ReconciliationError.self) {
                 _ = try await Self.reconcile(service, repairs: true)
             }
@@ -187,15 +187,15 @@ struct ReconcileTests {
         try await TestService.run { service in
             let token = try await service.makeToken()
             let ids = try await Self.upload(22, to: service, token: token)
-            for id in ids[..<11] { try service.objects.remove(key: id) }
+            for id in ids[..<11] { try await service.objects.remove(key: id) }
             #expect(try await Self.reconcile(service, repairs: false).report[.photoWithoutObject].found == 11)
-            try service.objects.remove(key: ids[11])
+            try await service.objects.remove(key: ids[11])
             await #expect(throws: ReconciliationError.self) {
                 _ = try await Self.reconcile(service, repairs: true)
             }
             #expect(try await service.count("SELECT count(*) FROM photos") == 22)
             // Half of them is not most of them.
-            try service.objects.write(TestImage.jpeg, key: ids[11])
+            try await service.objects.write(TestImage.jpeg, key: ids[11])
             #expect(try await Self.reconcile(service, repairs: true).report[.photoWithoutObject].repaired == 11)
             #expect(try await service.count("SELECT count(*) FROM photos") == 11)
         }
@@ -258,7 +258,7 @@ struct ReconcileTests {
                 FROM photos, generate_series(1, 1050) AS n
                 """
             )
-            for number in 0..<1_020 { try service.objects.write(Data("x".utf8), key: "orphan-\(number)") }
+            try await service.objects.write((0..<1_020).map { "orphan-\($0)" }, Data("x".utf8))
             let report = try await Self.reconcile(service, repairs: true, isForced: true).report
             #expect(report[.objectWithoutPhoto].repaired == 1_020 && report[.photoWithoutObject].repaired == 1_050)
             #expect(report.isClean)

@@ -20,14 +20,6 @@ enum TestServer: CaseIterable {
         }
     }
 
-    /// Runs a body with a bucket on a server of this kind in whose folder nobody but the server does anything.
-    func runQuickly<Result>(_ body: (any S3Server, String) async throws -> Result) async throws -> Result {
-        guard self == .rclone else { return try await run(body) }
-        let server = try await RcloneServer.start(remembersFolders: true)
-        defer { server.stop() }
-        return try await body(server, "photos")
-    }
-
     /// Runs a body with a bucket's name that nobody else has on a server of this kind; there is no such bucket yet.
     func run<Result>(_ body: (any S3Server, String) async throws -> Result) async throws -> Result {
         try await body(shared, "bucket-\(UUID().uuidString.lowercased())")

@@ -30,8 +30,8 @@ struct DoctorBucketTests {
         try await TestCluster.withDatabase { databaseURL in
             let server = try await RcloneServer.start(isPublic: true)
             defer { server.stop() }
-            try DoctorRun.makeBucket("selfies", on: server)
             let objects = TestObjects.s3(server)
+            try await objects.makeBucket()
             let run = try await DoctorRun(DoctorRun.settings(databaseURL: databaseURL, objects: objects))
             #expect(run.status == 0)
             #expect(
@@ -108,7 +108,7 @@ struct DoctorBucketTests {
         try await TestCluster.withDatabase { databaseURL in
             try await ServedSelfie.withObjects(.s3) { objects in
                 let settings = DoctorRun.settings(databaseURL: databaseURL, objects: objects)
-                try DoctorRun.makeBucket(settings["S3_BUCKET_NAME", default: ""], on: try await RcloneServer.shared)
+                try await objects.makeBucket()
                 try await body(settings, objects)
             }
         }

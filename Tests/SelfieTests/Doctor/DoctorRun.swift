@@ -52,10 +52,4 @@ struct DoctorRun {
             "SECRET_KEY_BASE": "9b1f0c7de24a5836f1c09d7be3428a65d0f7c1b2e3948576a0b1c2d3e4f50617",
         ]) { $1 }
     }
-
-    /// Makes the bucket, as its administrator would.
-    static func makeBucket(_ bucket: String, on server: RcloneServer) throws {
-        let folder = server.directory.appending(path: bucket)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
 }

@@ -13,7 +13,7 @@ struct DoctorTests {
                 let server = try await RcloneServer.shared
                 let settings = DoctorRun.settings(databaseURL: databaseURL, objects: objects)
                 let bucket = try #require(settings["S3_BUCKET_NAME"])
-                try DoctorRun.makeBucket(bucket, on: server)
+                try await objects.makeBucket()
                 let before = try await DatabaseDump.lines(url: databaseURL)
                 let run = try await DoctorRun(settings)
                 #expect(run.status == 0)
