@@ -4,7 +4,8 @@ import Synchronization
 
 /// A folder that the tests of this process share.
 ///
-/// It goes with the process, however that ends, and the PostgreSQL servers in it go first.
+/// It goes with the process, however that ends, and the PostgreSQL servers in it go first. It lies in memory where there
+/// is enough: making and dropping hundreds of databases costs a disk's file system more than the tests themselves.
 package final class RunFolder: Sendable {
     private static let shared = Result { try RunFolder() }
 
@@ -18,12 +19,14 @@ package final class RunFolder: Sendable {
     private let url: URL
     private let cleaner = Mutex<(process: Process, lifeline: Pipe)?>(nil)
 
-    private static let parent = "/tmp"
+    private static let (memory, disk) = ("/dev/shm", "/tmp")
+    private static let memoryBytesMin: UInt = 4 << 30
     private static let prefix = "selfie-tests-"
 
     private init() throws {
         try Self.cleanUpAfterKilledRuns()
-        url = URL(filePath: "\(Self.parent)/\(Self.prefix)\(getpid())")
+        let parent = Self.hasRoom(Self.memory) ? Self.memory : Self.disk
+        url = URL(filePath: "\(parent)/\(Self.prefix)\(getpid())")
         try FileManager.default.createDirectory(
             at: url,
             withIntermediateDirectories: false,
@@ -50,6 +53,12 @@ package final class RunFolder: Sendable {
 
     /// Does for others what they could not do: a machine that kills a run kills its shell, too.
     private static func cleanUpAfterKilledRuns() throws {
+        for parent in [memory, disk] where FileManager.default.fileExists(atPath: parent) {
+            try cleanUpAfterKilledRuns(in: parent)
+        }
+    }
+
+    private static func cleanUpAfterKilledRuns(in parent: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: parent) where name.hasPrefix(prefix) {
             guard let processID = pid_t(name.dropFirst(prefix.count)), kill(processID, 0) != 0, errno == ESRCH else {
                 continue
@@ -60,5 +69,11 @@ package final class RunFolder: Sendable {
             try shell.run()
             shell.waitUntilExit()
         }
+    }
+
+    private static func hasRoom(_ folder: String) -> Bool {
+        var status = statvfs()
+        guard access(folder, W_OK) == 0, statvfs(folder, &status) == 0 else { return false }
+        return status.f_bavail * status.f_frsize >= memoryBytesMin
     }
 }
