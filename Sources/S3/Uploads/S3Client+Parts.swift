@@ -135,8 +135,8 @@ extension S3Client {
                 during: call.restarted()
             )
             return result["ETag"].map { EntityTag(text: $0, isOfCiphertext: isOfCiphertext) }
-        } catch .notFound(let failure) where failure.code == "NoSuchUpload" {
-            // An earlier try may have completed it, and its answer been lost.
+        } catch .notFound(let failure) where failure.code == "NoSuchUpload" || failure.code == nil {
+            // An earlier try may have completed it, and its answer been lost; of this one's, the end may be.
             guard let tag = try await head(key: key, during: call.restarted())?.tag else {
                 throw .notFound(failure)
             }
