@@ -89,79 +89,87 @@ struct CancellationTests {
 
     @Test("A statement that a cancellation hits which was meant for another is run again, and nobody notices")
     func wrongOneHit() async throws {
-        // Beside many other tests a cancellation was not answered within its time; why is not known yet.
-        await withKnownIssue("a busy machine", isIntermittent: true) {
-            try await withTries { clocked, hits in
-                let cancelled = Task { try await clocked.client.query(HeldLock.wait) }
-                try await clocked.waitUntilUnderWay(1)
-                let hit = Task { try await clocked.client.query(Hits.statement).count }
-                try await hits.cancelFirst(cancelled, of: clocked)
-                try await poll("it runs again") { try await hits.count() == 2 }
-                try await hits.lock.release()
-                #expect(try await hit.value == 1)
-            }
+        try await withTries { clocked, late in
+            let cancelled = Task { try await clocked.client.query(LateCancellation.first) }
+            try await clocked.waitUntilUnderWay(1)
+            let hit = Task { try await clocked.client.query(LateCancellation.second).count }
+            try await late.cancel(cancelled, of: clocked)
+            try await poll("it runs again") { try await late.tryCount() == 2 }
+            try await late.secondLock.release()
+            #expect(try await hit.value == 1)
         }
     }
 
     @Test("One that belongs to a lease is not, since nobody knows what it depends on")
     func wrongOneHitOnALease() async throws {
-        // Beside many other tests a cancellation was not answered within its time; why is not known yet.
-        await withKnownIssue("a busy machine", isIntermittent: true) {
-            try await withTries { clocked, hits in
-                try await clocked.client.withConnection { connection in
-                    let cancelled = Task { try await connection.query(HeldLock.wait) }
-                    try await clocked.waitUntilUnderWay(1)
-                    let hit = Task { try await connection.query(Hits.statement).count }
-                    try await hits.cancelFirst(cancelled, of: clocked)
-                    try await clocked.waitUntilUnderWay(0)
-                    #expect(await clocked.client.waiterCount == 0)
-                    hit.cancel()
-                    await #expect(throws: PostgresError.self) { try await hit.value }
-                }
-                try await hits.lock.release()
-                #expect(try await hits.count() == 1)
+        try await withTries { clocked, late in
+            try await clocked.client.withConnection { connection in
+                let cancelled = Task { try await connection.query(LateCancellation.first) }
+                try await clocked.waitUntilUnderWay(1)
+                let hit = Task { try await connection.query(LateCancellation.second).count }
+                try await late.cancel(cancelled, of: clocked)
+                try await clocked.waitUntilUnderWay(0)
+                #expect(await clocked.client.waiterCount == 0)
+                hit.cancel()
+                await #expect(throws: PostgresError.self) { try await hit.value }
             }
+            try await late.secondLock.release()
+            #expect(try await late.tryCount() == 1)
         }
     }
 
-    /// Runs a body with a client of one connection, and with what counts how often a statement began.
-    private func withTries(_ body: (ClockedClient, Hits) async throws -> Void) async throws {
+    /// Runs a body with a client of one connection, and with what makes its cancellations come late.
+    private func withTries(_ body: (ClockedClient, LateCancellation) async throws -> Void) async throws {
         try await withClient(connectionsMax: 1) { other, url async throws in
             try await other.execute("CREATE SEQUENCE tries")
             try await Sessions.watching(url) { sessions async throws in
-                try await HeldLock.holding(url) { lock async throws in
-                    let hits = Hits(client: other, sessions: sessions, lock: lock)
-                    try await ClockedClient.run(url: url, adjust: { $0.pool.leaseTimeout = .seconds(60) }) { clocked in
-                        try await body(clocked, hits)
+                try await HeldLock.holding(url, number: 1) { firstLock async throws in
+                    try await HeldLock.holding(url, number: 2) { secondLock async throws in
+                        try await GatedServer.run(before: url, passes: .max) { gate in
+                            let late = LateCancellation(
+                                client: other,
+                                sessions: sessions,
+                                firstLock: firstLock,
+                                secondLock: secondLock,
+                                gate: gate
+                            )
+                            try await ClockedClient.run(url: gate.url) { try await body($0, late) }
+                        }
                     }
                 }
             }
         }
     }
 
-    private struct Hits {
-        /// A statement that counts itself, and then waits for the lock.
-        static let statement: PostgresQuery = "SELECT nextval('tries'), pg_advisory_xact_lock_shared(1)"
+    private struct LateCancellation {
+        static let first = HeldLock.wait
+        /// A statement that counts itself, and then waits for the second lock.
+        static let second: PostgresQuery = "SELECT nextval('tries'), pg_advisory_xact_lock_shared(2)"
 
         let client: PostgresClient
         let sessions: Sessions
-        let lock: HeldLock
+        let firstLock: HeldLock
+        let secondLock: HeldLock
+        let gate: GatedServer
 
-        /// How often the statement has begun.
-        func count() async throws -> Int {
+        /// How often the second statement has begun.
+        func tryCount() async throws -> Int {
             try await client.query("SELECT last_value + is_called::int AS next FROM tries")[0].decode("next") - 1
         }
 
-        /// Has the first of two cancelled, and then the other by what was meant for the first.
-        func cancelFirst(_ first: Task<PostgresRows, any Error>, of clocked: ClockedClient) async throws {
+        /// Cancels the first of two statements; the request reaches the server when that is at the second.
+        func cancel(_ first: Task<PostgresRows, any Error>, of clocked: ClockedClient) async throws {
             try await clocked.waitUntilUnderWay(2)
+            try await poll("the first one waits") { try await sessions.countWaiting() == 1 }
+            gate.close()
             first.cancel()
             await #expect(throws: PostgresError.self) { try await first.value }
             await clocked.advance(by: .milliseconds(20))
-            try await poll("the other one runs") { try await count() == 1 }
+            try await poll("the request is on its way") { gate.heldCount == 1 }
+            try await firstLock.release()
+            try await poll("the other one runs") { try await tryCount() == 1 }
             try await poll("it waits") { try await sessions.countWaiting() == 1 }
-            // As the request would that comes a moment late.
-            try await sessions.cancelWaiting()
+            gate.open()
         }
     }
 

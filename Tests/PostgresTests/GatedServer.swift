@@ -51,6 +51,11 @@ struct GatedServer: Sendable {
         state.counts.withLockedValue { $0.passes = .max }
     }
 
+    /// Lets nothing more through.
+    func close() {
+        state.counts.withLockedValue { $0.passes = 0 }
+    }
+
     /// Lets nothing more through that is said on the connections of now.
     func freeze() {
         state.counts.withLockedValue { $0.frozen = $0.connections }

@@ -20,25 +20,27 @@ actor Meeting {
 
 /// A lock of the server's that a test holds, so that statements are under way for as long as it wants.
 struct HeldLock: Sendable {
-    /// A statement that ends when the lock is let go.
+    /// A statement that ends when the first lock is let go.
     static let wait: PostgresQuery = "SELECT pg_advisory_xact_lock_shared(1)"
 
     private let connection: PostgresConnection
+    private let number: Int
 
     /// Runs a body while a lock of the database is held.
     static func holding<Result: Sendable>(
         _ url: String,
+        number: Int = 1,
         _ body: (HeldLock) async throws -> Result
     ) async throws -> Result {
         try await withClient(url: url, connectionsMax: 1) { client in
             try await client.withConnection { connection in
-                try await connection.query("SELECT pg_advisory_lock(1)")
-                return try await body(HeldLock(connection: connection))
+                try await connection.query("SELECT pg_advisory_lock(\(number))")
+                return try await body(HeldLock(connection: connection, number: number))
             }
         }
     }
 
     func release() async throws {
-        try await connection.query("SELECT pg_advisory_unlock(1)")
+        try await connection.query("SELECT pg_advisory_unlock(\(number))")
     }
 }

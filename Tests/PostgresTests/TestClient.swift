@@ -108,16 +108,6 @@ struct Sessions: Sendable {
         return try rows[0].decode("count")
     }
 
-    /// Cancels every statement that waits for a lock.
-    func cancelWaiting() async throws {
-        _ = try await client.query(
-            """
-            SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-            WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'
-            """
-        )
-    }
-
     /// Ends every session that runs or last ran a statement which begins so; the look-up's own excepted.
     ///
     /// - Returns: How many were ended.
