@@ -54,7 +54,7 @@ package enum TestObjects: Sendable {
         }
     }
 
-    /// Makes the bucket, as its administrator would. A folder needs nothing.
+    /// Makes the bucket, as its administrator would.
     ///
     /// - Throws: `S3Error`.
     package func makeBucket() async throws {
