@@ -42,6 +42,7 @@ package struct OwnCluster: Sendable {
     /// Ends the server and all of its sessions with SIGKILL, as a machine does that runs out of memory.
     package func killHard() async throws {
         let postmaster = try processID()
+        try await ProcessTable.halt(postmaster)
         let processes = try [postmaster] + ProcessTable.children(of: postmaster)
         for process in processes { Foundation.kill(process, SIGKILL) }
         try await poll("the server is gone") { processes.allSatisfy { Foundation.kill($0, 0) != 0 } }
@@ -53,17 +54,17 @@ package struct OwnCluster: Sendable {
     }
 
     /// Halts the server and its sessions: connections are taken, and nothing is answered.
-    package func suspend() throws {
+    package func suspend() async throws {
         let postmaster = try processID()
-        Foundation.kill(postmaster, SIGSTOP)
-        for child in try ProcessTable.children(of: postmaster) { Foundation.kill(child, SIGSTOP) }
+        try await ProcessTable.halt(postmaster)
+        for child in try ProcessTable.children(of: postmaster) { try await ProcessTable.halt(child) }
     }
 
     /// Lets a halted server run on.
     package func resume() {
         guard let postmaster = try? processID() else { return }
-        for child in (try? ProcessTable.children(of: postmaster)) ?? [] { Foundation.kill(child, SIGCONT) }
-        Foundation.kill(postmaster, SIGCONT)
+        for child in (try? ProcessTable.children(of: postmaster)) ?? [] { ProcessTable.resume(child) }
+        ProcessTable.resume(postmaster)
     }
 
     private func processID() throws -> pid_t {

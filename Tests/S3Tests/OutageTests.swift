@@ -25,7 +25,7 @@ struct OutageTests {
                 try await server.restart()
                 try await Self.put(client)
 
-                server.suspend()
+                try await server.suspend()
                 async let failure = Self.outage(client)
                 try await time.ring(.seconds(4))
                 let cause = try await failure.cause

@@ -78,10 +78,10 @@ package final class RcloneServer: S3Server {
     }
 
     /// Halts the server with SIGSTOP: connections are taken, and nothing is answered.
-    package func suspend() { process.signal(SIGSTOP) }
+    package func suspend() async throws { try await process.halt() }
 
     /// Lets a halted server run on.
-    package func resume() { process.signal(SIGCONT) }
+    package func resume() { process.resume() }
 
     private func launch() async throws {
         let endpoint = endpoint

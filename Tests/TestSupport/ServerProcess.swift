@@ -92,29 +92,17 @@ package final class ServerProcess: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Sends the server a signal; nothing when it does not run.
-    package func signal(_ number: Int32) {
-        running.withLock { running in
-            guard let running else { return }
-            send(number, to: running.serverID)
-            // A halt takes effect thread by thread; until then some of them answer.
-            while number == SIGSTOP, Self.isAnyThreadRunning(of: running.serverID) { usleep(1_000) }
-        }
+    /// Halts the server with SIGSTOP; nothing when it does not run.
+    ///
+    /// - Throws: `NotInTime`.
+    package func halt() async throws {
+        if let processID = running.withLock({ $0?.serverID }) { try await ProcessTable.halt(processID) }
     }
 
-    private static func isAnyThreadRunning(of processID: pid_t) -> Bool {
-        let folder = "/proc/\(processID)/task"
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return threads.contains { thread in
-            let status = try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)
-            return status.map { !$0.contains("\nState:\tT") } ?? false
-        }
+    /// Lets a halted server run on; nothing when it does not run.
+    package func resume() {
+        if let processID = running.withLock({ $0?.serverID }) { ProcessTable.resume(processID) }
     }
-}
-
-/// Outside of the class, whose own `kill()` would hide the system call.
-private func send(_ signal: Int32, to process: pid_t) {
-    _ = kill(process, signal)
 }
 
 /// Why there is nothing to test against.

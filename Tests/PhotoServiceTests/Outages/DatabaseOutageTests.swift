@@ -102,7 +102,7 @@ struct DatabaseOutageTests {
     @Test("Halted, every call is refused in JSON, and answered again by itself")
     func halted() async throws {
         try await withImpatientService { cluster, service, client in
-            try cluster.suspend()
+            try await cluster.suspend()
             // The second round finds no connection left in the pool.
             for _ in 0..<2 { try await expectRefusals(service, client) }
             cluster.resume()

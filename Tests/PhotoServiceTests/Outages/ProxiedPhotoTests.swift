@@ -35,7 +35,7 @@ struct ProxiedPhotoTests {
     @Test("A bucket that is down, or halted, before the first byte is a 503", arguments: [true, false])
     func noFirstByte(isKilled: Bool) async throws {
         try await withPhoto(TestImage.jpeg, adjust: { $0.storeDeadlines = .short }) { service, server, photo in
-            if isKilled { server.kill() } else { server.suspend() }
+            if isKilled { server.kill() } else { try await server.suspend() }
             for (method, headers) in [("GET", []), ("GET", [("Range", "bytes=1-2")]), ("HEAD", [])] {
                 let answer = try await service.check(
                     Scenario("down", "\(method) \(photo.target)", headers: headers, status: 503)

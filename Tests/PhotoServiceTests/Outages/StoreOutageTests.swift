@@ -13,10 +13,10 @@ struct StoreOutageTests {
     enum Outage: CaseIterable {
         case killed, halted
 
-        func begin(_ server: RcloneServer) {
+        func begin(_ server: RcloneServer) async throws {
             switch self {
             case .killed: server.kill()
-            case .halted: server.suspend()
+            case .halted: try await server.suspend()
             }
         }
 
@@ -42,7 +42,7 @@ struct StoreOutageTests {
             let kept = try await service.uploadUntilTaken(token: token)
             let deleted = try await service.uploadUntilTaken(token: token)
 
-            outage.begin(server)
+            try await outage.begin(server)
             for image in [TestImage.jpeg, TestImage.png(bytes: 3 << 20)] {
                 let answer = try await service.upload(image, token: token)
                 #expect(answer.status == 503, "\(answer.text)")

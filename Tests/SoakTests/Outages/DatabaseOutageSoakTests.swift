@@ -67,7 +67,7 @@ struct DatabaseOutageSoakTests {
     @Test("Halted, every call is refused in JSON within 5 s, and answered within 5 s of its return")
     func halted() async throws {
         try await run(.disk) { cluster, service, client in
-            try cluster.suspend()
+            try await cluster.suspend()
             // The second round finds no connection left in the pool.
             for _ in 0..<2 { try await expectRefusals(service, client) }
             cluster.resume()

@@ -36,7 +36,7 @@ struct ProxiedPhotoSoakTests {
     @Test("A bucket that is down, or halted, before the first byte is a 503 within 5 s", arguments: [true, false])
     func noFirstByte(isKilled: Bool) async throws {
         try await withPhoto(TestImage.jpeg) { service, server, photo in
-            if isKilled { server.kill() } else { server.suspend() }
+            if isKilled { server.kill() } else { try await server.suspend() }
             for (method, headers) in [("GET", []), ("GET", [("Range", "bytes=1-2")]), ("HEAD", [])] {
                 let start = ContinuousClock.now
                 let answer = try await service.send(method, photo.target, headers: headers)

@@ -11,10 +11,10 @@ struct StoreOutageSoakTests {
     enum Outage: CaseIterable {
         case killed, halted
 
-        func begin(_ server: RcloneServer) {
+        func begin(_ server: RcloneServer) async throws {
             switch self {
             case .killed: server.kill()
-            case .halted: server.suspend()
+            case .halted: try await server.suspend()
             }
         }
 
@@ -37,7 +37,7 @@ struct StoreOutageSoakTests {
             let kept = try #require(try await service.upload(token: token).json["random_id"] as? String)
             let deleted = try #require(try await service.upload(token: token).json["random_id"] as? String)
 
-            outage.begin(server)
+            try await outage.begin(server)
             for image in [TestImage.jpeg, TestImage.png(bytes: 3 << 20)] {
                 let start = ContinuousClock.now
                 let answer = try await service.upload(image, token: token)

@@ -157,7 +157,7 @@ struct RealS3DeadlineTests {
                     #expect(refused.time < Self.promise)
                     try await server.restart()
                     try await works()
-                    server.suspend()
+                    try await server.suspend()
                     let halted = try await Self.put(.streamed(length), to: client)
                     #expect(halted.time < Self.promise + .seconds(length > 1 ? 2 : 0))
                     server.resume()
