@@ -97,8 +97,13 @@ struct DocumentTests {
         let error = "<Error><Code>SlowDown</Code><?a?><Message>later</Message></Error>"
         #expect(ErrorDocument(ByteBuffer(string: error)).code == "SlowDown")
         #expect(ErrorDocument(ByteBuffer(string: error)).message == nil)
-        let list = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\r\n<ListBucketResult><Name>a</Name></ListBucketResult>"
-        #expect(try DocumentElement.read(ByteBuffer(string: list), root: "ListBucketResult")["Name"] == "a")
+        let list = "<ListBucketResult><Name>a</Name></ListBucketResult>"
+        for declaration in ["", "<?xml version=\"1.0\"?>", "<?xml\r\nversion=\"1.0\" encoding=\"UTF-8\"?>\r\n"] {
+            for mark in ["", "\u{FEFF}"] {
+                let document = ByteBuffer(string: mark + declaration + list)
+                #expect(try DocumentElement.read(document, root: "ListBucketResult")["Name"] == "a", "\(declaration)")
+            }
+        }
     }
 
     @Test("An entity that names a file brings nothing of the file")

@@ -41,12 +41,15 @@ package final class RunFolder: Sendable {
         cleaner.withLock { $0 = (shell, lifeline) }
     }
 
-    /// Removes the folder `$1` once the servers in it are gone.
+    /// Removes the folder `$1` once the servers in it are gone, which takes half a minute at most.
     private static let cleaning = """
         for file in "$1"/*/data/postmaster.pid; do
             [ -e "$file" ] || continue
             read -r server <"$file"
-            kill -QUIT "$server" && while kill -0 "$server"; do sleep 0.05; done
+            # The number may be another process's by now.
+            [ "/proc/$server/cwd" -ef "${file%/*}" ] || continue
+            kill -QUIT "$server"
+            for try in $(seq 600); do kill -0 "$server" || break; sleep 0.05; done
         done 2>/dev/null
         rm -rf "$1"
         """
@@ -60,9 +63,9 @@ package final class RunFolder: Sendable {
 
     private static func cleanUpAfterKilledRuns(in parent: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: parent) where name.hasPrefix(prefix) {
-            guard let processID = pid_t(name.dropFirst(prefix.count)), kill(processID, 0) != 0, errno == ESRCH else {
-                continue
-            }
+            guard let processID = pid_t(name.dropFirst(prefix.count)) else { continue }
+            // One that has this process's number was left by an earlier process: this one has made none yet.
+            guard processID == getpid() || (kill(processID, 0) != 0 && errno == ESRCH) else { continue }
             let shell = Process()
             shell.executableURL = URL(filePath: "/bin/sh")
             shell.arguments = ["-c", cleaning, "sh", "\(parent)/\(name)"]

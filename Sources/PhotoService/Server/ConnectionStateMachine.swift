@@ -77,8 +77,9 @@ struct ConnectionStateMachine {
         if case .idle = phase { phase = .readingHeader(since: now) }
     }
 
-    /// Whether a request that begins is to be answered: none is that follows an answer which said that it is the last,
-    /// since the client sends it again over another connection.
+    /// Whether to answer a request that begins.
+    ///
+    /// After an answer with `Connection: close` it is dropped: the client sends it again over another connection.
     mutating func takesRequest() -> Bool {
         isDropping = isDropping || isLingering || hasSaidClose
         return !isDropping

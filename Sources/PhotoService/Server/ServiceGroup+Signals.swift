@@ -18,7 +18,7 @@ extension ServiceGroupConfiguration {
     /// How long running requests may take to finish once a process is told to stop; platforms kill it after 30 s.
     static let shutdownTimeout: Duration = .seconds(25)
 
-    /// What a process does that is told to stop: no more is begun, what runs has some time, and then it is cancelled.
+    /// A group that a signal stops: it begins nothing more, gives what runs some time, and then cancels it.
     ///
     /// - Parameters:
     ///   - services: The services, those that others need first.

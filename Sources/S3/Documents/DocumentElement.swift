@@ -74,13 +74,17 @@ private final class Reader: NSObject, XMLParserDelegate {
         }
     }
 
-    /// The part of a document that Foundation's parser can be trusted with, which is all of any document of S3's.
+    /// The part of a document that Foundation's parser can be trusted with: all up to the first processing instruction.
     ///
-    /// It crashes on names that are not UTF-8 and on processing instructions without data, such as `<?a?>`, so none are
-    /// read. Those that look like the XML declaration without being one are such instructions, too.
+    /// The parser crashes on names that are not UTF-8, and on processing instructions without data, such as `<?a?>`.
+    /// Documents of S3's have none. The XML declaration looks like one and may stand at the very beginning.
     static func readablePart(of text: String) -> Substring {
-        let declaration = text.prefixMatch(of: /<\?xml[ \t\r\n]/)?.range
-        let contents = text.unicodeScalars[(declaration?.upperBound ?? text.startIndex)...]
+        let (scalars, declaration) = (text.unicodeScalars, "<?xml".unicodeScalars)
+        let start = scalars.first == "\u{FEFF}" ? scalars.index(after: scalars.startIndex) : scalars.startIndex
+        var contents = scalars[start...]
+        if contents.starts(with: declaration), let next = contents.dropFirst(declaration.count).first, next.isXMLSpace {
+            contents = contents.dropFirst(declaration.count)
+        }
         return text[..<(contents.firstRange(of: "<?".unicodeScalars)?.lowerBound ?? text.endIndex)]
     }
 
@@ -119,4 +123,9 @@ private final class Reader: NSObject, XMLParserDelegate {
         guard !open.isEmpty else { return }
         open[open.count - 1].text += string
     }
+}
+
+extension Unicode.Scalar {
+    /// Source: XML 1.0, section 2.3, "S".
+    fileprivate var isXMLSpace: Bool { [" ", "\t", "\r", "\n"].contains(self) }
 }

@@ -136,7 +136,7 @@ extension S3Client {
             )
             return result["ETag"].map { EntityTag(text: $0, isOfCiphertext: isOfCiphertext) }
         } catch .notFound(let failure) where failure.code == "NoSuchUpload" || failure.code == nil {
-            // An earlier try may have completed it, and its answer been lost; of this one's, the end may be.
+            // An earlier try may have completed it, or the refusal broke off before its code.
             guard let tag = try await head(key: key, during: call.restarted())?.tag else {
                 throw .notFound(failure)
             }
