@@ -24,25 +24,6 @@ struct DatabaseOutageTests {
         service.sweepInterval = .seconds(3600)
     }
 
-    /// Sends every call at once, three times each, and expects all to be refused.
-    private func expectRefusals(_ service: TestService, _ client: OutageCalls) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            for call in try client.all() {
-                for _ in 0..<3 {
-                    tasks.addTask {
-                        let answer = try await call.send()
-                        #expect(answer.status == 503, "\(call.name): \(answer.text)")
-                        #expect(answer.json["status"] as? Int == 503, "\(call.name)")
-                        #expect(answer.message?.isEmpty == false, "\(call.name)")
-                        #expect(answer.headers["retry-after"] == "5", "\(call.name)")
-                    }
-                }
-            }
-            try await tasks.waitForAll()
-        }
-        #expect(try await service.send("GET", "/").status == 200)
-    }
-
     @Test("Restarted between two requests, nobody notices")
     func restarted() async throws {
         try await OwnCluster.use { cluster in
@@ -90,7 +71,7 @@ struct DatabaseOutageTests {
     func killed() async throws {
         try await withImpatientService { cluster, service, client in
             try await cluster.kill()
-            try await expectRefusals(service, client)
+            try await client.expectRefusals()
             try await cluster.start()
             #expect(try await service.postgres.query("SELECT FROM photos").count == 1)
             for call in try client.all() {
@@ -104,7 +85,7 @@ struct DatabaseOutageTests {
         try await withImpatientService { cluster, service, client in
             try await cluster.suspend()
             // The second round finds no connection left in the pool.
-            for _ in 0..<2 { try await expectRefusals(service, client) }
+            for _ in 0..<2 { try await client.expectRefusals() }
             cluster.resume()
             // What the server had been sent before it halted may run now; only what was never sent may not.
             try await poll("the service works again by itself") {

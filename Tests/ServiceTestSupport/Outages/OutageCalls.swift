@@ -1,5 +1,6 @@
 import Foundation
 package import TestSupport
+import Testing
 
 /// A client that knows the service, and all calls that it makes.
 package struct OutageCalls: Sendable {
@@ -72,5 +73,29 @@ package struct OutageCalls: Sendable {
                 )
             },
         ]
+    }
+
+    /// Sends every call at once, three times each, and expects all to be refused.
+    ///
+    /// - Parameter answerMax: Within which each is; nil where time does not count.
+    /// - Throws: What a connection throws.
+    package func expectRefusals(within answerMax: Duration? = nil) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for call in try all() {
+                for _ in 0..<3 {
+                    tasks.addTask {
+                        let answer = try await expectAnswer(within: answerMax, name: call.name) {
+                            try await call.send()
+                        }
+                        #expect(answer.status == 503, "\(call.name): \(answer.text)")
+                        #expect(answer.json["status"] as? Int == 503, "\(call.name)")
+                        #expect(answer.message?.isEmpty == false, "\(call.name)")
+                        #expect(answer.headers["retry-after"] == "5", "\(call.name)")
+                    }
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        #expect(try await service.send("GET", "/").status == 200)
     }
 }
