@@ -1,6 +1,6 @@
 import Foundation
 import Postgres
-import S3
+import S3TestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -91,19 +91,6 @@ struct StoreOutageTests {
             try FileManager.default.createDirectory(at: incoming, withIntermediateDirectories: false)
             #expect(try await service.upload(token: token).status == 200)
         }
-    }
-}
-
-extension S3Deadlines {
-    /// Over at once when a store is silent; long when it is at work, or a busy machine could not use it.
-    static var short: S3Deadlines {
-        var deadlines = S3Deadlines()
-        deadlines.silence = .milliseconds(500)
-        deadlines.retryWindow = .milliseconds(100)
-        deadlines.giveUp = .milliseconds(600)
-        deadlines.put = .seconds(60)
-        deadlines.call = .seconds(60)
-        return deadlines
     }
 }
 
