@@ -64,6 +64,11 @@ package final class RcloneServer: S3Server {
     /// Where it listens; the same after ``restart()``.
     package var endpoint: String { "http://127.0.0.1:\(port.withLock { $0 })" }
 
+    /// How many connections to it are open.
+    package var connectionCount: Int {
+        get throws { try SocketTable.openCount(to: port.withLock { $0 }) }
+    }
+
     package func stop() { process.stop() }
 
     /// Ends the server, so that its port refuses connections; the objects stay.

@@ -14,28 +14,12 @@ struct ProxiedPhotoTests {
     /// More than all sockets between a bucket and a client hold.
     private static let image = TestImage.png(bytes: 48 << 20)
 
-    private func withPhoto(
-        _ image: Data,
-        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
-        _ body: @Sendable (TestService, RcloneServer, StoredPhoto) async throws -> Void
-    ) async throws {
-        try await TestService.run(store: .ownS3, settings: ["PHOTO_DELIVERY": "proxy"], adjust: adjust) { service in
-            try await body(service, try service.ownServer, try await service.addPhoto(image))
-        }
-    }
-
-    /// How many connections to the bucket are open.
-    private static func connections(to server: RcloneServer) throws -> Int {
-        try SocketTable.openCount(to: try #require(server.endpoint.split(separator: ":").last.flatMap { Int($0) }))
-    }
-
-    private static func get(_ photo: StoredPhoto) -> String {
-        "GET \(photo.target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    }
-
     @Test("A bucket that is down, or halted, before the first byte is a 503", arguments: [true, false])
     func noFirstByte(isKilled: Bool) async throws {
-        try await withPhoto(TestImage.jpeg, adjust: { $0.storeDeadlines = .short }) { service, server, photo in
+        try await TestService.withProxiedPhoto(
+            TestImage.jpeg,
+            adjust: { $0.storeDeadlines = .short }
+        ) { service, server, photo in
             if isKilled { server.kill() } else { try await server.suspend() }
             for (method, headers) in [("GET", []), ("GET", [("Range", "bytes=1-2")]), ("HEAD", [])] {
                 let answer = try await service.check(
@@ -53,9 +37,12 @@ struct ProxiedPhotoTests {
 
     @Test("A bucket that dies in the middle ends the connection: what came is no whole photo, and only what was taken")
     func diesInTheMiddle() async throws {
-        try await withPhoto(Self.image, adjust: { $0.transferPauses = [.milliseconds(10)] }) { service, server, photo in
+        try await TestService.withProxiedPhoto(
+            Self.image,
+            adjust: { $0.transferPauses = [.milliseconds(10)] }
+        ) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
-                try await connection.send(Self.get(photo))
+                try await connection.get(photo)
                 var received = try await connection.readSome()
                 #expect(received.starts(with: Data("HTTP/1.1 200".utf8)))
                 // While this client waits, another gets all of it; the bucket would have sent this one all, too.
@@ -72,9 +59,9 @@ struct ProxiedPhotoTests {
 
     @Test("A transfer that broke off goes on where it was")
     func goesOn() async throws {
-        try await withPhoto(Self.image, adjust: Self.tryLong) { service, server, photo in
+        try await TestService.withProxiedPhoto(Self.image, adjust: Self.tryLong) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
-                try await connection.send(Self.get(photo))
+                try await connection.get(photo)
                 let start = try await connection.readSome()
                 try await server.restart()
                 let rest = try await connection.readPhoto(start, of: Self.image.count)
@@ -87,9 +74,9 @@ struct ProxiedPhotoTests {
 
     @Test("What was changed meanwhile is not put behind what came before")
     func changedMeanwhile() async throws {
-        try await withPhoto(Self.image, adjust: Self.tryLong) { service, server, photo in
+        try await TestService.withProxiedPhoto(Self.image, adjust: Self.tryLong) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
-                try await connection.send(Self.get(photo))
+                try await connection.get(photo)
                 let start = try await connection.readSome()
                 try await service.objects.write(TestImage.png(bytes: Self.image.count, seed: 1), key: photo.randomID)
                 try await server.restart()
@@ -102,20 +89,20 @@ struct ProxiedPhotoTests {
 
     @Test("A client that leaves ends the transfer from the bucket", arguments: [true, false])
     func leaves(readsFirst: Bool) async throws {
-        try await withPhoto(Self.image) { service, server, photo in
+        try await TestService.withProxiedPhoto(Self.image) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
-                try await connection.send(Self.get(photo))
+                try await connection.get(photo)
                 if readsFirst { _ = try await connection.readSome() }
-                try await poll("the transfer has begun") { try Self.connections(to: server) > 0 }
+                try await poll("the transfer has begun") { try server.connectionCount > 0 }
             }
-            try await poll("the transfer has ended") { try Self.connections(to: server) == 0 }
+            try await poll("the transfer has ended") { try server.connectionCount == 0 }
             #expect(service.log.entries.filter { $0.contains("a photo broke off") } == [])
         }
     }
 
     @Test("A client that stops to read is dropped, and the transfer from the bucket with it")
     func stops() async throws {
-        try await withPhoto(
+        try await TestService.withProxiedPhoto(
             Self.image,
             adjust: {
                 $0.limits.writeTimeout = .milliseconds(100)
@@ -123,10 +110,10 @@ struct ProxiedPhotoTests {
             }
         ) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
-                try await connection.send(Self.get(photo))
+                try await connection.get(photo)
                 var received = try await connection.readSome()
                 #expect(received.starts(with: Data("HTTP/1.1 200".utf8)))
-                try await poll("the transfer has ended") { try Self.connections(to: server) == 0 }
+                try await poll("the transfer has ended") { try server.connectionCount == 0 }
                 received += (try? await connection.readToEnd()) ?? Data()
                 #expect(received.count < Self.image.count)
             }
@@ -136,25 +123,5 @@ struct ProxiedPhotoTests {
     /// Waits for a bucket that is down as long as a busy machine takes to start it.
     private static func tryLong(_ service: inout PhotoService) {
         service.transferPauses = Array(repeating: .milliseconds(20), count: 3_000)
-    }
-}
-
-extension RawConnection {
-    /// Reads the rest of an answer with a photo.
-    ///
-    /// - Parameters:
-    ///   - start: What was read of the answer.
-    ///   - count: The photo's length.
-    /// - Returns: The body, as far as the server sent it.
-    /// - Throws: What the connection throws.
-    fileprivate mutating func readPhoto(_ start: Data, of count: Int) async throws -> Data {
-        var received = start
-        let end = try #require(received.range(of: Data("\r\n\r\n".utf8))?.upperBound)
-        while received.count < end + count {
-            let next = try await readSome()
-            if next.isEmpty { break }
-            received += next
-        }
-        return Data(received[end...])
     }
 }

@@ -95,18 +95,10 @@ struct StoreOutageTests {
 }
 
 extension TestService {
-    /// The store's server, which the test may end or halt.
-    var ownServer: RcloneServer {
-        get throws {
-            guard case .s3(let server, _) = objects else { throw NotInTime(what: "a server of its own") }
-            return server
-        }
-    }
-
     /// Uploads again and again what a busy machine has not stored within deadlines as short as these.
     ///
     /// - Returns: The photo's id.
-    func uploadUntilTaken(token: String) async throws -> String {
+    fileprivate func uploadUntilTaken(token: String) async throws -> String {
         var randomID: String?
         try await poll("uploads work") {
             randomID = try await upload(token: token).json["random_id"] as? String
