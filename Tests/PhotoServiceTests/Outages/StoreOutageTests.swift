@@ -10,26 +10,8 @@ import Testing
 /// With deadlines that are over at once; that they keep to 5 s as they are in use, the tests that need time tell.
 @Suite("The object store goes away", .timeLimit(.minutes(3)))
 struct StoreOutageTests {
-    enum Outage: CaseIterable {
-        case killed, halted
-
-        func begin(_ server: RcloneServer) async throws {
-            switch self {
-            case .killed: server.kill()
-            case .halted: try await server.suspend()
-            }
-        }
-
-        func end(_ server: RcloneServer) async throws {
-            switch self {
-            case .killed: try await server.restart()
-            case .halted: server.resume()
-            }
-        }
-    }
-
-    @Test("Uploads are refused and leave no row, deletes are done later, lists work", arguments: Outage.allCases)
-    func bucket(outage: Outage) async throws {
+    @Test("Uploads are refused and leave no row, deletes are done later, lists work", arguments: StoreOutage.allCases)
+    func bucket(outage: StoreOutage) async throws {
         try await TestService.run(
             store: .ownS3,
             adjust: {
@@ -37,36 +19,10 @@ struct StoreOutageTests {
                 $0.storeDeadlines = .short
             }
         ) { service in
-            let server = try service.ownServer
             let token = try await service.makeToken()
             let kept = try await service.uploadUntilTaken(token: token)
             let deleted = try await service.uploadUntilTaken(token: token)
-
-            try await outage.begin(server)
-            for image in [TestImage.jpeg, TestImage.png(bytes: 3 << 20)] {
-                let answer = try await service.upload(image, token: token)
-                #expect(answer.status == 503, "\(answer.text)")
-                #expect(answer.headers["retry-after"] == "5")
-                #expect(answer.message != nil)
-                #expect(try await service.count("SELECT count(*) FROM photos") == 2)
-            }
-            #expect(try await service.list(token: token).jsonArray?.count == 2)
-            #expect(try await service.delete(deleted, token: token).message == "Image deleted")
-            #expect(try await service.list(token: token).jsonArray?.count == 1)
-            #expect(service.objects.keys().contains(deleted))
-
-            try await outage.end(server)
-            _ = try await service.uploadUntilTaken(token: token)
-            try await poll("objects and rows match") {
-                // What waits for its back-off is brought forward.
-                try await service.postgres.execute(
-                    "UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC' WHERE attempts > 0"
-                )
-                guard try await service.count("SELECT count(*) FROM object_deletions") == 0 else { return false }
-                return service.objects.keys().count == 2
-            }
-            #expect(service.objects.keys().contains(kept))
-            #expect(try await service.count("SELECT count(*) FROM photos WHERE state = 'ready'") == 2)
+            try await outage.expectOutlived(by: service, token: token, kept: kept, deleted: deleted)
         }
     }
 
