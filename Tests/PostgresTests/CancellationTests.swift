@@ -183,9 +183,15 @@ struct CancellationTests {
                     group.addTask {
                         var generator = SplitMix64(seed: UInt64(worker))
                         for round in 0..<50 {
-                            if try await Self.runOne(worker * 1000 + round, on: client, using: &generator) == nil {
-                                cancelled.count()
-                            }
+                            let isAnswered = try await RandomCancellation.run(
+                                worker * 1000 + round,
+                                on: client,
+                                slow: {
+                                    "SELECT \($0) AS id, (SELECT count(*) FROM generate_series(1, 1000))"
+                                },
+                                using: &generator
+                            )
+                            if !isAnswered { cancelled.count() }
                         }
                     }
                 }
@@ -198,45 +204,6 @@ struct CancellationTests {
                 #expect(try await sessions.count() <= 4)
                 try await poll("no transaction is open") { try await sessions.countInTransaction() == 0 }
             }
-        }
-    }
-
-    /// Runs a statement that is cancelled, or not, at whatever point it happens to be.
-    ///
-    /// - Returns: Its answer; nil when it was cancelled.
-    /// - Throws: Its failure, unless that is the cancellation.
-    private static func runOne(
-        _ number: Int,
-        on client: PostgresClient,
-        using generator: inout SplitMix64
-    ) async throws -> Int? {
-        let kind = Int.random(in: 0..<4, using: &generator)
-        let task = Task { () -> Int in
-            switch kind {
-            case 0:
-                try await client.withTransaction { connection in
-                    try await connection.execute("INSERT INTO things VALUES (\(number))")
-                    let row = try await connection.query("DELETE FROM things WHERE id = \(number) RETURNING id")[0]
-                    return try row.decode("id")
-                }
-            case 1: try await client.withConnection { try await $0.query("SELECT \(number) AS id")[0].decode("id") }
-            case 2:
-                try await client.query("SELECT \(number) AS id, (SELECT count(*) FROM generate_series(1, 1000))")[0]
-                    .decode("id")
-            default: try await client.query("SELECT \(number) AS id")[0].decode("id")
-            }
-        }
-        if Bool.random(using: &generator) {
-            for _ in 0..<Int.random(in: 0..<20, using: &generator) { await Task.yield() }
-            task.cancel()
-        }
-        switch await task.result {
-        case .success(let answer):
-            #expect(answer == number)
-            return answer
-        case .failure(let error):
-            guard task.isCancelled else { throw error }
-            return nil
         }
     }
 

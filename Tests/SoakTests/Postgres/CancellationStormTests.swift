@@ -20,7 +20,13 @@ struct CancellationStormTests {
                             var count = 0
                             for round in 0..<500 {
                                 let number = worker * 1000 + round
-                                count += try await Self.runOne(number, on: client, using: &generator) ? 0 : 1
+                                let isAnswered = try await RandomCancellation.run(
+                                    number,
+                                    on: client,
+                                    slow: { "SELECT \($0) AS id, pg_sleep(0.001)" },
+                                    using: &generator
+                                )
+                                count += isAnswered ? 0 : 1
                             }
                             return count
                         }
@@ -39,43 +45,6 @@ struct CancellationStormTests {
                     return rows.isEmpty
                 }
             }
-        }
-    }
-
-    /// Runs a statement that is cancelled, or not, at whatever point it happens to be.
-    ///
-    /// - Returns: Whether it was answered.
-    /// - Throws: Its failure, unless that is the cancellation.
-    private static func runOne(
-        _ number: Int,
-        on client: PostgresClient,
-        using generator: inout SplitMix64
-    ) async throws -> Bool {
-        let kind = Int.random(in: 0..<4, using: &generator)
-        let task = Task { () -> Int in
-            switch kind {
-            case 0:
-                try await client.withTransaction { connection in
-                    try await connection.execute("INSERT INTO things VALUES (\(number))")
-                    let row = try await connection.query("DELETE FROM things WHERE id = \(number) RETURNING id")[0]
-                    return try row.decode("id")
-                }
-            case 1: try await client.withConnection { try await $0.query("SELECT \(number) AS id")[0].decode("id") }
-            case 2: try await client.query("SELECT \(number) AS id, pg_sleep(0.001)")[0].decode("id")
-            default: try await client.query("SELECT \(number) AS id")[0].decode("id")
-            }
-        }
-        if Bool.random(using: &generator) {
-            for _ in 0..<Int.random(in: 0..<20, using: &generator) { await Task.yield() }
-            task.cancel()
-        }
-        switch await task.result {
-        case .success(let answer):
-            #expect(answer == number)
-            return true
-        case .failure(let error):
-            guard task.isCancelled else { throw error }
-            return false
         }
     }
 }
