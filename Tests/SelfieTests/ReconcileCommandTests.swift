@@ -33,9 +33,11 @@ struct ReconcileCommandTests {
             #expect(young.status == 0, "both are younger than an hour")
             #expect(young.output.contains("What is younger than 1h was left alone."))
             // Objects are dated in whole seconds, and by another clock.
-            let dry = try await Self.until(2, { try await run(["--dry-run", "--older-than", "0s"]) }) { outcome in
-                outcome.output.contains("found: photo without an object: \(randomID)")
-                    && outcome.output.contains("found: object without a photo: evil")
+            var dry = young
+            try await poll("both are old enough") {
+                dry = try await run(["--dry-run", "--older-than", "0s"])
+                return dry.output.contains("found: photo without an object: \(randomID)")
+                    && dry.output.contains("found: object without a photo: evil")
             }
             #expect(dry.status == 1)
             #expect(!dry.output.contains("\u{1B}"))
@@ -98,19 +100,5 @@ struct ReconcileCommandTests {
             )
         )
         #expect(ProgressBar.line(.init(task: "Copying", done: 0, total: 0)).hasSuffix("100 % (0 of 0)"))
-    }
-
-    /// Runs until what is printed is as expected, so many seconds more.
-    private static func until(
-        _ seconds: Int,
-        _ run: () async throws -> ProgramOutcome,
-        _ isExpected: (ProgramOutcome) -> Bool
-    ) async throws -> ProgramOutcome {
-        let deadline = ContinuousClock.now + .seconds(seconds + 10)
-        while true {
-            let outcome = try await run()
-            if isExpected(outcome) || ContinuousClock.now > deadline { return outcome }
-            try await Task.sleep(for: .milliseconds(200))
-        }
     }
 }
