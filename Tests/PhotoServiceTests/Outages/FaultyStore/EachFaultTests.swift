@@ -182,10 +182,3 @@ struct EachFaultTests {
         return Set(expected).subtracting(seen)
     }
 }
-
-extension Result where Failure == any Error {
-    /// What a body returns or throws.
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}

@@ -51,8 +51,7 @@ struct CrashScene: Sendable {
                                 databaseURL: counted,
                                 endpoint: endpoint
                             )
-                            let result: Result<Void, any Error>
-                            do { result = .success(try await body(scene)) } catch { result = .failure(error) }
+                            let result = await Result { try await body(scene) }
                             try await httpClient.shutdown()
                             try result.get()
                         }
@@ -124,18 +123,20 @@ struct CrashScene: Sendable {
         try await poll("a connection") { (try? await client.query("SELECT")) != nil }
         let process = CrashProcess(postgres: client, objects: try store(isCounted: true))
         steps.begin(fault)
-        let isAnswered = await withTaskGroup(of: Bool?.self) { tasks in
-            tasks.addTask { (try? await body(process)) ?? false }
-            if fault.reach == .process {
-                tasks.addTask {
-                    while !steps.hasFailed, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
-                    return nil
+        let isAnswered = await Result {
+            try await withThrowingTaskGroup(of: Bool?.self) { tasks in
+                tasks.addTask { (try? await body(process)) ?? false }
+                if fault.reach == .process {
+                    tasks.addTask {
+                        try await poll("the end of the process") { steps.hasFailed }
+                        return nil
+                    }
                 }
+                let first = try await tasks.next() ?? nil
+                tasks.cancelAll()
+                // Nobody hears what a process says that is gone.
+                return first == true && !(fault.reach == .process && steps.hasFailed)
             }
-            let first = await tasks.next() ?? nil
-            tasks.cancelAll()
-            // Nobody hears what a process says that is gone.
-            return first == true && !(fault.reach == .process && steps.hasFailed)
         }
         let count = steps.count
         let hasFailed = steps.end()
@@ -148,7 +149,7 @@ struct CrashScene: Sendable {
                 """
             ).isEmpty
         }
-        return (isAnswered, hasFailed, count)
+        return (try isAnswered.get(), hasFailed, count)
     }
 
     /// What the sweeper of another process does once all is old that was left.
