@@ -99,23 +99,41 @@ struct NewerDatabaseTests {
     @Test("is not left after the look that found it")
     func schemaCheckLater() async throws {
         try await withNewerDatabase { url in
-            var check = SchemaCheck(postgres: try .patient(url: url), migrations: try TestCluster.migrations())
+            let named = "\(url)?application_name=look"
+            var check = SchemaCheck(postgres: try .patient(url: named), migrations: try TestCluster.migrations())
             check.interval = .milliseconds(1)
-            let interval: Duration = .milliseconds(100)
-            let first = try await withThrowingTaskGroup(of: String.self) { [check] tasks in
-                tasks.addTask {
-                    try await check.run()
-                    return "the look"
+            let first = try await TestCluster.withClient(url) { client in
+                try await withThrowingTaskGroup(of: String.self) { [check] tasks in
+                    defer { tasks.cancelAll() }
+                    // The lock holds the look up until it was seen.
+                    try await client.withTransaction { connection in
+                        try await connection.execute("LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE")
+                        tasks.addTask {
+                            try await check.run()
+                            return "the service"
+                        }
+                        try await poll("the look has begun") { try await Self.looks(client).waiting == 1 }
+                    }
+                    tasks.addTask {
+                        try await poll("the look is over") { try await Self.looks(client).all == 0 }
+                        return "the look"
+                    }
+                    return try await tasks.next()
                 }
-                tasks.addTask {
-                    try await Task.sleep(for: interval)
-                    return "the time"
-                }
-                defer { tasks.cancelAll() }
-                return try await tasks.next()
             }
-            #expect(first == "the time", "a service that ends takes the others with it")
+            #expect(first == "the look", "a service that ends takes the others with it")
         }
+    }
+
+    /// How many looks wait for a lock, and how many there are in all.
+    private static func looks(_ client: PostgresClient) async throws -> (waiting: Int, all: Int) {
+        let rows = try await client.query(
+            """
+            SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') AS waiting, count(*) AS all_of_them
+            FROM pg_stat_activity WHERE application_name = 'look' AND datname = current_database()
+            """
+        )
+        return (try rows[0].decode("waiting"), try rows[0].decode("all_of_them"))
     }
 
     private static let empty = "-- migrate:up\n-- migrate:down\n"
