@@ -1,5 +1,3 @@
-import Foundation
-import Postgres
 import ServiceTestSupport
 import TestSupport
 import Testing
