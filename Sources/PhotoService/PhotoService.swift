@@ -39,8 +39,8 @@ package struct PhotoService: Service {
     var storeDeadlines = S3Deadlines()
     /// The pauses before a transfer from a bucket that broke off is begun anew, until it brings something.
     var transferPauses = S3Download.pauses
-    /// The cost of new hashes; by default that of the configuration.
-    package var passwordHashCost: Int
+    /// The cost of new hashes; nil for that of the configuration.
+    package var passwordHashCost: Int?
     /// How many hashes are computed at once, and how many wait.
     var passwordHashing = PasswordHasherOptions(coreCount: System.coreCount)
     /// The time by which tokens and URLs live.
@@ -68,7 +68,6 @@ package struct PhotoService: Service {
         self.port = port
         self.logger = logger
         self.onRunning = onRunning
-        passwordHashCost = configuration.passwordHashCost
     }
 
     /// Serves until a graceful shutdown, for which running requests may finish, or a cancellation.
@@ -84,7 +83,10 @@ package struct PhotoService: Service {
             logger.warning("RATE_LIMITS is off: whoever has the API's credential can try any number of passwords")
         }
         OpenFileLimit.raise()
-        let hasher = try PasswordHasher(cost: passwordHashCost, options: passwordHashing)
+        let hasher = try PasswordHasher(
+            cost: passwordHashCost ?? configuration.passwordHashCost,
+            options: passwordHashing
+        )
         let postgres = PostgresClient(configuration: configuration.postgres)
         let httpClient = HTTPClient(
             eventLoopGroupProvider: .singleton,

@@ -1,6 +1,8 @@
 import Foundation
 import NIOCore
 import NIOHTTP1
+import S3TestSupport
+import TestSupport
 import Testing
 
 @testable import S3
@@ -81,6 +83,23 @@ struct ErrorTests {
         let error = Self.error(status, document: document)
         #expect(Mirror(reflecting: error).children.first?.label == name)
         #expect(error.isRetryable == isRetryable)
+    }
+
+    @Test("Of a refusal without end, 64 KiB are read and no more is waited for")
+    func endlessDocument() async throws {
+        let head = "HTTP/1.1 404 Not Found\r\nContent-Length: 1000000000\r\n\r\n<Error><Code>NoSuchKey</Code>"
+        let reply = ScriptedServer.Reply.sendAndHang(head + String(repeating: " ", count: 65_536))
+        try await ScriptedServer.with([reply]) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let error = await #expect(throws: S3Error.self) { () async throws in _ = try await client.get(key: "a")
+                }
+                guard case .notFound(let failure) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(failure.code == "NoSuchKey")
+            }
+        }
     }
 
     @Test("The request id may come in a header instead")

@@ -18,7 +18,7 @@ struct TerminalProcess {
     ///
     /// - Parameters:
     ///   - arguments: The command and its options.
-    ///   - environment: All of its environment but `PATH`.
+    ///   - environment: What its environment has of its own.
     ///   - line: What is typed.
     /// - Returns: How it ended and what it printed.
     /// - Throws: `NotInTime` without a terminal, or an error of Foundation's.
@@ -36,7 +36,7 @@ struct TerminalProcess {
             let process = Process()
             process.executableURL = try SelfieProcess.executable
             process.arguments = arguments
-            process.environment = environment
+            process.environment = ChildEnvironment.with(environment)
             process.currentDirectoryURL = folder
             process.standardInput = input
             process.standardOutput = try FileHandle(forWritingTo: output)

@@ -70,6 +70,9 @@ package final class ManualTime: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
+    /// Sets the time forward by so long.
+    package func advance(by duration: Duration) { move(to: elapsed + duration) }
+
     /// Waits until somebody sleeps until then.
     ///
     /// - Parameter alarm: Counted from the start.

@@ -12,7 +12,7 @@ package final class ThreadGate: Sendable {
     private let state = Mutex(State())
     private let holds: @Sendable (_ number: Int, _ value: Int) -> Bool
 
-    /// - Parameter holds: Whether it holds up the thread that passes as the so-manieth, from 1, with a value.
+    /// - Parameter holds: Whether it holds up a thread: by how many have come, with this one, and by its value.
     package init(holding holds: @escaping @Sendable (_ number: Int, _ value: Int) -> Bool = { _, _ in true }) {
         self.holds = holds
     }

@@ -145,7 +145,7 @@ struct ConnectionStateMachine {
     mutating func parserError() -> ParserErrorAction {
         isClosing = true
         return switch phase {
-        case .idle, .readingHeader: requestsInProgress == 0 ? .refuse : .close
+        case .idle, .readingHeader: .refuse
         case .readingBody: .failBody
         case .responding, .lingering: .close
         }

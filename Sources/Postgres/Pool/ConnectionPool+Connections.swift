@@ -110,7 +110,6 @@ extension ConnectionPool {
         machine.setBlocked(id, false)
         if members[position].isReturning {
             members[position].isReturning = false
-            guard !members[position].connection.isInTransaction else { return drop(id) }
             machine.returned(id, now: now)
         }
         guard members[position].lease == nil else { return }

@@ -16,7 +16,7 @@ struct SmallStormTests {
         arguments: [false, true]
     )
     func storm(isTooLate: Bool) async throws {
-        let (gate, uptime) = (ThreadGate(), TestUptime())
+        let (gate, uptime) = (ThreadGate(), ManualTime())
         gate.open()
         let settings = ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1"]
         try await TestService.run(

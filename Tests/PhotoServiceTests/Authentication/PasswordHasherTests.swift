@@ -18,7 +18,7 @@ struct PasswordHasherTests {
         threads: Int = 2,
         placesPerThread: Int = 3,
         gate: ThreadGate = .recorder(),
-        uptime: TestUptime = TestUptime(),
+        uptime: ManualTime = ManualTime(),
         _ body: (PasswordHasher) async throws -> Void
     ) async throws {
         var options = PasswordHasherOptions(coreCount: 2)
@@ -132,7 +132,7 @@ struct PasswordHasherTests {
 
     @Test("What waits for eight seconds is not begun any more", arguments: [(7_999, true), (8_000, false)])
     func wait(milliseconds: Int, isHashed: Bool) async throws {
-        let (gate, uptime) = (ThreadGate(), TestUptime())
+        let (gate, uptime) = (ThreadGate(), ManualTime())
         try await withHasher(threads: 1, placesPerThread: 2, gate: gate, uptime: uptime) { hasher in
             let password = try password()
             async let first = self.isHashed(password, by: hasher)

@@ -170,7 +170,7 @@ struct RateLimitTests {
 
     @Test("What was right is not counted, and a window that ends begins anew")
     func windows() async throws {
-        let uptime = TestUptime()
+        let uptime = ManualTime()
         try await TestService.run(
             settings: Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"]),
             adjust: { $0.uptime = { uptime.now } }
@@ -214,7 +214,7 @@ struct RateLimitTests {
     @Test("A flood of what is refused costs a statement a second, not one for each")
     func flood() async throws {
         let settings = Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"])
-        let uptime = TestUptime()
+        let uptime = ManualTime()
         try await TestService.run(settings: settings, adjust: { $0.uptime = { uptime.now } }) { service in
             for statement in [
                 "CREATE SEQUENCE statements",
