@@ -1,4 +1,7 @@
 import Foundation
+import NIOCore
+import NIOFoundationCompat
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -38,11 +41,20 @@ struct RandomIdentifierTests {
     }
 
     @Test("Tokens and photos' ids are such names")
-    func uses() {
+    func uses() async throws {
+        var spool = Spool()
+        try await spool.append(ByteBuffer(data: TestImage.jpeg))
+        let object = try await spool.finish()
+        let photos = try (0..<200).map { _ in
+            try NewPhoto(title: "A", fileName: "photo", object: object, userID: 1).photo.randomID
+        }
         let tokens = (0..<200).map { _ in IssuedToken(date: Date(), lifetime: 1).token }
-        #expect(Set(tokens).count == 200)
-        #expect(tokens.allSatisfy { $0.wholeMatch(of: /[A-Za-z0-9]{48}/) != nil })
-        #expect(Set(tokens.joined()).count == 62)
+        for names in [photos, tokens] {
+            #expect(Set(names).count == 200)
+            #expect(names.allSatisfy { $0.wholeMatch(of: /[A-Za-z0-9]{48}/) != nil })
+            #expect(Set(names.joined()).count == 62)
+        }
+        #expect(Set(photos).isDisjoint(with: tokens))
     }
 
     @Test("No randomness is made here: all comes from the system's own generator")
