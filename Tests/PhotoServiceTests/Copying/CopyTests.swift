@@ -40,6 +40,41 @@ struct CopyTests {
         )
     }
 
+    /// A copy that stops at one of its photos, and what came of each until then.
+    private final class HeldCopy: Sendable {
+        let gate: ThreadGate
+        private let notes = Mutex<[(outcome: CopyOutcome, id: String)]>([])
+        private let task = Mutex<Task<CopyReport, any Error>?>(nil)
+
+        var outcomes: [(outcome: CopyOutcome, id: String)] { notes.withLock { $0 } }
+
+        /// Begins one that stops once so many photos were dealt with.
+        init(stoppingAt number: Int, _ service: TestService, to other: TestObjects, _ direction: CopyDirection) {
+            gate = ThreadGate { count, _ in count == number }
+            let task = Task(executorPreference: OwnThreads()) { [self] in
+                try await CopyTests.copy(service, to: other, direction) { [self] outcome, id in
+                    notes.withLock { $0.append((outcome, id)) }
+                    gate.pass(0)
+                }
+            }
+            self.task.withLock { $0 = task }
+        }
+
+        /// Waits until it has stopped.
+        func waitUntilHeld() async throws {
+            try await poll("the copy stops in the middle") { gate.heldCount == 1 }
+        }
+
+        /// Lets it go on, and waits until it is over.
+        func goOn() async throws -> CopyReport {
+            gate.open()
+            guard let task = task.withLock(\.self) else { throw NotInTime(what: "the start") }
+            return try await task.value
+        }
+
+        func cancel() { task.withLock { $0?.cancel() } }
+    }
+
     @Test("All photos arrive as they are, of every size, and again nothing is copied", arguments: TestStore.allCases)
     func all(store: TestStore) async throws {
         try await Self.withBoth(serving: store) { service, other, direction in
@@ -82,23 +117,21 @@ struct CopyTests {
         try await Self.withBoth(serving: store) { service, other, direction in
             let token = try await service.makeToken()
             let ids = try await Self.upload(TestImage.png(bytes: 500), count: 12, to: service, token: token)
-            let (copies, continuation) = AsyncStream.makeStream(of: String.self)
-            let first = Task {
-                try await Self.copy(service, to: other, direction) { continuation.yield($1) }
-            }
-            var copied: Set<String> = []
-            for await id in copies {
-                copied.insert(id)
-                if copied.count == 5 { break }
-            }
+            let first = HeldCopy(stoppingAt: 5, service, to: other, direction)
+            defer { first.gate.open() }
+            try await first.waitUntilHeld()
+            let copied = first.outcomes.map(\.id)
+            #expect(first.outcomes.map(\.outcome) == Array(repeating: .copied, count: 5))
             first.cancel()
-            _ = try? await first.value
+            await #expect(throws: (any Error).self) { try await first.goOn() }
+            #expect((5...11).contains(other.keys().count), "it was broken off in the middle")
             let outcomes = Mutex<[String: CopyOutcome]>([:])
             let report = try await Self.copy(service, to: other, direction) { outcome, id in
                 outcomes.withLock { $0[id] = outcome }
             }
             #expect(other.keys() == ids.sorted())
             for id in ids { #expect(other.bytes(key: id) == TestImage.png(bytes: 500)) }
+            #expect(report[.copied] > 0)
             #expect(report[.copied] + report[.alreadyThere] == 12)
             for id in copied { #expect(outcomes.withLock { $0[id] } == .alreadyThere, "\(id) was there") }
         }
@@ -108,23 +141,28 @@ struct CopyTests {
     func meanwhile(store: TestStore) async throws {
         try await Self.withBoth(serving: store) { service, other, direction in
             let token = try await service.makeToken()
-            _ = try await Self.upload(TestImage.jpeg, count: 8, to: service, token: token)
-            let work = Task {
-                for _ in 0..<6 {
-                    let ids = try await Self.upload(TestImage.jpeg, count: 2, to: service, token: token)
-                    _ = try await service.delete(ids[0], token: token)
-                }
+            var ids = try await Self.upload(TestImage.jpeg, count: 8, to: service, token: token)
+            let copy = HeldCopy(stoppingAt: 1, service, to: other, direction)
+            defer { copy.gate.open() }
+            try await copy.waitUntilHeld()
+            for _ in 0..<6 {
+                let new = try await Self.upload(TestImage.jpeg, count: 2, to: service, token: token)
+                #expect(try await service.delete(new[0], token: token).status == 200)
+                ids.append(new[1])
             }
-            let during = try await Self.copy(service, to: other, direction)
+            // At most four are on their way, so that the last of the first eight is only on the list.
+            #expect(copy.outcomes.map(\.outcome) == [.copied])
+            #expect(try await service.delete(ids.remove(at: 7), token: token).status == 200)
+            let during = try await copy.goOn()
             #expect(during.isComplete)
-            try await work.value
+            #expect(during[.copied] == 13 && during[.deleted] == 1)
+            #expect(other.keys() == ids.sorted())
+            // What is deleted after the copy's last look is left to a reconciliation, as the README says.
+            let late = ids.removeFirst()
+            #expect(try await service.delete(late, token: token).status == 200)
             let after = try await Self.copy(service, to: other, direction)
-            #expect(after.isComplete)
-            let rows = try await service.postgres.query("SELECT random_id FROM photos WHERE state = 'ready'")
-            let ids = try rows.map { try $0.decode("random_id", as: String.self) }
-            #expect(ids.count == 14)
-            #expect(Set(ids).isSubset(of: other.keys()))
-            // What was deleted after the first copy's last look is left to this, as the README says.
+            #expect(after[.alreadyThere] == 12 && after[.copied] == 0)
+            #expect(other.keys() == (ids + [late]).sorted())
             let report = try await Maintenance.reconcile(
                 ReconciliationOptions(repairs: true, secondsMin: 0, isForced: false),
                 configuration: try ServiceConfiguration(
@@ -145,13 +183,16 @@ struct CopyTests {
         try await Self.withBoth(serving: store) { service, other, direction in
             let token = try await service.makeToken()
             let ids = try await Self.upload(TestImage.jpeg, count: 12, to: service, token: token)
-            let (copied, continuation) = AsyncStream.makeStream(of: String.self)
-            async let report = Self.copy(service, to: other, direction) { continuation.yield($1) }
+            let copy = HeldCopy(stoppingAt: 1, service, to: other, direction)
+            defer { copy.gate.open() }
             // The first that was copied is deleted while the others are still on their way.
-            let first = try #require(await copied.first { _ in true })
-            let deletion = try await service.delete(first, token: token)
-            #expect(deletion.status == 200)
-            #expect(try await report.isComplete)
+            try await copy.waitUntilHeld()
+            let first = try #require(copy.outcomes.first).id
+            #expect(other.keys().contains(first))
+            #expect(try await service.delete(first, token: token).status == 200)
+            #expect(copy.outcomes.map(\.outcome) == [.copied])
+            let report = try await copy.goOn()
+            #expect(report[.copied] == 12)
             #expect(other.keys() == ids.filter { $0 != first }.sorted())
         }
     }
