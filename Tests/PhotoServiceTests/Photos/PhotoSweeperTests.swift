@@ -13,6 +13,7 @@ import Testing
 struct PhotoSweeperTests {
     /// A database with one user who has one session, and a disk store, without a service that would sweep on its own.
     struct Scene {
+        let databaseURL: String
         let postgres: PostgresClient
         let folder: URL
         let objects: DiskObjectStore
@@ -101,6 +102,7 @@ struct PhotoSweeperTests {
                 )
                 let sessionID: Int = try #require(sessions.first).decode("id")
                 let scene = Scene(
+                    databaseURL: url,
                     postgres: postgres,
                     folder: folder,
                     objects: objects,
@@ -140,22 +142,6 @@ struct PhotoSweeperTests {
             try await scene.sweeper.sweep()
             #expect(try scene.keys().isEmpty)
             #expect(try await scene.deletions().isEmpty)
-        }
-    }
-
-    @Test("Several sweepers at once each take other deletions")
-    func parallel() async throws {
-        try await withScene { scene in
-            var expected: Set<String> = []
-            for _ in 0..<50 { expected.insert(try await scene.begin(secondsAgo: 100)) }
-            try await scene.photos.giveUpPending()
-            let claimed = try await withThrowingTaskGroup(of: [String].self) { tasks in
-                for _ in 0..<8 { tasks.addTask { try await scene.photos.claimDeletions() } }
-                return try await tasks.reduce(into: []) { $0 += $1 }
-            }
-            #expect(claimed.count == expected.count)
-            #expect(Set(claimed) == expected)
-            #expect(try await scene.photos.claimDeletions().isEmpty)
         }
     }
 
