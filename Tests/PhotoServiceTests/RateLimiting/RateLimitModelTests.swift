@@ -43,7 +43,7 @@ struct RateLimitModelTests {
     }
 
     private static let limits = [
-        "a": RateLimit(1, per: 3_600), "b": RateLimit(3, per: 60), "c": RateLimit(8, per: 900),
+        "a": RateLimit(1, per: 3_600), "b": RateLimit(3, per: 7_200), "c": RateLimit(8, per: 10_800),
     ]
 
     /// Runs a body with two stores on one database, each with connections of its own.

@@ -197,7 +197,7 @@ struct RateLimitTests {
     @Test("A place is given back to its own window alone")
     func givenBackLate() async throws {
         try await TestService.run(settings: Self.settings([:])) { service in
-            let (store, limit) = (RateLimitStore(postgres: service.postgres), RateLimit(5, per: 60))
+            let (store, limit) = (RateLimitStore(postgres: service.postgres), RateLimit(5, per: 3_600))
             let first = try await store.count("key", limit: limit)
             try await service.postgres.execute(
                 "UPDATE rate_limits SET window_ends_at = now() AT TIME ZONE 'UTC' - interval '1 second'"
