@@ -113,7 +113,7 @@ struct GivenBackTests {
                 of: try await service.signIn(email: "ada@example.com", headers: [("X-Forwarded-For", "198.51.100.7")])
             )
             try await service.postgres.execute("DELETE FROM rate_limits")
-            // Looking an account up by its e-mail comes before the count, and by its id behind it.
+            // Looking an account up by its e-mail comes before the count, so there is no row; by its id comes behind it.
             try await service.postgres.execute("ALTER TABLE users RENAME COLUMN first_name TO elsewhere")
             let password = try TestService.encrypt("wrong password")
             let answer = try await service.sendForm(
@@ -126,7 +126,7 @@ struct GivenBackTests {
                 ]
             )
             #expect(answer.status == 500)
-            #expect(try await Self.counts(service).allSatisfy { $0 == 0 })
+            #expect(try await Self.counts(service) == (call == "signin" ? [] : [0]))
         }
     }
 }
