@@ -14,6 +14,13 @@ package struct FaultyProxy: Sendable {
 
         /// What went wrong on the way; nil when nothing did, or the request was refused.
         package var fault: StoreFault? { outcome.flatMap(StoreFault.init(rawValue:)) }
+
+        /// The method and the first parameter, such as `PUT partNumber`.
+        package var kind: String {
+            let query = target.split(separator: "?").dropFirst().first ?? ""
+            let parameter = query.prefix { $0 != "=" && $0 != "&" }
+            return parameter.isEmpty ? method : "\(method) \(parameter)"
+        }
     }
 
     /// Where to send requests instead of to the store.
@@ -30,16 +37,14 @@ package struct FaultyProxy: Sendable {
     /// - Parameters:
     ///   - server: The store.
     ///   - seed: Decides what goes wrong.
-    ///   - delay: How late a request may reach the store: longer than clients wait, which is four seconds.
-    ///   - stall: How long nothing may come: longer than anybody waits, so that who does is caught.
+    ///   - hold: How long it holds what it delays or stalls.
     ///   - body: Uses the proxy.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, or what keeps the proxy from listening.
     package static func with<Result: Sendable>(
         _ server: any S3Server,
         seed: UInt64,
-        delay: Duration = .seconds(5),
-        stall: Duration = .seconds(120),
+        hold: FaultHold = .real(),
         _ body: (FaultyProxy) async throws -> Result
     ) async throws -> Result {
         let state = FaultyProxyState(seed: seed)
@@ -52,16 +57,20 @@ package struct FaultyProxy: Sendable {
                     try await connection.skip(request.length)
                     try await connection.write(refusal.bytes(to: request))
                 } else if let fault {
+                    let record = Record(method: request.method, target: request.target, outcome: fault.rawValue)
                     let ending: Ending
                     do {
                         defer { state.finishFault() }
-                        ending = try await suffer(fault, request, delay: delay, over: &connection, store: store)
+                        let client = connection.end
+                        ending = try await suffer(fault, request, over: &connection, store: store) {
+                            try await hold.delay(record, of: client)
+                        }
                     }
                     switch ending {
                     case .goesOn: continue
                     case .closed: return
                     case .reset: return try await connection.reset()
-                    case .stalled: return try await Task.sleep(for: stall)
+                    case .stalled: return try await hold.stall(record, of: connection.end)
                     }
                 } else {
                     let answer = try await store.exchange(request, body: request.length, of: &connection)
@@ -78,8 +87,12 @@ package struct FaultyProxy: Sendable {
     /// How many requests are suffering a fault at the moment.
     package var faultsUnderWay: Int { state.faultsUnderWay }
 
-    /// From now on each fault happens once to each kind of request that it can happen to, and then nothing more.
-    package func beginEachFaultOnce() { state.beginEachFaultOnce() }
+    /// Has the next request of a kind go wrong, and no other.
+    ///
+    /// - Parameters:
+    ///   - fault: How.
+    ///   - kind: As of a ``Record``.
+    package func arm(_ fault: StoreFault, for kind: String) { state.arm(fault, for: kind) }
 
     /// From now on things go wrong.
     package func beginFaults() { state.set(hasFaults: true) }
@@ -100,9 +113,9 @@ package struct FaultyProxy: Sendable {
     private static func suffer(
         _ fault: StoreFault,
         _ request: ServedRequest,
-        delay: Duration,
         over connection: inout ServedConnection,
-        store: StoreConnection
+        store: StoreConnection,
+        delay: () async throws -> Void
     ) async throws -> Ending {
         switch fault {
         case .resetAtOnce: return .reset

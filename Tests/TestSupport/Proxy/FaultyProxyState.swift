@@ -7,7 +7,7 @@ final class FaultyProxyState: Sendable {
         var generator: SplitMix64
         var decks: [String: FaultDeck] = [:]
         var hasFaults = false
-        var hasEachOnce = false
+        var armed: (kind: String, fault: StoreFault)?
         var region: String?
         var sessionToken: String?
         var demandsTime = false
@@ -27,13 +27,7 @@ final class FaultyProxyState: Sendable {
     func set(hasFaults: Bool) { state.withLock { $0.hasFaults = hasFaults } }
     func set(region: String) { state.withLock { $0.region = region } }
     func set(sessionToken: String) { state.withLock { $0.sessionToken = sessionToken } }
-    func beginEachFaultOnce() {
-        state.withLock { state in
-            state.hasFaults = true
-            state.hasEachOnce = true
-        }
-    }
-
+    func arm(_ fault: StoreFault, for kind: String) { state.withLock { $0.armed = (kind, fault) } }
     func demandTime() { state.withLock { $0.demandsTime = true } }
 
     /// Decides on a request, and notes it.
@@ -47,11 +41,7 @@ final class FaultyProxyState: Sendable {
                 state.records.append(.init(method: request.method, target: request.target, outcome: refusal.code))
                 return (refusal, nil)
             }
-            var fault: StoreFault?
-            if state.hasFaults {
-                let deck = FaultDeck(request, hasEachOnce: state.hasEachOnce)
-                fault = state.decks[request.kind, default: deck].draw(using: &state.generator)
-            }
+            let fault = state.fault(of: request)
             state.records.append(.init(method: request.method, target: request.target, outcome: fault?.rawValue))
             if fault != nil { state.faultsUnderWay += 1 }
             return (nil, fault)
@@ -71,6 +61,17 @@ extension ServedRequest {
 }
 
 extension FaultyProxyState.State {
+    /// What is to go wrong with a request.
+    mutating func fault(of request: ServedRequest) -> StoreFault? {
+        let record = FaultyProxy.Record(method: request.method, target: request.target, outcome: nil)
+        if let armed, armed.kind == record.kind {
+            self.armed = nil
+            return armed.fault
+        }
+        guard hasFaults else { return nil }
+        return decks[request.kind, default: FaultDeck(request)].draw(using: &generator)
+    }
+
     /// What a store answers that wants something else signed.
     func refusal(of request: ServedRequest, signed: String) -> StoreAnswer? {
         if demandsTime, let date = request.headers["x-amz-date"].flatMap(Self.date),

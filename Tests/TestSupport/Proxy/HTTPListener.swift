@@ -68,6 +68,9 @@ struct ServedConnection {
     /// Tells it from all others.
     var id: ObjectIdentifier { ObjectIdentifier(channel) }
 
+    /// For who waits until the client has closed it.
+    var end: ConnectionEnd { ConnectionEnd(channel: channel) }
+
     fileprivate init(
         channel: any Channel,
         chunks: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,

@@ -31,18 +31,18 @@ struct StoreConnection: Sendable {
     ///   - request: Whose body is longer.
     ///   - count: How many bytes of the body the store gets.
     ///   - connection: Brings the body.
-    ///   - hold: How long to wait before letting go.
+    ///   - hold: Returns when it is time to let go.
     /// - Throws: What either connection throws.
     func abandon(
         _ request: ServedRequest,
         after count: Int,
         of connection: inout ServedConnection,
-        hold: Duration = .zero
+        hold: () async throws -> Void = {}
     ) async throws {
         try await open { inbound, outbound in
             try await outbound.write(Self.head(of: request))
             try await Self.relay(count, of: &connection, to: outbound)
-            try await Task.sleep(for: hold)
+            try await hold()
             outbound.finish()
             // Until it has cleaned up: rclone removes what is under the key then, be it from the next try.
             for try await _ in inbound {}
@@ -54,19 +54,19 @@ struct StoreConnection: Sendable {
     /// - Parameters:
     ///   - request: Goes on as it came.
     ///   - connection: Brings the body, and stays open meanwhile.
-    ///   - delay: How late.
+    ///   - delay: Returns when the client is gone.
     /// - Throws: What either connection throws.
     func exchangeLate(
         _ request: ServedRequest,
         of connection: inout ServedConnection,
-        delay: Duration
+        delay: () async throws -> Void
     ) async throws {
         var body = ByteBuffer()
         while body.readableBytes < request.length {
             var piece = try await connection.readBody(atMost: request.length - body.readableBytes)
             body.writeBuffer(&piece)
         }
-        try await Task.sleep(for: delay)
+        try await delay()
         try await open { inbound, outbound in
             try await outbound.write(Self.head(of: request))
             try await outbound.write(body)

@@ -55,19 +55,9 @@ package enum StoreFault: String, CaseIterable, Sendable {
 struct FaultDeck {
     private var cards: [StoreFault?] = []
     private let all: [StoreFault?]
-    private let isEndless: Bool
 
-    /// - Parameters:
-    ///   - request: One of those that the deck is for.
-    ///   - hasEachOnce: Whether each fault comes once, one after the other, and then none.
-    init(_ request: ServedRequest, hasEachOnce: Bool = false) {
-        isEndless = !hasEachOnce
-        if hasEachOnce {
-            all = StoreFault.allCases.filter { $0.befalls(request) }
-            // After each comes a request that is left alone, such as the next try.
-            cards = all.reversed().flatMap { [nil, $0] }
-            return
-        }
+    /// - Parameter request: One of those that the deck is for.
+    init(_ request: ServedRequest) {
         // Deletions and the calls around an upload in parts are few.
         let quietCount = ["GET", "HEAD", "PUT"].contains(request.method) ? 50 : 10
         all = StoreFault.allCases.filter { $0.befalls(request) } + Array(repeating: nil, count: quietCount)
@@ -75,7 +65,7 @@ struct FaultDeck {
 
     /// Draws a card, from a new deck when the old one is used up.
     mutating func draw(using generator: inout SplitMix64) -> StoreFault? {
-        if cards.isEmpty, isEndless { cards = all.shuffled(using: &generator) }
+        if cards.isEmpty { cards = all.shuffled(using: &generator) }
         return cards.popLast() ?? nil
     }
 }

@@ -75,9 +75,10 @@ struct CrashScene: Sendable {
     /// - Parameters:
     ///   - isCounted: Whether what is asked of it goes past the counter.
     ///   - deadlines: How long a bucket is waited for.
+    ///   - time: What these are kept by.
     /// - Returns: The store.
     /// - Throws: What keeps a folder or keys from being used.
-    func store(isCounted: Bool, deadlines: S3Deadlines = .patient) throws -> any ObjectStore {
+    func store(isCounted: Bool, deadlines: S3Deadlines = .patient, time: S3Time = .system) throws -> any ObjectStore {
         switch objects {
         case .disk(let folder):
             return try DiskObjectStore(directory: folder.path, steps: isCounted ? .counted(by: steps) : FileSteps())
@@ -98,9 +99,10 @@ struct CrashScene: Sendable {
                 deadlines: deadlines,
                 retries: S3RetryPolicy(random: { $0.lowerBound }),
                 uploads: uploads,
+                time: time,
                 now: { Date() }
             )
-            return S3ObjectStore(client: client)
+            return S3ObjectStore(client: client, transferPauses: [.zero, .zero, .zero])
         }
     }
 

@@ -1,0 +1,39 @@
+import NIOCore
+
+/// How long a ``FaultyProxy`` holds what it delays or stalls.
+package enum FaultHold: Sendable {
+    /// For a time. A delay outlasts clients, which wait for four seconds; a stall outlasts anybody who waits for it.
+    case real(delay: Duration = .seconds(5), stall: Duration = .seconds(120))
+    /// Until the client closes the connection, which it has a reason for once the closure was called.
+    case untilClientLeaves(@Sendable (FaultyProxy.Record) -> Void)
+
+    /// Holds what reaches the store when nobody waits for its answer any more.
+    func delay(_ record: FaultyProxy.Record, of client: ConnectionEnd) async throws {
+        switch self {
+        case .real(let delay, _): try await Task.sleep(for: delay)
+        case .untilClientLeaves(let tell): try await client.wait(after: tell, record)
+        }
+    }
+
+    /// Holds what gets no answer, or no more of it.
+    func stall(_ record: FaultyProxy.Record, of client: ConnectionEnd) async throws {
+        switch self {
+        case .real(_, let stall): try await Task.sleep(for: stall)
+        case .untilClientLeaves(let tell): try await client.wait(after: tell, record)
+        }
+    }
+}
+
+/// The end of a connection that was taken.
+struct ConnectionEnd: Sendable {
+    let channel: any Channel
+
+    /// Tells who has the client leave, unless it has left, and waits until it has.
+    fileprivate func wait(
+        after tell: @Sendable (FaultyProxy.Record) -> Void,
+        _ record: FaultyProxy.Record
+    ) async throws {
+        if channel.isActive { tell(record) }
+        try await channel.closeFuture.get()
+    }
+}
