@@ -118,8 +118,8 @@ struct CrashScene: Sendable {
         _ body: @Sendable @escaping (CrashProcess) async throws -> Bool
     ) async throws -> (isAnswered: Bool, hasFailed: Bool, count: Int) {
         var configuration = try PostgresConfiguration.patient(url: databaseURL, connectionsMax: 1)
-        // Who waits for a server that is gone need not wait for long.
-        if fault.reach != .step { configuration.pool.leaseTimeout = .milliseconds(50) }
+        // Who wants a connection to a server that is gone is refused by the next attempt, and not by the time.
+        configuration.pool.backOffMax = .milliseconds(1)
         let client = PostgresClient(configuration: configuration)
         // Connecting is no step.
         try await poll("a connection") { (try? await client.query("SELECT")) != nil }
