@@ -8,12 +8,16 @@ import Testing
 
 @Suite("What an examination finds besides refusals", .timeLimit(.minutes(2)))
 struct PatienceTests {
-    @Test("Stores and databases that say nothing are given up, each with its address")
-    func silence() async throws {
+    /// Of the two limits only one can be over.
+    @Test(
+        "Stores and databases that say nothing are given up, each with its address",
+        arguments: [(Duration.milliseconds(20), Duration.seconds(3_600)), (.seconds(3_600), .milliseconds(20))]
+    )
+    func silence(connect: Duration, lease: Duration) async throws {
         let (store, database) = (try SilentServer(), try SilentServer())
         var limits = DiagnosisLimits()
-        limits.databaseConnect = .milliseconds(20)
-        limits.databaseLease = .milliseconds(40)
+        limits.databaseConnect = connect
+        limits.databaseLease = lease
         limits.plainRequest = .milliseconds(20)
         let findings = try await Self.examine(
             limits: limits,
