@@ -39,18 +39,20 @@ package struct CrashStorm: Sendable {
     ///   - requestCount: How many requests, half of them deletions as far as there are photos.
     ///   - answersBeforeKill: After how many answers the process is killed.
     ///   - round: Tells these photos from others.
+    ///   - holdsOne: Whether one more upload is under way for certain when the process is killed.
     /// - Returns: The process's exit status; 128 and the signal's number for one that was killed.
-    /// - Throws: `SelfieProcessError` when the process does not end.
+    /// - Throws: `SelfieProcessError` when the process does not end, `NotInTime`.
     package func run(
         _ served: ServedSelfie,
         token: String,
         requestCount: Int,
         answersBeforeKill: Int,
-        round: Int
+        round: Int,
+        holdsOne: Bool = false
     ) async throws -> Int32 {
         let deletions = ledger.pickForDeletion(atMost: round == 0 ? 0 : requestCount / 2)
         let port = served.service.port
-        await withTaskGroup(of: Bool.self) { requests in
+        try await withThrowingTaskGroup(of: Bool.self) { requests in
             for randomID in deletions {
                 requests.addTask { await delete(randomID, port: port, token: token) }
             }
@@ -62,12 +64,43 @@ package struct CrashStorm: Sendable {
             }
             var answers = 0
             if answersBeforeKill == 0 { served.process.signal(SIGKILL) }
-            for await isAnswered in requests where isAnswered {
+            for try await isAnswered in requests where isAnswered {
                 answers += 1
-                if answers == answersBeforeKill { served.process.signal(SIGKILL) }
+                guard answers == answersBeforeKill else { continue }
+                if holdsOne {
+                    try await kill(served, token: token)
+                } else {
+                    served.process.signal(SIGKILL)
+                }
             }
         }
         return try await served.process.waitForExit()
+    }
+
+    /// Kills the process while an upload waits for its user's row.
+    private func kill(_ served: ServedSelfie, token: String) async throws {
+        try await postgres.withTransaction { connection in
+            try await connection.query("SELECT id FROM users FOR UPDATE")
+            let image = Self.photo(bytes: 20_000, seed: 0)
+            async let isAnswered = upload(image, port: served.service.port, token: token)
+            try await poll("an upload waits") { try await count("wait_event_type = 'Lock'") > 0 }
+            served.process.signal(SIGKILL)
+            _ = await isAnswered
+        }
+        // What the database still does for a process that is gone.
+        try await poll("nothing is under way") { try await count("state <> 'idle'") == 0 }
+    }
+
+    /// How many others' connections to the database are in such a state.
+    private func count(_ condition: String) async throws -> Int {
+        try await postgres.query(
+            PostgresQuery(
+                stringLiteral: """
+                    SELECT FROM pg_stat_activity
+                    WHERE datname = current_database() AND pid <> pg_backend_pid() AND \(condition)
+                    """
+            )
+        ).count
     }
 
     /// Uploads over a connection of its own, which never tries again.
