@@ -19,8 +19,13 @@ struct StoreConnection: Sendable {
         of connection: inout ServedConnection
     ) async throws -> RelayedAnswer {
         try await open { inbound, outbound in
-            try await outbound.write(Self.head(of: request))
-            try await Self.relay(count, of: &connection, to: outbound)
+            // A small body goes with its head: a store that refuses the head resets the connection when more comes.
+            var beginning = Self.head(of: request)
+            var piece = count > 0 ? try await connection.readBody(atMost: count) : ByteBuffer()
+            let rest = count - piece.readableBytes
+            beginning.writeBuffer(&piece)
+            try await outbound.write(beginning)
+            try await Self.relay(rest, of: &connection, to: outbound)
             return try await Self.answer(inbound)
         }
     }

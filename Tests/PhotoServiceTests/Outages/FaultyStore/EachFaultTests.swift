@@ -63,8 +63,7 @@ struct EachFaultTests {
                 configuration: S3Client.httpClientConfiguration(deadlines: deadlines)
             )
         }
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(clients[0], clients[1])) } catch { result = .failure(error) }
+        let result = await Result { try await body(clients[0], clients[1]) }
         for client in clients { try await client.shutdown() }
         try result.get()
     }
@@ -94,6 +93,7 @@ struct EachFaultTests {
                 let suffered = proxy.records[before...].filter { $0.fault != nil }
                 #expect(suffered.map(\.kind) == [kind.rawValue], "\(fault) of \(kind)")
                 #expect(suffered.first?.fault == fault, "\(fault) of \(kind)")
+                print("OUT \(kind) \(fault) \(outcome.isSuccess)")
                 if outcome.isSuccess { successes += 1 } else { failures += 1 }
                 if let id = outcome.uploaded { kept.insert(id) }
             }
