@@ -19,8 +19,7 @@ struct ReconcileCommandTests {
             let run = { (arguments: [String]) in
                 try await SelfieProcess.run(
                     ["photos", "reconcile"] + arguments,
-                    environment: TestService.settings(databaseURL: service.databaseURL, objects: service.objects),
-                    directory: FileManager.default.temporaryDirectory
+                    environment: TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
                 )
             }
             let clean = try await run([])
@@ -64,8 +63,7 @@ struct ReconcileCommandTests {
                 : ["AWS_ENDPOINT_URL_S3": "http://127.0.0.1:1"]
             let outcome = try await SelfieProcess.run(
                 ["photos", "reconcile"],
-                environment: settings.merging(broken) { $1 },
-                directory: FileManager.default.temporaryDirectory
+                environment: settings.merging(broken) { $1 }
             )
             #expect(outcome.status == 1)
             #expect(outcome.errors.hasPrefix("Error: "))

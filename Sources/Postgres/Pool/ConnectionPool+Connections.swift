@@ -113,7 +113,7 @@ extension ConnectionPool {
             machine.returned(id, now: now)
         }
         guard members[position].lease == nil else { return }
-        // A transaction that somebody began on a connection which others share is nobody's to go on with.
+        // A transaction that is still open is nobody's to go on with, be it of a lease or of a shared connection.
         if members[position].isDoomed || members[position].connection.isInTransaction { drop(id) }
     }
 

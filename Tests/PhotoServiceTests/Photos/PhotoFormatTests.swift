@@ -57,7 +57,8 @@ struct PhotoFormatTests {
         "Nothing else is a photo",
         arguments: [
             [], Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8), Array("<html>".utf8), Array("%PDF-1.7".utf8),
-            Array("BM6\u{0}".utf8), Array("II*\u{0}".utf8), Array("GIF88a".utf8),
+            [0, 0, 0, 16] + Array("moovheic".utf8) + [0, 0, 0, 0], Array("BM6\u{0}".utf8), Array("II*\u{0}".utf8),
+            Array("GIF88a".utf8),
             Array("RIFF\u{1}\u{1}\u{1}\u{1}WAVE".utf8),
             Array("\u{FEFF}GIF89a".utf8), [0xFF, 0xD8, 0xFE], Array("GIF89".utf8),
             Sample(.heic, brands: ["isom", "mp42"]).magic, Sample(.heic, brands: ["qt  "]).magic,
