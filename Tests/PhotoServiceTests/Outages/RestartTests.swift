@@ -28,7 +28,8 @@ struct RestartTests {
                     }
                     try await load.expectAnswers(100)
                 }
-                #expect(try await service.list(token: "token-1").status == 200)
+                // Even now a busy machine may need longer than the short limit.
+                try await poll("a list comes again") { try await service.list(token: "token-1").status == 200 }
             }
         }
     }
