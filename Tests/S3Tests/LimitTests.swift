@@ -17,7 +17,7 @@ struct LimitTests {
         #expect(deadlines.retryWindow == .seconds(3))
         #expect(deadlines.giveUp == .milliseconds(4_400))
         #expect(deadlines.put == .seconds(20))
-        #expect(deadlines.putInParts == .seconds(60))
+        #expect(deadlines.putInParts == .seconds(25))
         #expect(deadlines.call == .seconds(5))
         #expect(deadlines.list == .seconds(15))
     }

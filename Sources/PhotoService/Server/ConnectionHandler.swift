@@ -30,6 +30,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var state: ConnectionStateMachine
     private var ticker: RepeatedTask?
     private var isInputClosed = false
+    /// The ids of the requests that are not answered yet.
+    private var requestIDs: [String] = []
     /// Whether a head waits for the first bytes of its body, to be sent with them.
     private var holdsHead = false
 
@@ -83,7 +85,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 now: context.eventLoop.now
             )
             do {
-                context.fireChannelRead(wrapInboundOut(.head(try HTTPRequest(received: head))))
+                var request = try HTTPRequest(received: head)
+                requestIDs.append(RequestID.name(&request.headerFields))
+                context.fireChannelRead(wrapInboundOut(.head(request)))
             } catch {
                 context.fireErrorCaught(error)
             }
@@ -103,6 +107,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !state.hasTimedOut else {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
         switch unwrapOutboundIn(data) {
         case .head(let response):
             var head = HTTPResponseHead(response)
@@ -117,6 +125,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .end(let trailers):
             holdsHead = false
             context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
+            if !requestIDs.isEmpty { requestIDs.removeFirst() }
             if state.responseEnd(now: context.eventLoop.now) == .linger { linger(context: context) }
         }
     }
@@ -126,6 +135,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard !state.hasTimedOut else {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
         switch event {
         case is ContinueEvent:
             if state.takesContinue() {
@@ -198,6 +211,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .refuse: refuse(context: context, with: .bodyTooSlow)
         case .failBody: context.fireErrorCaught(SlowRequestError())
         case .abandon: abandonment.succeed()
+        // The request itself is given up, and logged, when the connection ends.
+        case .timeOut: refuse(context: context, with: .unavailable)
         }
     }
 
@@ -214,9 +229,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Answers a request that never reached the router.
+    /// Answers a request that never reached the router, or was not answered in time.
     private func refuse(context: ChannelHandlerContext, with refusal: ServiceError) {
-        let requestID = RequestID.make()
+        let requestID = requestIDs.first ?? RequestID.make()
         logger.info(
             "request",
             metadata: ["status": "\(refusal.status.code)", "request_id": "\(requestID)", "route": "none"]
@@ -264,13 +279,14 @@ extension ServiceError {
     /// The answer for the layers below the router.
     fileprivate func rawResponse(requestID: String) -> (HTTPResponseHead, ByteBuffer) {
         let body = json().buffer
-        let headers: HTTPHeaders = [
+        var headers: HTTPHeaders = [
             "content-type": "application/json; charset=utf-8",
             "content-length": String(body.readableBytes),
             "x-content-type-options": "nosniff",
             "x-request-id": requestID,
             "connection": "close",
         ]
+        headers.add(contentsOf: HTTPHeaders(self.headers))
         let head = HTTPResponseHead(
             version: .http1_1,
             status: HTTPResponseStatus(statusCode: Int(status.code)),

@@ -24,6 +24,8 @@ struct ConnectionStateMachine {
         case failBody
         /// Give up the request that is being answered: nobody waits for the answer.
         case abandon
+        /// Answer, instead of who is at it, that the service is not available; then close.
+        case timeOut
     }
 
     enum ResponseEndAction: Equatable {
@@ -53,8 +55,14 @@ struct ConnectionStateMachine {
     private var hasSaidClose = false
     /// Whether what comes is dropped.
     private(set) var isDropping = false
-    /// Whether the answer to the last request has begun.
+    /// How many requests have come whole and are not answered yet.
+    private var wholeRequests = 0
+    /// Whether an answer has begun and is not written yet.
     private var isAnswering = false
+    /// Since when the client waits for an answer to begin; nil when it does not.
+    private var waitingSince: NIODeadline?
+    /// Whether a request took too long to be answered; what still comes of it is dropped.
+    private(set) var hasTimedOut = false
     /// What the client had taken when it last took enough; nil while there is nothing for it to take.
     private var lastTaking: (time: NIODeadline, bytes: Int)?
 
@@ -87,7 +95,6 @@ struct ConnectionStateMachine {
 
     mutating func requestHead(isKeepAlive: Bool, expectsContinue: Bool, isSafe: Bool, now: NIODeadline) {
         requestsInProgress += 1
-        isAnswering = false
         self.isSafe = isSafe
         isClosing = isClosing || !isKeepAlive
         self.expectsContinue = expectsContinue
@@ -102,7 +109,10 @@ struct ConnectionStateMachine {
 
     mutating func requestEnd(now: NIODeadline) {
         guard case .readingBody = phase else { return }
-        phase = requestsInProgress > 0 ? .responding : .idle(since: now)
+        guard requestsInProgress > 0 else { return phase = .idle(since: now) }
+        phase = .responding
+        wholeRequests += 1
+        if wholeRequests == 1, !isAnswering { waitingSince = now }
     }
 
     /// Whether the client waits for leave to send its body; true once for a request.
@@ -114,8 +124,9 @@ struct ConnectionStateMachine {
     /// Whether the answer that begins must say that the connection ends with it: a body that is not there yet may be
     /// of any size, and reading it only to drop it is not worth a connection.
     mutating func responseHead() -> Bool {
-        guard requestsInProgress == 1 else { return false }
         isAnswering = true
+        waitingSince = nil
+        guard requestsInProgress == 1 else { return false }
         if case .readingBody = phase { isClosing = true }
         hasSaidClose = hasSaidClose || isClosing
         return isClosing
@@ -123,6 +134,9 @@ struct ConnectionStateMachine {
 
     mutating func responseEnd(now: NIODeadline) -> ResponseEndAction {
         requestsInProgress -= 1
+        wholeRequests = max(0, wholeRequests - 1)
+        isAnswering = false
+        waitingSince = wholeRequests > 0 ? now : nil
         if isClosing && requestsInProgress <= 0 {
             phase = .lingering(since: now, isSent: false)
             return .linger
@@ -134,6 +148,7 @@ struct ConnectionStateMachine {
     /// What arrived was answered without the router, and the connection ends with it.
     mutating func refused(now: NIODeadline) {
         isClosing = true
+        (requestsInProgress, wholeRequests, waitingSince) = (0, 0, nil)
         phase = .lingering(since: now, isSent: false)
     }
 
@@ -164,7 +179,7 @@ struct ConnectionStateMachine {
 
     /// Whether a request is being answered that may be given up when the connection is gone.
     var isAbandonable: Bool {
-        if case .responding = phase { isSafe } else { false }
+        if case .responding = phase { isSafe } else { hasTimedOut }
     }
 
     /// Notes how far the client has come with what was written to it.
@@ -187,6 +202,10 @@ struct ConnectionStateMachine {
     /// - Returns: What is due.
     mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
         if let lastTaking, now - lastTaking.time >= limits.writeTimeout { return .close }
+        if let waitingSince, now - waitingSince >= limits.answerTimeout {
+            hasTimedOut = true
+            return .timeOut
+        }
         switch phase {
         case .idle(let since): return now - since >= limits.idleTimeout ? .close : .none
         case .readingHeader(let since): return now - since >= limits.headerTimeout ? .refuse : .none
@@ -194,7 +213,8 @@ struct ConnectionStateMachine {
             return isSent && now - since >= limits.lingerTimeout ? .close : .none
         case .responding:
             // A client that takes an answer is there.
-            guard isSafe, !isAnswering, let inputClosedSince else { return .none }
+            let isLastAnswering = isAnswering && requestsInProgress == 1
+            guard isSafe, !isLastAnswering, let inputClosedSince else { return .none }
             return now - inputClosedSince >= limits.halfClosedTimeout ? .abandon : .none
         case .readingBody(let since, let bytes):
             guard isReadPending else {

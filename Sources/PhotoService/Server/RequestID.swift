@@ -16,6 +16,16 @@ enum RequestID {
         return id
     }
 
+    /// Gives a request the id that it has or a new one, so that each layer calls it by the same.
+    ///
+    /// - Parameter headers: The request's.
+    /// - Returns: The id.
+    static func name(_ headers: inout HTTPFields) -> String {
+        let id = of(headers)
+        if let headerName { headers[headerName] = id }
+        return id
+    }
+
     /// A new id, 32 hexadecimal digits: half of them name the process, at random, and half the request.
     static func make() -> String {
         processID + hexadecimal(count.add(1, ordering: .relaxed).newValue)

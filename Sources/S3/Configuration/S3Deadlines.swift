@@ -23,7 +23,9 @@ package struct S3Deadlines: Sendable, Hashable {
     /// For a whole put: every try, and the making of a missing bucket.
     package var put: Duration = .seconds(20)
     /// For a whole put of an object that goes in parts: sixteen of 100 MB at once take about 20 s on two cores.
-    package var putInParts: Duration = .seconds(60)
+    ///
+    /// Routers give a request up after 30.
+    package var putInParts: Duration = .seconds(25)
     /// For every other whole call; of a get until its answer begins, from there ``silence`` holds between bytes.
     package var call: Duration = .seconds(5)
 

@@ -33,7 +33,7 @@ struct TimeLimitTests {
     @Test("A photo that goes in parts is pending for longer than that, too, and than its parts are taken back")
     func pendingInParts() {
         #expect(PhotoStore.pendingInPartsSecondsMax == 80)
-        #expect(store.putInParts == .seconds(60))
+        #expect(store.putInParts == .seconds(25))
         #expect(Duration.seconds(80) > store.putInParts + store.call + (statement + grace) * 2)
         // What counts as such is told by the same number of bytes in the store and in the table.
         #expect(S3UploadPolicy().singlePutBytesMax == 33_554_432)
@@ -47,8 +47,17 @@ struct TimeLimitTests {
         #expect(Duration.seconds(20) > store.giveUp)
     }
 
-    @Test("A request is answered before a router gives it up, 30 s after its last byte")
+    @Test("Whatever a request asks for, its answer begins before a router gives it up, 30 s after its last byte")
     func router() {
+        #expect(connection.answerTimeout == .seconds(27) && connection.tick == .seconds(2))
+        #expect(connection.answerTimeout + connection.tick < .seconds(30))
+        // What is left of a request then ends with its connection, before anybody takes its photo for given up.
+        #expect(connection.lingerTimeout == .seconds(5))
+        #expect(connection.answerTimeout + connection.lingerTimeout + connection.tick * 2 < .seconds(40))
+    }
+
+    @Test("A store that takes as long as it may leaves the time for an answer that says so")
+    func waiting() {
         let router: Duration = .seconds(30)
         #expect(store.call == .seconds(5) && store.silence == .seconds(4) && store.giveUp == .milliseconds(4_400))
         // An upload: pending, put, ready.
@@ -59,7 +68,12 @@ struct TimeLimitTests {
         #expect(statement * 3 + store.call < router)
         // A photo: row, length, a look at its type, first byte.
         #expect(statement + store.call * 3 + store.silence < router)
-        // A client that goes silent.
+        // An upload in parts.
+        #expect(store.putInParts < .seconds(27))
+    }
+
+    @Test("A client that goes silent is gone before a router gives it up")
+    func silentClients() {
         #expect(connection.bodyWindow == .seconds(12) && connection.tick == .seconds(2))
         #expect(connection.headerTimeout == .seconds(20) && connection.writeTimeout == .seconds(25))
         #expect(connection.bodyWindow + connection.bodyWindow + connection.tick < .seconds(30))

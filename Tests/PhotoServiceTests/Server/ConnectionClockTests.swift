@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import NIOHTTPTypes
 import TestSupport
 import Testing
 
@@ -172,12 +173,12 @@ struct ConnectionClockTests {
     func halfClosed(method: String, isGivenUp: Bool) throws {
         let connection = try EmbeddedConnection()
         connection.receive("\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
-        connection.wait(30)
+        connection.wait(10)
         connection.finish()
         #expect(!connection.isAbandoned)
         connection.wait(4)
         #expect(connection.isAbandoned == isGivenUp)
-        connection.wait(60)
+        connection.wait(10)
         #expect(connection.isAbandoned == isGivenUp)
         #expect(connection.isOpen)
     }
@@ -191,6 +192,58 @@ struct ConnectionClockTests {
         connection.finish()
         connection.wait(600)
         #expect(!connection.isAbandoned && connection.isOpen)
+    }
+
+    @Test(
+        "A request that nobody has answered after 27 s is answered 503 before 30 are over, by its own id",
+        arguments: [nil, "an-id-of-the-client"]
+    )
+    func timeOut(id: String?) throws {
+        let connection = try EmbeddedConnection()
+        let name = id.map { "X-Request-Id: \($0)\r\n" } ?? ""
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\n\(name)Content-Length: 5\r\n\r\n")
+        connection.wait(11)
+        connection.receive("hello")
+        var requestID = ""
+        for part in try connection.parts() {
+            if case .head(let head) = part { requestID = RequestID.of(head.headerFields) }
+        }
+        #expect(id == nil || requestID == id)
+        connection.wait(26)
+        #expect(try connection.taken().isEmpty)
+        connection.wait(3)
+        let answer = try connection.taken()
+        #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("\r\nRetry-After: 5\r\n"))
+        #expect(answer.contains("\r\nconnection: close\r\n") && answer.contains("{\"status\":503,"))
+        #expect(answer.contains("\r\nx-request-id: \(requestID)\r\n"))
+        #expect(connection.log.entries.count { $0.contains("status=503") && $0.contains(requestID) } == 1)
+
+        // What its handler does now reaches nobody.
+        #expect(connection.isOutputClosed)
+        connection.answer(body: "too late")
+        connection.wantBody()
+        #expect(try connection.taken().isEmpty)
+        // The client may read the answer first, then nobody works for it any longer.
+        #expect(!connection.isAbandoned)
+        connection.wait(3)
+        #expect(connection.isOpen)
+        connection.wait(2)
+        #expect(!connection.isOpen && connection.isAbandoned)
+    }
+
+    @Test("The second of two requests at once is named by its own id when it is timed out")
+    func timeOutOfSecond() throws {
+        let connection = try EmbeddedConnection()
+        for id in ["first", "second"] {
+            connection.receive("GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: \(id)\r\n\r\n")
+        }
+        connection.wait(20)
+        connection.answer()
+        #expect(try connection.taken().hasPrefix("HTTP/1.1 200 "))
+        connection.wait(26)
+        #expect(try connection.taken().isEmpty)
+        connection.wait(3)
+        #expect(try connection.taken().contains("\r\nx-request-id: second\r\n"))
     }
 
     @Test("What only reads is given up at once when the connection ends", arguments: [("GET", true), ("POST", false)])

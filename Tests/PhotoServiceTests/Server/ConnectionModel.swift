@@ -21,6 +21,10 @@ struct ConnectionModel {
     private(set) var unanswered = 0
     private(set) var answered = 0
     private(set) var isOver = false
+    /// When each of them came whole; nil for one that has not.
+    private var arrivals: [NIODeadline?] = []
+    private var lastAnswer = NIODeadline.uptimeNanoseconds(0)
+    private(set) var hasTimedOut = false
     private var isAnswering = false
     private var hasNewRequest = false
     private var mustClose = false
@@ -40,6 +44,12 @@ struct ConnectionModel {
     }
 
     private var isBody: Bool { if case .body = stage { true } else { false } }
+
+    /// Since when the client waits for an answer to begin.
+    private var waiting: NIODeadline? {
+        guard !isAnswering, let first = arrivals.first, let arrival = first else { return nil }
+        return max(arrival, lastAnswer)
+    }
 
     /// Does something that can happen next, and checks what comes of it.
     mutating func step(using generator: inout SplitMix64) {
@@ -81,7 +91,7 @@ struct ConnectionModel {
         let action = machine.tick(now: now, isReadPending: isReadPending)
         #expect(action == due)
         let isUnread = taken.map { now - $0.time >= .seconds(25) } ?? false
-        if case .body(let since, _) = stage, lingering == nil, !isUnread,
+        if case .body(let since, _) = stage, lingering == nil, !isUnread, action != .timeOut,
             !isReadPending || now - since >= .seconds(12)
         {
             stage = .body(since: now, bytes: 0)
@@ -91,6 +101,10 @@ struct ConnectionModel {
         case .close: isOver = true
         case .refuse: refuse()
         case .failBody: hasBodyFailed = true
+        case .timeOut:
+            hasTimedOut = true
+            (unanswered, arrivals) = (0, [])
+            refuse()
         }
     }
 
@@ -104,6 +118,7 @@ struct ConnectionModel {
         machine.requestHead(isKeepAlive: isKeepAlive, expectsContinue: false, isSafe: isSafe, now: now)
         if !isKeepAlive { mustClose = true }
         unanswered += 1
+        arrivals.append(nil)
         hasNewRequest = true
         stage = .body(since: now, bytes: 0)
     }
@@ -118,6 +133,7 @@ struct ConnectionModel {
         guard isBody, lingering == nil, !hasParserFailed else { return }
         machine.requestEnd(now: now)
         stage = .whole
+        arrivals[arrivals.count - 1] = now
     }
 
     private mutating func beginAnswer() {
@@ -135,6 +151,8 @@ struct ConnectionModel {
         guard isAnswering else { return }
         isAnswering = false
         unanswered -= 1
+        arrivals.removeFirst()
+        lastAnswer = now
         answered += 1
         let action = machine.responseEnd(now: now)
         #expect(action == (mustClose && unanswered == 0 ? .linger : .keep))
@@ -181,6 +199,7 @@ struct ConnectionModel {
     /// What the clock brings at a time, by the limits as the documentation has them.
     private func due(at time: NIODeadline, isReadPending: Bool) -> ConnectionStateMachine.TimeAction {
         if let taken, time - taken.time >= .seconds(25) { return .close }
+        if let waiting, time - waiting >= .seconds(27) { return .timeOut }
         if let lingering { return lingering.isSent && time - lingering.since >= .seconds(5) ? .close : .none }
         switch stage {
         case .quiet(let since): return time - since >= .seconds(60) ? .close : .none
@@ -198,9 +217,10 @@ struct ConnectionModel {
     private func check() {
         guard !isOver else { return }
         #expect(machine.isLingering == (lingering != nil))
-        #expect(machine.isAbandonable == (lingering == nil && stage == .whole && isSafe))
+        #expect(machine.isAbandonable == (hasTimedOut || lingering == nil && stage == .whole && isSafe))
         var origins = [now]
         if let taken { origins.append(taken.time) }
+        if let waiting { origins.append(waiting) }
         if let lingering { origins.append(lingering.since) }
         if let inputClosed { origins.append(inputClosed) }
         switch stage {
@@ -208,7 +228,7 @@ struct ConnectionModel {
         case .whole: break
         }
         for origin in origins {
-            for limit in [2, 5, 12, 20, 25, 60, 86_400] as [Int64] {
+            for limit in [2, 5, 12, 20, 25, 27, 60, 86_400] as [Int64] {
                 for time in [origin + .seconds(limit) - .nanoseconds(1), origin + .seconds(limit)] where time >= now {
                     var copy = machine
                     let (action, due) = (copy.tick(now: time, isReadPending: true), due(at: time, isReadPending: true))
@@ -228,16 +248,17 @@ struct ConnectionModelTests {
     )
     func promises(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
-        var (answers, ends) = (0, 0)
+        var (answers, timeOuts, ends) = (0, 0, 0)
         var model = ConnectionModel()
         for _ in 0..<6_000 {
             model.step(using: &generator)
             guard model.isOver else { continue }
             answers += model.answered
+            timeOuts += model.hasTimedOut ? 1 : 0
             ends += 1
             model = ConnectionModel()
         }
         // Otherwise the walks went nowhere.
-        #expect(answers > 30 && ends > 20)
+        #expect(answers > 30 && timeOuts > 3 && ends > 20)
     }
 }

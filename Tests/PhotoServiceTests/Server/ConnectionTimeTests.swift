@@ -115,11 +115,50 @@ struct ConnectionTimeTests {
         #expect(tick(TimeAmount.seconds(12) * 4) == .failBody)
     }
 
-    @Test("An answer may take as long as it takes")
+    @Test("A request whose answer has not begun at the limit is timed out, counted from its last byte")
     mutating func responding() {
         beginBody()
+        machine.requestEnd(now: start + .seconds(10))
+        #expect(tick(.seconds(10) + .seconds(27) - justBefore) == .none)
+        #expect(!machine.hasTimedOut)
+        #expect(tick(.seconds(10) + .seconds(27)) == .timeOut)
+        #expect(machine.hasTimedOut && machine.isAbandonable)
+        machine.refused(now: start + .seconds(37))
+        #expect(tick(.hours(1)) == .none, "once is enough")
+        let isFree = machine.quiesce()
+        #expect(isFree)
+    }
+
+    @Test("An answer that has begun may take as long as it takes, and no time passes before a body is there")
+    mutating func answering() {
+        beginBody()
+        #expect(tick(.seconds(30), isReadPending: false) == .none)
         machine.requestEnd(now: start)
+        _ = machine.responseHead()
         #expect(tick(.hours(1)) == .none)
+    }
+
+    @Test("The time for the answer to a pipelined request begins with the end of the answer before it")
+    mutating func pipelined() {
+        for _ in 0..<2 {
+            beginBody()
+            machine.requestEnd(now: start)
+        }
+        #expect(tick(TimeAmount.seconds(27) - justBefore) == .none)
+        _ = machine.responseHead()
+        #expect(tick(.seconds(40)) == .none)
+        _ = machine.responseEnd(now: start + .seconds(40))
+        #expect(tick(.seconds(40) + .seconds(27) - justBefore) == .none)
+        #expect(tick(.seconds(40) + .seconds(27)) == .timeOut)
+    }
+
+    @Test("A request is timed out although the body of the next is arriving")
+    mutating func pipelinedBody() {
+        beginBody()
+        machine.requestEnd(now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start + .seconds(20))
+        #expect(tick(TimeAmount.seconds(27) - justBefore) == .none)
+        #expect(tick(.seconds(27)) == .timeOut)
     }
 
     @Test("A client that leaves its answer unread is dropped at the limit")
@@ -135,6 +174,7 @@ struct ConnectionTimeTests {
     mutating func slowReader() {
         beginBody()
         machine.requestEnd(now: start)
+        _ = machine.responseHead()
         var taken = 100
         machine.socketTook(bytes: taken, isAll: false, now: start)
         for round in 1...10 {
@@ -152,6 +192,7 @@ struct ConnectionTimeTests {
     mutating func nextAnswer() {
         beginBody()
         machine.requestEnd(now: start)
+        _ = machine.responseHead()
         machine.socketTook(bytes: 100, isAll: false, now: start)
         machine.socketTook(bytes: 200, isAll: true, now: start + .seconds(10))
         #expect(tick(TimeAmount.seconds(25) * 2) == .none)
@@ -201,7 +242,8 @@ struct ConnectionTimeTests {
         #expect(limits.bodyWindow == .seconds(12) && limits.bodyBytesPerWindowMin == 3_072)
         #expect(limits.writeTimeout == .seconds(25) && limits.writtenBytesPerTimeoutMin == 16_384)
         #expect(limits.lingerTimeout == .seconds(5) && limits.halfClosedTimeout == .seconds(2))
-        #expect(limits.tick == .seconds(2))
+        #expect(limits.answerTimeout == .seconds(27) && limits.tick == .seconds(2))
+        #expect(limits.answerTimeout + limits.tick < .seconds(30))
         #expect(limits.headerTimeout + limits.tick + limits.lingerTimeout <= .seconds(30))
         #expect(limits.bodyWindow + limits.tick + limits.lingerTimeout <= .seconds(30))
         #expect(limits.writeTimeout + limits.tick <= .seconds(30))

@@ -17,6 +17,8 @@ package final class StepCounter: Sendable {
         case server
         /// All that anybody is asked from then on: it is the process that ended.
         case process
+        /// Nothing, but the request is given up, before the step goes through or in place of its answer.
+        case request
     }
 
     /// Which step fails, and how.
@@ -45,8 +47,8 @@ package final class StepCounter: Sendable {
     }
 
     private struct State {
-        var isCounting = false
         var fault: Fault?
+        var onFailure: @Sendable () -> Void = {}
         var count = 0
         var failed: Server?
         var isOver = false
@@ -58,9 +60,11 @@ package final class StepCounter: Sendable {
 
     /// Counts from 0 on.
     ///
-    /// - Parameter fault: What is to fail.
-    package func begin(_ fault: Fault) {
-        state.withLock { $0 = State(isCounting: true, fault: fault) }
+    /// - Parameters:
+    ///   - fault: What is to fail.
+    ///   - onFailure: Called when it has failed, before anything else goes on.
+    package func begin(_ fault: Fault, onFailure: @escaping @Sendable () -> Void) {
+        state.withLock { $0 = State(fault: fault, onFailure: onFailure) }
     }
 
     /// Lets everything go on again.
@@ -73,9 +77,6 @@ package final class StepCounter: Sendable {
         }
     }
 
-    /// Whether the step that was to fail did.
-    package var hasFailed: Bool { state.withLock { $0.isOver } }
-
     /// How many steps there were.
     package var count: Int { state.withLock { $0.count } }
 
@@ -84,21 +85,27 @@ package final class StepCounter: Sendable {
     /// - Parameter server: Who is asked.
     /// - Returns: What becomes of it; who has it fail calls ``finish()`` when that is done.
     package func next(_ server: Server) -> Verdict {
-        state.withLock { state in
-            guard state.isCounting, let fault = state.fault else { return .goesOn }
+        let verdict: Verdict = state.withLock { state in
+            guard let fault = state.fault else { return .goesOn }
             if Self.isDown(server, state) { return .failsBefore }
             state.count += 1
             guard state.count == fault.step + 1 else { return .goesOn }
             state.failed = server
             return fault.isDone ? .failsAfter : .failsBefore
         }
+        guard verdict == .failsBefore, state.withLock({ $0.fault?.reach == .request }) else { return verdict }
+        finish()
+        return .goesOn
     }
 
     /// The step has failed, with what it was to do before.
     package func finish() {
-        state.withLock { state in
-            if state.failed != nil { state.isOver = true }
+        let onFailure: (@Sendable () -> Void)? = state.withLock { state in
+            guard state.failed != nil, !state.isOver else { return nil }
+            state.isOver = true
+            return state.onFailure
         }
+        onFailure?()
     }
 
     /// Whether a server answers nobody any more.
@@ -110,7 +117,7 @@ package final class StepCounter: Sendable {
         switch state.fault?.reach {
         case .process: state.failed != nil
         case .server: state.failed == server
-        case .step, nil: false
+        case .step, .request, nil: false
         }
     }
 }

@@ -93,7 +93,6 @@ struct EachFaultTests {
                 let suffered = proxy.records[before...].filter { $0.fault != nil }
                 #expect(suffered.map(\.kind) == [kind.rawValue], "\(fault) of \(kind)")
                 #expect(suffered.first?.fault == fault, "\(fault) of \(kind)")
-                print("OUT \(kind) \(fault) \(outcome.isSuccess)")
                 if outcome.isSuccess { successes += 1 } else { failures += 1 }
                 if let id = outcome.uploaded { kept.insert(id) }
             }

@@ -124,22 +124,16 @@ struct CrashScene: Sendable {
         // Connecting is no step.
         try await poll("a connection") { (try? await client.query("SELECT")) != nil }
         let process = CrashProcess(postgres: client, objects: try store(isCounted: true))
-        steps.begin(fault)
-        let isAnswered = await Result {
-            try await withThrowingTaskGroup(of: Bool?.self) { tasks in
-                tasks.addTask { (try? await body(process)) ?? false }
-                if fault.reach == .process {
-                    tasks.addTask {
-                        try await poll("the end of the process") { steps.hasFailed }
-                        return nil
-                    }
-                }
-                let first = try await tasks.next() ?? nil
-                tasks.cancelAll()
-                // Nobody hears what a process says that is gone.
-                return first == true && !(fault.reach == .process && steps.hasFailed)
-            }
+        let (start, starter) = AsyncStream.makeStream(of: Void.self)
+        let work = Task {
+            for await _ in start {}
+            return (try? await body(process)) ?? false
         }
+        // Nobody hears what is said for a request that was given up, or by a process that is gone.
+        let isHeard = fault.reach == .step || fault.reach == .server
+        steps.begin(fault) { if !isHeard { work.cancel() } }
+        starter.finish()
+        let isDone = await work.value
         let count = steps.count
         let hasFailed = steps.end()
         await client.close()
@@ -151,7 +145,7 @@ struct CrashScene: Sendable {
                 """
             ).isEmpty
         }
-        return (try isAnswered.get(), hasFailed, count)
+        return (isDone && (isHeard || !hasFailed), hasFailed, count)
     }
 
     /// What the sweeper of another process does once all is old that was left.

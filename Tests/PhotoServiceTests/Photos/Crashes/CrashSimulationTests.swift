@@ -2,7 +2,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite("Processes and servers that end at any step", .timeLimit(.minutes(5)))
+@Suite("Processes, servers and requests that end at any step", .timeLimit(.minutes(5)))
 struct CrashSimulationTests {
     struct Variant: Sendable, CustomTestStringConvertible {
         let work: CrashCase
