@@ -37,6 +37,8 @@ package struct PhotoService: Service {
     var uploads = S3UploadPolicy()
     /// How long calls to a bucket may take.
     var storeDeadlines = S3Deadlines()
+    /// The time by which these are kept.
+    var storeTime = S3Time.system
     /// The pauses before a transfer from a bucket that broke off is begun anew, until it brings something.
     var transferPauses = S3Download.pauses
     /// The cost of new hashes; nil for that of the configuration.
@@ -109,6 +111,7 @@ package struct PhotoService: Service {
             httpClient: httpClient,
             uploads: uploads,
             deadlines: storeDeadlines,
+            time: storeTime,
             transferPauses: transferPauses,
             now: storeNow,
             logger: logger

@@ -15,15 +15,4 @@ extension S3Deadlines {
         deadlines.list = .seconds(110)
         return deadlines
     }()
-
-    /// Over at once when a store is silent; long when it is at work, or a busy machine could not use it.
-    package static let short: S3Deadlines = {
-        var deadlines = S3Deadlines()
-        deadlines.silence = .milliseconds(500)
-        deadlines.retryWindow = .milliseconds(100)
-        deadlines.giveUp = .milliseconds(600)
-        deadlines.put = .seconds(60)
-        deadlines.call = .seconds(60)
-        return deadlines
-    }()
 }

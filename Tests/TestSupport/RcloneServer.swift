@@ -69,6 +69,11 @@ package final class RcloneServer: S3Server {
         get throws { try SocketTable.openCount(to: port.withLock { $0 }) }
     }
 
+    /// How many connections it is not done with although their clients are.
+    package var leftCount: Int {
+        get throws { try SocketTable.leftCount(at: port.withLock { $0 }) }
+    }
+
     package func stop() { process.stop() }
 
     /// Ends the server, so that its port refuses connections; the objects stay.

@@ -3,21 +3,26 @@ import Foundation
 /// What Linux tells of TCP sockets of this machine; see proc_net_tcp(5).
 package enum SocketTable {
     /// How many sockets of a port are not closed, though the other side may have closed its own.
-    package static func openCount(at port: Int) throws -> Int { try count(column: 1, port: port) }
+    package static func openCount(at port: Int) throws -> Int { try count(column: 1, port: port, in: open) }
+
+    /// How many sockets of a port are not closed, though the other side has closed its own.
+    package static func leftCount(at port: Int) throws -> Int { try count(column: 1, port: port, in: left) }
 
     /// How many sockets lead to a port and are not closed.
-    package static func openCount(to port: Int) throws -> Int { try count(column: 2, port: port) }
+    package static func openCount(to port: Int) throws -> Int { try count(column: 2, port: port, in: open) }
 
-    private static func count(column: Int, port: Int) throws -> Int {
+    private static func count(column: Int, port: Int, in states: Set<Substring>) throws -> Int {
         let suffix = ":" + String(format: "%04X", port)
         return try lines().count { line in
             let columns = line.split(separator: " ")
-            return columns.count > 3 && columns[column].hasSuffix(suffix) && open.contains(columns[3])
+            return columns.count > 3 && columns[column].hasSuffix(suffix) && states.contains(columns[3])
         }
     }
 
     /// The states ESTABLISHED and CLOSE_WAIT.
     private static let open: Set<Substring> = ["01", "08"]
+    /// The state CLOSE_WAIT.
+    private static let left: Set<Substring> = ["08"]
 
     private static func lines() throws -> [Substring] {
         guard let file = FileHandle(forReadingAtPath: "/proc/self/net/tcp") else { throw NotInTime(what: "net/tcp") }

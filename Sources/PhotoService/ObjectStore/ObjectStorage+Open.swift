@@ -10,6 +10,7 @@ extension ServiceConfiguration.ObjectStorage {
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
     ///   - uploads: Which objects go to a bucket whole.
     ///   - deadlines: How long calls to a bucket may take.
+    ///   - time: The time by which these are kept.
     ///   - transferPauses: The pauses before a transfer from a bucket that broke off is begun anew.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
@@ -19,6 +20,7 @@ extension ServiceConfiguration.ObjectStorage {
         httpClient: HTTPClient,
         uploads: S3UploadPolicy = S3UploadPolicy(),
         deadlines: S3Deadlines = S3Deadlines(),
+        time: S3Time = .system,
         transferPauses: [Duration] = S3Download.pauses,
         now: @escaping @Sendable () -> Date,
         logger: Logger
@@ -30,6 +32,7 @@ extension ServiceConfiguration.ObjectStorage {
                 httpClient: httpClient,
                 uploads: uploads,
                 deadlines: deadlines,
+                time: time,
                 transferPauses: transferPauses,
                 now: now,
                 logger: logger
@@ -45,6 +48,7 @@ extension ServiceConfiguration.Bucket {
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
     ///   - uploads: Which objects go whole.
     ///   - deadlines: How long calls may take.
+    ///   - time: The time by which these are kept.
     ///   - transferPauses: The pauses before a transfer that broke off is begun anew.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
@@ -54,6 +58,7 @@ extension ServiceConfiguration.Bucket {
         httpClient: HTTPClient,
         uploads: S3UploadPolicy = S3UploadPolicy(),
         deadlines: S3Deadlines = S3Deadlines(),
+        time: S3Time = .system,
         transferPauses: [Duration] = S3Download.pauses,
         now: @escaping @Sendable () -> Date,
         logger: Logger
@@ -72,6 +77,7 @@ extension ServiceConfiguration.Bucket {
                 credentials: credentials,
                 deadlines: deadlines,
                 uploads: uploads,
+                time: time,
                 now: now
             ),
             transferPauses: transferPauses

@@ -1,5 +1,7 @@
 import DatabaseTestSupport
 import Foundation
+import NIOCore
+import NIOEmbedded
 import Postgres
 import ServiceTestSupport
 import TestSupport
@@ -7,7 +9,9 @@ import Testing
 
 @testable import PhotoService
 
-/// With time limits that are over at once; that they keep to 5 s as they are in use, the tests that need time tell.
+/// With a time that passes only while the database is away.
+///
+/// `SoakTests` tell that each call is answered within 5 s.
 @Suite("The database goes away", .timeLimit(.minutes(4)))
 struct DatabaseOutageTests {
     private static let settings = ["RATE_LIMITS": "on"]
@@ -15,12 +19,6 @@ struct DatabaseOutageTests {
     private static func makePatient(_ service: inout PhotoService) {
         service.configuration.postgres.pool.leaseTimeout = .seconds(60)
         service.configuration.postgres.statementTimeout = .seconds(60)
-        service.sweepInterval = .seconds(3600)
-    }
-
-    private static func makeImpatient(_ service: inout PhotoService) {
-        service.configuration.postgres.pool.leaseTimeout = .milliseconds(200)
-        service.configuration.postgres.statementTimeout = .milliseconds(500)
         service.sweepInterval = .seconds(3600)
     }
 
@@ -43,10 +41,35 @@ struct DatabaseOutageTests {
         }
     }
 
-    /// Runs a body with a service that gives up at once, and a client whose account another process has made.
-    private func withImpatientService(
-        _ body: @Sendable (OwnCluster, TestService, OutageCalls, _ patient: OutageCalls) async throws -> Void
-    ) async throws {
+    /// A service whose database has a time of the test's, and a client whose account another process has made.
+    private struct Scene {
+        let cluster: OwnCluster
+        let service: TestService
+        let client: OutageCalls
+        /// The same client at a process that waits for as long as it takes.
+        let patient: OutageCalls
+        let eventLoop: NIOAsyncTestingEventLoop
+
+        /// Runs a body while the time of the service's connections passes.
+        func whilePassing(
+            step: TimeAmount = .milliseconds(250),
+            _ body: @escaping @Sendable () async throws -> Void
+        ) async throws {
+            try await TestSupport.whilePassing({ await eventLoop.advanceTime(by: step) }, body)
+        }
+
+        func awaitRecovery(_ isRecovered: @escaping @Sendable (HTTPAnswer) -> Bool) async throws {
+            // Slowly: a connection is made anew after a pause, and then a busy machine gets the time for an answer.
+            try await whilePassing(step: .milliseconds(10)) {
+                try await poll("the service works again by itself") {
+                    isRecovered(try await service.list(token: client.token))
+                }
+            }
+        }
+    }
+
+    private func withScene(_ body: @Sendable (Scene) async throws -> Void) async throws {
+        let eventLoop = NIOAsyncTestingEventLoop()
         try await OwnCluster.use { cluster in
             try await TestService.run(
                 databaseURL: cluster.url,
@@ -57,9 +80,19 @@ struct DatabaseOutageTests {
                 try await TestService.run(
                     databaseURL: cluster.url,
                     settings: Self.settings.merging(other.objects.settings) { $1 },
-                    adjust: Self.makeImpatient
+                    adjust: {
+                        $0.configuration.postgres.eventLoopGroup = eventLoop
+                        $0.sweepInterval = .seconds(3600)
+                    }
                 ) { service in
-                    try await body(cluster, service, OutageCalls(client, at: service), client)
+                    let scene = Scene(
+                        cluster: cluster,
+                        service: service,
+                        client: OutageCalls(client, at: service),
+                        patient: client,
+                        eventLoop: eventLoop
+                    )
+                    try await body(scene)
                 }
                 // What was refused left nothing behind.
                 #expect(other.objects.keys().count <= 2)
@@ -69,16 +102,14 @@ struct DatabaseOutageTests {
 
     @Test("Killed, every call is refused in JSON, and works again by itself")
     func killed() async throws {
-        try await withImpatientService { cluster, service, client, patient in
-            try await cluster.kill()
-            try await client.expectRefusals()
-            try await cluster.start()
-            #expect(try await service.postgres.query("SELECT FROM photos").count == 1)
-            try await poll("the service works again by itself") {
-                try await service.list(token: client.token).status == 200
-            }
+        try await withScene { scene in
+            try await scene.cluster.kill()
+            try await scene.whilePassing { try await scene.client.expectRefusals() }
+            try await scene.cluster.start()
+            #expect(try await scene.service.postgres.query("SELECT FROM photos").count == 1)
+            try await scene.awaitRecovery { $0.status == 200 }
             // Each once: what was done and yet refused, since it took too long, can't be done again.
-            for call in try patient.all() {
+            for call in try scene.patient.all() {
                 let answer = try await call.send()
                 #expect(answer.status == 200, "\(call.name): \(answer.text)")
             }
@@ -87,15 +118,13 @@ struct DatabaseOutageTests {
 
     @Test("Halted, every call is refused in JSON, and answered again by itself")
     func halted() async throws {
-        try await withImpatientService { cluster, service, client, _ in
-            try await cluster.suspend()
+        try await withScene { scene in
+            try await scene.cluster.suspend()
             // The second round finds no connection left in the pool.
-            for _ in 0..<2 { try await client.expectRefusals() }
-            cluster.resume()
+            for _ in 0..<2 { try await scene.whilePassing { try await scene.client.expectRefusals() } }
+            scene.cluster.resume()
             // What the server had been sent before it halted may run now; only what was never sent may not.
-            try await poll("the service works again by itself") {
-                try await service.list(token: client.token).status != 503
-            }
+            try await scene.awaitRecovery { $0.status != 503 }
         }
     }
 }

@@ -28,6 +28,7 @@ package enum StoreOutage: CaseIterable, Sendable {
     ///   - kept: The id of the photo that stays.
     ///   - deleted: The id of the photo that is deleted meanwhile.
     ///   - answerMax: Within which each call is answered; nil where time does not count.
+    ///   - time: What passes while the store is away, and only then; nil for the system's.
     ///   - returnMax: Within which the store, once it is back, is used again.
     /// - Throws: `NotInTime`, or what a connection throws.
     package func expectOutlived(
@@ -36,31 +37,37 @@ package enum StoreOutage: CaseIterable, Sendable {
         kept: String,
         deleted: String,
         answerMax: Duration? = nil,
+        time: ManualTime? = nil,
         returnMax: Duration = .seconds(60)
     ) async throws {
+        @Sendable func answer(_ send: @escaping @Sendable () async throws -> HTTPAnswer) async throws -> HTTPAnswer {
+            guard let time else { return try await expectAnswer(within: answerMax, send) }
+            return try await whilePassing({ time.advance(by: .milliseconds(250)) }, send)
+        }
         let server = try service.ownServer
         try await begin(server)
         for image in [TestImage.jpeg, TestImage.png(bytes: 3 << 20)] {
-            let answer = try await expectAnswer(within: answerMax) { try await service.upload(image, token: token) }
+            let answer = try await answer { try await service.upload(image, token: token) }
             #expect(answer.status == 503, "\(answer.text)")
             #expect(answer.headers["retry-after"] == "5")
             #expect(answer.message != nil)
             #expect(try await service.count("SELECT count(*) FROM photos") == 2)
         }
         #expect(try await service.list(token: token).jsonArray?.count == 2)
-        let answer = try await expectAnswer(within: answerMax) { try await service.delete(deleted, token: token) }
-        #expect(answer.message == "Image deleted")
+        let deletion = try await answer { try await service.delete(deleted, token: token) }
+        #expect(deletion.message == "Image deleted")
         #expect(try await service.list(token: token).jsonArray?.count == 1)
         #expect(service.objects.keys().contains(deleted))
 
         try await end(server)
+        try await poll("the store is done with what was given up") { try server.leftCount == 0 }
         try await poll("uploads work again", within: returnMax) {
             try await service.upload(token: token).status == 200
         }
         try await poll("objects and rows match") {
-            // What waits for its back-off is brought forward.
+            // What waits for its back-off is brought forward, and what waits for a put to be over, once it is.
             try await service.postgres.execute(
-                "UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC' WHERE attempts > 0"
+                "UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC' WHERE attempts > 0 OR \(time != nil)"
             )
             guard try await service.count("SELECT count(*) FROM object_deletions") == 0 else { return false }
             return service.objects.keys().count == 2
