@@ -91,7 +91,7 @@ struct CancellationTests {
     func wrongOneHit() async throws {
         try await withTries { clocked, late in
             let cancelled = Task { try await clocked.client.query(LateCancellation.first) }
-            try await clocked.waitUntilUnderWay(1)
+            try await late.awaitFirst()
             let hit = Task { try await clocked.client.query(LateCancellation.second).count }
             try await late.cancel(cancelled, of: clocked)
             try await poll("it runs again") { try await late.tryCount() == 2 }
@@ -105,7 +105,7 @@ struct CancellationTests {
         try await withTries { clocked, late in
             try await clocked.client.withConnection { connection in
                 let cancelled = Task { try await connection.query(LateCancellation.first) }
-                try await clocked.waitUntilUnderWay(1)
+                try await late.awaitFirst()
                 let hit = Task { try await connection.query(LateCancellation.second).count }
                 try await late.cancel(cancelled, of: clocked)
                 try await clocked.waitUntilUnderWay(0)
@@ -157,10 +157,16 @@ struct CancellationTests {
             try await client.query("SELECT last_value + is_called::int AS next FROM tries")[0].decode("next") - 1
         }
 
+        /// Waits until the server is at the first statement, and nothing else is on its way.
+        func awaitFirst() async throws {
+            try await poll("the first one waits") { try await sessions.countWaiting() == 1 }
+            gate.forgetPassed()
+        }
+
         /// Cancels the first of two statements; the request reaches the server when that is at the second.
         func cancel(_ first: Task<PostgresRows, any Error>, of clocked: ClockedClient) async throws {
             try await clocked.waitUntilUnderWay(2)
-            try await poll("the first one waits") { try await sessions.countWaiting() == 1 }
+            try await poll("the other one is past the gate") { gate.passedCount == 1 }
             gate.close()
             first.cancel()
             await #expect(throws: PostgresError.self) { try await first.value }

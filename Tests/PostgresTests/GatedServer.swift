@@ -12,6 +12,7 @@ struct GatedServer: Sendable {
             /// How many more chunks of what clients say may pass.
             var passes: Int
             var held = 0
+            var passed = 0
             var connections = 0
             /// The connections up to this one are silent.
             var frozen = 0
@@ -31,6 +32,7 @@ struct GatedServer: Sendable {
                     guard counts.passes > 0, connection > counts.frozen else { return false }
                     counts.passes -= 1
                     counts.held -= 1
+                    counts.passed += 1
                     return true
                 }
             }
@@ -43,12 +45,19 @@ struct GatedServer: Sendable {
 
     /// How many chunks of what clients said are held.
     var heldCount: Int { state.counts.withLockedValue { $0.held } }
+    /// How many chunks have passed since the last ``forgetPassed()``.
+    var passedCount: Int { state.counts.withLockedValue { $0.passed } }
     /// How many connections clients have opened, and closed.
     var connectionCounts: (opened: Int, closed: Int) { state.counts.withLockedValue { ($0.connections, $0.ended) } }
 
     /// Lets everything through from now on.
     func open() {
         state.counts.withLockedValue { $0.passes = .max }
+    }
+
+    /// Counts what passes from none on.
+    func forgetPassed() {
+        state.counts.withLockedValue { $0.passed = 0 }
     }
 
     /// Lets nothing more through.

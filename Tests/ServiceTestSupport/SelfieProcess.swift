@@ -73,9 +73,15 @@ package final class SelfieProcess: Sendable {
     /// - Throws: `SelfieProcessError` when it ends or the time is over before.
     package func waitForOutput(_ pattern: String, timeout: Duration = .seconds(60)) async throws -> String {
         let regex = try Regex(pattern)
-        return try await look(timeout: timeout) {
-            self.output.firstMatch(of: regex).flatMap { $0.output.count > 1 ? $0.output[1].substring : nil }
-                .map(String.init)
+        do {
+            return try await found("output", within: timeout) {
+                let isRunning = process.isRunning
+                let group = output.firstMatch(of: regex).flatMap { $0.output.count > 1 ? $0.output[1].substring : nil }
+                if group == nil, !isRunning { throw NotInTime(what: "output") }
+                return group.map(String.init)
+            }
+        } catch is NotInTime {
+            throw SelfieProcessError(output: output)
         }
     }
 
@@ -85,23 +91,12 @@ package final class SelfieProcess: Sendable {
     /// - Returns: Its exit status; for a signal, 128 and the signal's number.
     /// - Throws: `SelfieProcessError` when the time is over before.
     package func waitForExit(timeout: Duration = .seconds(60)) async throws -> Int32 {
-        let deadline = ContinuousClock.now + timeout
-        while process.isRunning {
-            guard ContinuousClock.now < deadline else { throw SelfieProcessError(output: output) }
-            try await Task.sleep(for: .milliseconds(20))
+        do {
+            try await poll("the end", within: timeout) { !process.isRunning }
+        } catch is NotInTime {
+            throw SelfieProcessError(output: output)
         }
         return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
-    }
-
-    private func look(timeout: Duration, _ look: () -> String?) async throws -> String {
-        let deadline = ContinuousClock.now + timeout
-        while ContinuousClock.now < deadline {
-            let isRunning = process.isRunning
-            if let found = look() { return found }
-            if !isRunning { break }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw SelfieProcessError(output: output)
     }
 
     /// Runs the executable to its end.

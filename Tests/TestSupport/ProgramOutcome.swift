@@ -38,7 +38,7 @@ package struct ProgramOutcome: Sendable {
             process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "out"))
             process.standardError = try FileHandle(forWritingTo: folder.appending(path: "err"))
             try process.run()
-            while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+            try await poll("\(executable.lastPathComponent) ends", within: .seconds(600)) { !process.isRunning }
             return ProgramOutcome(
                 status: process.terminationStatus,
                 output: try String(contentsOf: folder.appending(path: "out"), encoding: .utf8),

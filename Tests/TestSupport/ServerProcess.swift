@@ -66,15 +66,11 @@ package final class ServerProcess: Sendable {
         }
         running.withLock { $0 = Running(shell: shell, lifeline: lifeline, output: output, serverID: serverID) }
         do {
-            let deadline = ContinuousClock.now + .seconds(30)
-            while ContinuousClock.now < deadline {
-                if let found = try ready(String(contentsOf: log, encoding: .utf8)) { return found }
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            throw TestProgramError.notStarted(name, log: try String(contentsOf: log, encoding: .utf8))
-        } catch {
+            return try await found("\(name) is ready") { try ready(String(contentsOf: log, encoding: .utf8)) }
+        } catch let error {
             kill()
-            throw error
+            guard error is NotInTime else { throw error }
+            throw TestProgramError.notStarted(name, log: try String(contentsOf: log, encoding: .utf8))
         }
     }
 
