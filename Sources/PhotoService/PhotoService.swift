@@ -37,8 +37,10 @@ package struct PhotoService: Service {
     var uploads = S3UploadPolicy()
     /// How long calls to a bucket may take.
     var storeDeadlines = S3Deadlines()
-    /// The time by which these are kept.
+    /// The time by which calls and puts are timed; connecting, and the pauses in an answer, have the system's.
     var storeTime = S3Time.system
+    /// When a call to a bucket is tried again.
+    var storeRetries = S3RetryPolicy()
     /// The pauses before a transfer from a bucket that broke off is begun anew, until it brings something.
     var transferPauses = S3Download.pauses
     /// The cost of new hashes; nil for that of the configuration.
@@ -112,6 +114,7 @@ package struct PhotoService: Service {
             uploads: uploads,
             deadlines: storeDeadlines,
             time: storeTime,
+            retries: storeRetries,
             transferPauses: transferPauses,
             now: storeNow,
             logger: logger

@@ -2,8 +2,8 @@ import Foundation
 
 /// The environment of the processes that tests start: of this process's own only what says nothing of the machine.
 package enum ChildEnvironment {
-    /// Where programs lie, and where one that is built to tell its coverage writes it.
-    private static let inherited = ["PATH", "LLVM_PROFILE_FILE"]
+    /// Where programs lie, where one that is built to tell its coverage writes it, and what sanitizers are to look for.
+    private static let inherited = ["PATH", "LLVM_PROFILE_FILE", "ASAN_OPTIONS"]
 
     /// - Parameter values: What a test adds.
     /// - Returns: The whole environment.

@@ -5,8 +5,12 @@ package enum SocketTable {
     /// How many sockets of a port are not closed, though the other side may have closed its own.
     package static func openCount(at port: Int) throws -> Int { try count(column: 1, port: port, in: open) }
 
-    /// How many sockets of a port are not closed, though the other side has closed its own.
-    package static func leftCount(at port: Int) throws -> Int { try count(column: 1, port: port, in: left) }
+    /// How many connections to a port their clients have closed, and the port's side has not.
+    ///
+    /// What a client has sent may still be on its way; then only the client's own socket tells.
+    package static func leftCount(at port: Int) throws -> Int {
+        try count(column: 1, port: port, in: ["08"]) + count(column: 2, port: port, in: ["04", "05"])
+    }
 
     /// How many sockets lead to a port and are not closed.
     package static func openCount(to port: Int) throws -> Int { try count(column: 2, port: port, in: open) }
@@ -21,8 +25,6 @@ package enum SocketTable {
 
     /// The states ESTABLISHED and CLOSE_WAIT.
     private static let open: Set<Substring> = ["01", "08"]
-    /// The state CLOSE_WAIT.
-    private static let left: Set<Substring> = ["08"]
 
     private static func lines() throws -> [Substring] {
         guard let file = FileHandle(forReadingAtPath: "/proc/self/net/tcp") else { throw NotInTime(what: "net/tcp") }

@@ -11,6 +11,7 @@ extension ServiceConfiguration.ObjectStorage {
     ///   - uploads: Which objects go to a bucket whole.
     ///   - deadlines: How long calls to a bucket may take.
     ///   - time: The time by which these are kept.
+    ///   - retries: When a call is tried again.
     ///   - transferPauses: The pauses before a transfer from a bucket that broke off is begun anew.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
@@ -21,6 +22,7 @@ extension ServiceConfiguration.ObjectStorage {
         uploads: S3UploadPolicy = S3UploadPolicy(),
         deadlines: S3Deadlines = S3Deadlines(),
         time: S3Time = .system,
+        retries: S3RetryPolicy = S3RetryPolicy(),
         transferPauses: [Duration] = S3Download.pauses,
         now: @escaping @Sendable () -> Date,
         logger: Logger
@@ -33,6 +35,7 @@ extension ServiceConfiguration.ObjectStorage {
                 uploads: uploads,
                 deadlines: deadlines,
                 time: time,
+                retries: retries,
                 transferPauses: transferPauses,
                 now: now,
                 logger: logger
@@ -49,6 +52,7 @@ extension ServiceConfiguration.Bucket {
     ///   - uploads: Which objects go whole.
     ///   - deadlines: How long calls may take.
     ///   - time: The time by which these are kept.
+    ///   - retries: When a call is tried again.
     ///   - transferPauses: The pauses before a transfer that broke off is begun anew.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
@@ -59,6 +63,7 @@ extension ServiceConfiguration.Bucket {
         uploads: S3UploadPolicy = S3UploadPolicy(),
         deadlines: S3Deadlines = S3Deadlines(),
         time: S3Time = .system,
+        retries: S3RetryPolicy = S3RetryPolicy(),
         transferPauses: [Duration] = S3Download.pauses,
         now: @escaping @Sendable () -> Date,
         logger: Logger
@@ -76,6 +81,7 @@ extension ServiceConfiguration.Bucket {
                 configuration: configuration,
                 credentials: credentials,
                 deadlines: deadlines,
+                retries: retries,
                 uploads: uploads,
                 time: time,
                 now: now

@@ -30,8 +30,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var state: ConnectionStateMachine
     private var ticker: RepeatedTask?
     private var isInputClosed = false
-    /// The ids of the requests that are not answered yet.
-    private var requestIDs: [String] = []
     /// Whether a head waits for the first bytes of its body, to be sent with them.
     private var holdsHead = false
 
@@ -78,21 +76,21 @@ final class ConnectionHandler: ChannelDuplexHandler {
             // After these, NIO's decoder takes what follows for another protocol, so no request would be heard again.
             let changesProtocol = head.headers.contains(name: "upgrade") || head.method == .CONNECT
             let isKeepAlive = head.isKeepAlive && !changesProtocol
-            state.requestHead(
-                isKeepAlive: isKeepAlive,
-                expectsContinue: expectsContinue,
-                isSafe: head.method == .GET || head.method == .HEAD,
-                now: context.eventLoop.now
-            )
             do {
                 var request = try HTTPRequest(received: head)
-                requestIDs.append(RequestID.name(&request.headerFields))
+                let requestID = RequestID.name(&request.headerFields)
+                state.requestHead(
+                    ConnectionStateMachine.Exchange(requestID: requestID, method: head.method),
+                    isKeepAlive: isKeepAlive,
+                    expectsContinue: expectsContinue,
+                    now: context.eventLoop.now
+                )
                 context.fireChannelRead(wrapInboundOut(.head(request)))
             } catch {
                 context.fireErrorCaught(error)
             }
         case .body(let buffer):
-            state.requestBody(bytes: buffer.readableBytes)
+            state.requestBody(bytes: buffer.readableBytes, now: context.eventLoop.now)
             context.fireChannelRead(wrapInboundOut(.body(buffer)))
         case .end(let trailers):
             state.requestEnd(now: context.eventLoop.now)
@@ -125,7 +123,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .end(let trailers):
             holdsHead = false
             context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
-            if !requestIDs.isEmpty { requestIDs.removeFirst() }
             if state.responseEnd(now: context.eventLoop.now) == .linger { linger(context: context) }
         }
     }
@@ -211,8 +208,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .refuse: refuse(context: context, with: .bodyTooSlow)
         case .failBody: context.fireErrorCaught(SlowRequestError())
         case .abandon: abandonment.succeed()
-        // The request itself is given up, and logged, when the connection ends.
-        case .timeOut: refuse(context: context, with: .unavailable)
+        case .timeOut: timeOut(context: context)
         }
     }
 
@@ -229,16 +225,42 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Answers a request that never reached the router, or was not answered in time.
+    /// Answers a request that never reached the router.
     private func refuse(context: ChannelHandlerContext, with refusal: ServiceError) {
-        let requestID = requestIDs.first ?? RequestID.make()
+        let requestID = RequestID.make()
         logger.info(
             "request",
             metadata: ["status": "\(refusal.status.code)", "request_id": "\(requestID)", "route": "none"]
         )
+        answer(context: context, with: refusal, requestID: requestID, isHead: false)
+    }
+
+    /// Answers a request whose handler takes too long.
+    ///
+    /// The handler is at it still. Its own line in the log comes when it ends, or when the connection does.
+    private func timeOut(context: ChannelHandlerContext) {
+        guard let exchange = state.exchanges.first else { return context.close(promise: nil) }
+        logger.warning(
+            "a request took too long and was answered 503",
+            metadata: ["method": "\(exchange.method)", "request_id": "\(exchange.requestID)"]
+        )
+        answer(
+            context: context,
+            with: .unavailable,
+            requestID: exchange.requestID,
+            isHead: exchange.method == .HEAD
+        )
+    }
+
+    private func answer(
+        context: ChannelHandlerContext,
+        with refusal: ServiceError,
+        requestID: String,
+        isHead: Bool
+    ) {
         let (head, body) = refusal.rawResponse(requestID: requestID)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        if !isHead { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
         state.refused(now: context.eventLoop.now)
         linger(context: context)
@@ -252,26 +274,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
             state.outputClosed(now: eventLoop.now)
         }
         context.read()
-    }
-}
-
-extension HTTPRequest {
-    /// A request as a connection received it.
-    ///
-    /// NIO's own conversion looks for a scheme in every URL, at the cost of parsing it with Foundation; one that begins
-    /// with a slash has none.
-    fileprivate init(received head: HTTPRequestHead) throws {
-        guard head.uri.utf8.first == UInt8(ascii: "/") else {
-            self = try HTTPRequest(head, secure: false, splitCookie: false)
-            return
-        }
-        self.init(
-            method: try Method(head.method),
-            scheme: "http",
-            authority: head.headers.first(name: "host"),
-            path: head.uri,
-            headerFields: HTTPFields(head.headers, splitCookie: false)
-        )
     }
 }
 

@@ -27,10 +27,10 @@ struct ConnectionLimits: Sendable {
     /// How long the answer to a request that only reads may take once the client has closed its side: some that do
     /// still wait for the answer, and most are gone.
     var halfClosedTimeout: TimeAmount = .seconds(2)
-    /// How long a request may take from its last byte, or from the answer to the one before it, to the begin of its
-    /// answer; then it is answered 503.
+    /// How long a client waits for its answer to begin, from its request's last byte on.
     ///
-    /// With a tick it stays below the 30 seconds after which routers answer themselves: Heroku, "Request timeout".
+    /// Then the answer is 503. With a tick that is less than the 30 seconds after which routers answer themselves:
+    /// Heroku, "Request timeout".
     var answerTimeout: TimeAmount = .seconds(27)
     /// How often the clock is looked at.
     var tick: TimeAmount = .seconds(2)

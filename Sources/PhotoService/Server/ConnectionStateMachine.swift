@@ -1,4 +1,5 @@
 import NIOCore
+import NIOHTTP1
 
 /// Decides when a connection has waited long enough, must be closed, or may be kept; without I/O.
 struct ConnectionStateMachine {
@@ -13,6 +14,22 @@ struct ConnectionStateMachine {
         case responding
         /// The answer is written, though perhaps not sent yet; what still comes is dropped.
         case lingering(since: NIODeadline, isSent: Bool)
+    }
+
+    /// A request, until it is answered.
+    struct Exchange {
+        let requestID: String
+        let method: HTTPMethod
+        /// Whether all of the request has come.
+        fileprivate(set) var isWhole = false
+
+        init(requestID: String, method: HTTPMethod) {
+            self.requestID = requestID
+            self.method = method
+        }
+
+        /// Whether it only reads, so that it may be given up anywhere.
+        fileprivate var isSafe: Bool { method == .GET || method == .HEAD }
     }
 
     enum TimeAction: Equatable {
@@ -44,23 +61,24 @@ struct ConnectionStateMachine {
 
     private let limits: ConnectionLimits
     private(set) var phase: Phase
-    private var requestsInProgress = 0
+    /// The requests that are not answered yet, in the order in which they came.
+    private(set) var exchanges = CircularBuffer<Exchange>()
     private var isClosing = false
     private var expectsContinue = false
-    /// Whether the last request only reads, so that it may be given up anywhere.
-    private var isSafe = false
     private var inputClosedSince: NIODeadline?
     private var bodyHasFailed = false
     /// Whether an answer has said that the connection ends with it.
     private var hasSaidClose = false
     /// Whether what comes is dropped.
     private(set) var isDropping = false
-    /// How many requests have come whole and are not answered yet.
-    private var wholeRequests = 0
     /// Whether an answer has begun and is not written yet.
     private var isAnswering = false
     /// Since when the client waits for an answer to begin; nil when it does not.
     private var waitingSince: NIODeadline?
+    /// When something of the last request came.
+    private var lastArrival: NIODeadline
+    /// Since when the server has not read on in a body; nil when it reads.
+    private var stalledSince: NIODeadline?
     /// Whether a request took too long to be answered; what still comes of it is dropped.
     private(set) var hasTimedOut = false
     /// What the client had taken when it last took enough; nil while there is nothing for it to take.
@@ -69,6 +87,7 @@ struct ConnectionStateMachine {
     init(limits: ConnectionLimits, now: NIODeadline) {
         self.limits = limits
         phase = .idle(since: now)
+        lastArrival = now
     }
 
     var isLingering: Bool {
@@ -78,7 +97,7 @@ struct ConnectionStateMachine {
     /// Whether a request is arriving or being answered.
     private var isBusy: Bool {
         if case .readingHeader = phase { return true }
-        return requestsInProgress > 0
+        return !exchanges.isEmpty
     }
 
     mutating func bytesRead(now: NIODeadline) {
@@ -93,26 +112,28 @@ struct ConnectionStateMachine {
         return !isDropping
     }
 
-    mutating func requestHead(isKeepAlive: Bool, expectsContinue: Bool, isSafe: Bool, now: NIODeadline) {
-        requestsInProgress += 1
-        self.isSafe = isSafe
+    mutating func requestHead(_ exchange: Exchange, isKeepAlive: Bool, expectsContinue: Bool, now: NIODeadline) {
+        exchanges.append(exchange)
         isClosing = isClosing || !isKeepAlive
         self.expectsContinue = expectsContinue
+        (lastArrival, stalledSince) = (now, nil)
         phase = .readingBody(since: now, bytes: 0)
     }
 
-    mutating func requestBody(bytes: Int) {
+    mutating func requestBody(bytes: Int, now: NIODeadline) {
         guard case .readingBody(let since, let count) = phase else { return }
         expectsContinue = false
+        lastArrival = now
         phase = .readingBody(since: since, bytes: count + bytes)
     }
 
     mutating func requestEnd(now: NIODeadline) {
         guard case .readingBody = phase else { return }
-        guard requestsInProgress > 0 else { return phase = .idle(since: now) }
+        guard let last = exchanges.indices.last else { return phase = .idle(since: now) }
         phase = .responding
-        wholeRequests += 1
-        if wholeRequests == 1, !isAnswering { waitingSince = now }
+        exchanges[last].isWhole = true
+        // The last bytes may have been there for as long as the server did not read.
+        if exchanges.count == 1, !isAnswering { waitingSince = stalledSince ?? now }
     }
 
     /// Whether the client waits for leave to send its body; true once for a request.
@@ -126,29 +147,31 @@ struct ConnectionStateMachine {
     mutating func responseHead() -> Bool {
         isAnswering = true
         waitingSince = nil
-        guard requestsInProgress == 1 else { return false }
+        guard exchanges.count == 1 else { return false }
         if case .readingBody = phase { isClosing = true }
         hasSaidClose = hasSaidClose || isClosing
         return isClosing
     }
 
     mutating func responseEnd(now: NIODeadline) -> ResponseEndAction {
-        requestsInProgress -= 1
-        wholeRequests = max(0, wholeRequests - 1)
+        _ = exchanges.popFirst()
         isAnswering = false
-        waitingSince = wholeRequests > 0 ? now : nil
-        if isClosing && requestsInProgress <= 0 {
+        // Whoever is to answer the next one could not begin before.
+        (lastArrival, stalledSince) = (now, nil)
+        waitingSince = exchanges.first?.isWhole == true ? now : nil
+        if isClosing, exchanges.isEmpty {
             phase = .lingering(since: now, isSent: false)
             return .linger
         }
-        if case .responding = phase, requestsInProgress == 0 { phase = .idle(since: now) }
+        if case .responding = phase, exchanges.isEmpty { phase = .idle(since: now) }
         return .keep
     }
 
     /// What arrived was answered without the router, and the connection ends with it.
     mutating func refused(now: NIODeadline) {
         isClosing = true
-        (requestsInProgress, wholeRequests, waitingSince) = (0, 0, nil)
+        exchanges.removeAll()
+        waitingSince = nil
         phase = .lingering(since: now, isSent: false)
     }
 
@@ -177,9 +200,9 @@ struct ConnectionStateMachine {
         inputClosedSince = inputClosedSince ?? now
     }
 
-    /// Whether a request is being answered that may be given up when the connection is gone.
+    /// Whether what is being answered may be given up when the connection is gone.
     var isAbandonable: Bool {
-        if case .responding = phase { isSafe } else { hasTimedOut }
+        if case .responding = phase { exchanges.allSatisfy(\.isSafe) } else { hasTimedOut }
     }
 
     /// Notes how far the client has come with what was written to it.
@@ -202,10 +225,7 @@ struct ConnectionStateMachine {
     /// - Returns: What is due.
     mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
         if let lastTaking, now - lastTaking.time >= limits.writeTimeout { return .close }
-        if let waitingSince, now - waitingSince >= limits.answerTimeout {
-            hasTimedOut = true
-            return .timeOut
-        }
+        if let waitingSince, now - waitingSince >= limits.answerTimeout { return timeOut() }
         switch phase {
         case .idle(let since): return now - since >= limits.idleTimeout ? .close : .none
         case .readingHeader(let since): return now - since >= limits.headerTimeout ? .refuse : .none
@@ -213,14 +233,17 @@ struct ConnectionStateMachine {
             return isSent && now - since >= limits.lingerTimeout ? .close : .none
         case .responding:
             // A client that takes an answer is there.
-            let isLastAnswering = isAnswering && requestsInProgress == 1
-            guard isSafe, !isLastAnswering, let inputClosedSince else { return .none }
+            guard isAbandonable, !isAnswering, let inputClosedSince else { return .none }
             return now - inputClosedSince >= limits.halfClosedTimeout ? .abandon : .none
         case .readingBody(let since, let bytes):
-            guard isReadPending else {
+            // A client that waits for leave to send its body waits for the server, too.
+            guard isReadPending, !expectsContinue else {
+                stalledSince = bytes > 0 ? lastArrival : stalledSince ?? lastArrival
                 phase = .readingBody(since: now, bytes: 0)
-                return .none
+                guard let stalledSince, exchanges.count == 1, !isAnswering else { return .none }
+                return now - stalledSince >= limits.answerTimeout ? timeOut() : .none
             }
+            stalledSince = nil
             guard now - since >= limits.bodyWindow else { return .none }
             phase = .readingBody(since: now, bytes: 0)
             guard bytes < limits.bodyBytesPerWindowMin else { return .none }
@@ -228,5 +251,10 @@ struct ConnectionStateMachine {
             defer { bodyHasFailed = true }
             return bodyHasFailed ? .close : .failBody
         }
+    }
+
+    private mutating func timeOut() -> TimeAction {
+        hasTimedOut = true
+        return .timeOut
     }
 }

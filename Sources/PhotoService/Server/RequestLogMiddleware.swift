@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Names each request, and logs one line about it: method, route, status, duration.
+/// Names each request, and logs one line about how it was handled: method, route, status, duration.
 ///
 /// The route is the pattern that matched, never the URL: that may hold ids, passwords and signatures.
 struct RequestLogMiddleware: RouterMiddleware {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PhotoService
 
-/// With a time that passes only while the database is away.
+/// With a time of connections that the tests move.
 ///
 /// `SoakTests` tell that each call is answered within 5 s.
 @Suite("The database goes away", .timeLimit(.minutes(4)))

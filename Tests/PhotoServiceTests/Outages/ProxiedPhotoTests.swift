@@ -20,7 +20,10 @@ struct ProxiedPhotoTests {
         let time = ManualTime()
         try await TestService.withProxiedPhoto(
             TestImage.jpeg,
-            adjust: { $0.storeTime = S3Time(time) }
+            adjust: {
+                $0.storeTime = S3Time(time)
+                $0.storeRetries = S3RetryPolicy(random: { $0.lowerBound })
+            }
         ) { service, server, photo in
             if isKilled { server.kill() } else { try await server.suspend() }
             for (method, headers) in [("GET", []), ("GET", [("Range", "bytes=1-2")]), ("HEAD", [])] {
@@ -109,7 +112,7 @@ struct ProxiedPhotoTests {
         try await TestService.withProxiedPhoto(
             Self.image,
             adjust: {
-                $0.limits.writeTimeout = .milliseconds(100)
+                $0.limits.writeTimeout = .milliseconds(20)
                 $0.limits.tick = .milliseconds(10)
             }
         ) { service, server, photo in

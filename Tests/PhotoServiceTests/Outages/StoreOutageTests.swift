@@ -21,6 +21,7 @@ struct StoreOutageTests {
             adjust: {
                 $0.sweepInterval = .milliseconds(50)
                 $0.storeTime = S3Time(time)
+                $0.storeRetries = S3RetryPolicy(random: { $0.lowerBound })
             }
         ) { service in
             let token = try await service.makeToken()
@@ -32,7 +33,7 @@ struct StoreOutageTests {
 
     @Test("A disk that takes no more files refuses uploads and leaves nothing, and works again afterwards")
     func disk() async throws {
-        try await TestService.run(adjust: { $0.sweepInterval = .milliseconds(200) }) { service in
+        try await TestService.run(adjust: { $0.sweepInterval = .milliseconds(20) }) { service in
             guard case .disk(let folder) = service.objects else { throw NotInTime(what: "a disk") }
             let token = try await service.makeToken()
             let incoming = folder.appending(path: ".incoming")

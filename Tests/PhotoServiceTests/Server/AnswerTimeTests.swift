@@ -37,9 +37,23 @@ struct AnswerTimeTests {
         return try #require(answer.headers["x-request-id"])
     }
 
-    /// How often the log has a status of a request.
-    private static func count(_ status: Int, _ requestID: String, _ service: TestService) -> Int {
-        service.log.entries.count { $0.contains("status=\(status)") && $0.contains("request_id=\(requestID)") }
+    /// How often the log has something of a request.
+    private static func count(_ text: String, _ requestID: String, _ service: TestService) -> Int {
+        service.log.entries.count { $0.contains(text) && $0.contains("request_id=\(requestID)") }
+    }
+
+    /// A sign-in that is correct.
+    private static func signIn() throws -> String {
+        let form = "email=ada%40example.com&password=\(try TestService.encrypt("my password").formEncoded)"
+        return """
+            POST /api/signin HTTP/1.1\r
+            Host: localhost\r
+            Authorization: \(TestService.basic)\r
+            Content-Type: application/x-www-form-urlencoded\r
+            Content-Length: \(form.utf8.count)\r
+            \r
+            \(form)
+            """
     }
 
     @Test("A password that waits for its turn is answered for, and signs nobody in once the client is gone")
@@ -48,31 +62,39 @@ struct AnswerTimeTests {
         try await Self.withHurry(gate: gate) { service in
             defer { gate.open() }
             try await service.addUser(email: "ada@example.com", cost: 4)
-            let password = try TestService.encrypt("my password").formEncoded
-            let form = "email=ada%40example.com&password=\(password)"
             let requestID = try await RawConnection.open(port: service.port) { client in
-                try await client.send(
-                    """
-                    POST /api/signin HTTP/1.1\r
-                    Host: localhost\r
-                    Authorization: \(TestService.basic)\r
-                    Content-Type: application/x-www-form-urlencoded\r
-                    Content-Length: \(form.utf8.count)\r
-                    \r
-                    \(form)
-                    """
-                )
+                try await client.send(Self.signIn())
                 let requestID = try Self.expectTimeOut(try await client.readResponse())
                 try await poll("its password is being tried") { gate.heldCount == 1 }
                 return requestID
             }
-            #expect(Self.count(503, requestID, service) == 1)
-            #expect(Self.count(499, requestID, service) == 0, "it is still under way")
+            #expect(Self.count("answered 503", requestID, service) == 1)
+            #expect(Self.count("status=", requestID, service) == 0, "it is still under way")
             try await poll("the connection has ended") { try SocketTable.openCount(at: service.port) == 0 }
             gate.open()
-            try await poll("the request has ended") { Self.count(499, requestID, service) == 1 }
+            try await poll("the request has ended") { Self.count("status=499", requestID, service) == 1 }
             #expect(try await service.count("SELECT count(*) FROM sessions") == 0)
             #expect(try await service.count("SELECT count(*) FROM rate_limits WHERE count > 0") == 0, "it was right")
+        }
+    }
+
+    @Test("What comes behind a request that took too long is not begun, although that ends in time for its client")
+    func pipelined() async throws {
+        let gate = ThreadGate()
+        try await Self.withHurry(gate: gate) { service in
+            defer { gate.open() }
+            try await service.addUser(email: "ada@example.com", cost: 4)
+            try await RawConnection.open(port: service.port) { client in
+                try await client.send(String(repeating: Self.signIn(), count: 2))
+                let requestID = try Self.expectTimeOut(try await client.readResponse())
+                try await poll("its password is being tried") { gate.heldCount == 1 }
+                gate.open()
+                try await poll("it has ended") { Self.count("status=200", requestID, service) == 1 }
+                // The server has nobody left to write to.
+                #expect(try await client.readToEnd().isEmpty)
+            }
+            #expect(gate.passed.count == 1)
+            #expect(try await service.count("SELECT count(*) FROM sessions") == 1)
         }
     }
 
@@ -91,8 +113,8 @@ struct AnswerTimeTests {
                     return requestID
                 }
                 try await service.waitForLocks(0)
-                try await poll("the request has ended") { Self.count(499, requestID, service) == 1 }
-                #expect(Self.count(503, requestID, service) == 1)
+                try await poll("the request has ended") { Self.count("status=499", requestID, service) == 1 }
+                #expect(Self.count("answered 503", requestID, service) == 1)
                 try await connection.execute(script: "ROLLBACK")
             }
             #expect(try await service.count("SELECT count(*) FROM photos") == 0)

@@ -108,7 +108,7 @@ struct ConnectionClockTests {
         let connection = try EmbeddedConnection()
         connection.isServerReading = false
         connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
-        connection.wait(600)
+        connection.wait(26)
         #expect(connection.failure == nil && connection.isOpen)
         connection.read()
         connection.wait(11)
@@ -216,12 +216,13 @@ struct ConnectionClockTests {
         #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("\r\nRetry-After: 5\r\n"))
         #expect(answer.contains("\r\nconnection: close\r\n") && answer.contains("{\"status\":503,"))
         #expect(answer.contains("\r\nx-request-id: \(requestID)\r\n"))
-        #expect(connection.log.entries.count { $0.contains("status=503") && $0.contains(requestID) } == 1)
+        let lines = connection.log.entries.filter { $0.contains("answered 503") }
+        #expect(lines.count == 1 && lines.allSatisfy { $0.contains("method=POST") && $0.contains(requestID) })
 
         // What its handler does now reaches nobody.
         #expect(connection.isOutputClosed)
         connection.answer(body: "too late")
-        connection.wantBody()
+        #expect(throws: ChannelError.outputClosed) { try connection.sendFile() }
         #expect(try connection.taken().isEmpty)
         // The client may read the answer first, then nobody works for it any longer.
         #expect(!connection.isAbandoned)
@@ -229,6 +230,38 @@ struct ConnectionClockTests {
         #expect(connection.isOpen)
         connection.wait(2)
         #expect(!connection.isOpen && connection.isAbandoned)
+    }
+
+    @Test("A HEAD request that is timed out gets the head of its answer alone")
+    func timeOutOfHead() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
+        connection.wait(29)
+        let answer = try connection.taken()
+        #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test("A request of a client that has closed its side is timed out, and given up at once")
+    func timeOutHalfClosed() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+        connection.finish()
+        connection.wait(26)
+        #expect(connection.isOpen && !connection.isAbandoned)
+        connection.wait(3)
+        #expect(try connection.taken().hasPrefix("HTTP/1.1 503 "))
+        #expect(!connection.isOpen && connection.isAbandoned)
+    }
+
+    @Test("A request whose handler reads nothing of its body is timed out")
+    func timeOutInBody() throws {
+        let connection = try EmbeddedConnection()
+        connection.isServerReading = false
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nx")
+        connection.wait(26)
+        #expect(try connection.taken().isEmpty && connection.failure == nil)
+        connection.wait(3)
+        #expect(try connection.taken().hasPrefix("HTTP/1.1 503 "))
     }
 
     @Test("The second of two requests at once is named by its own id when it is timed out")

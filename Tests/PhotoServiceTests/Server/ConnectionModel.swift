@@ -17,21 +17,20 @@ struct ConnectionModel {
     private(set) var machine: ConnectionStateMachine
     private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
     private var stage: Stage
-    /// Requests that came and are not answered yet.
-    private(set) var unanswered = 0
+    /// Requests that came and are not answered yet: when they came whole, and whether they only read.
+    private var unanswered: [(arrival: NIODeadline?, isSafe: Bool)] = []
     private(set) var answered = 0
     private(set) var isOver = false
-    /// When each of them came whole; nil for one that has not.
-    private var arrivals: [NIODeadline?] = []
     private var lastAnswer = NIODeadline.uptimeNanoseconds(0)
+    private var lastArrival = NIODeadline.uptimeNanoseconds(0)
+    /// Since when the server is not reading.
+    private var stalled: NIODeadline?
     private(set) var hasTimedOut = false
     private var isAnswering = false
-    private var hasNewRequest = false
     private var mustClose = false
     /// Whether an answer said that the connection ends with it.
     private var hasSaidClose = false
     private var lingering: (since: NIODeadline, isSent: Bool)?
-    private var isSafe = false
     private var hasParserFailed = false
     private var hasBodyFailed = false
     private var inputClosed: NIODeadline?
@@ -47,8 +46,13 @@ struct ConnectionModel {
 
     /// Since when the client waits for an answer to begin.
     private var waiting: NIODeadline? {
-        guard !isAnswering, let first = arrivals.first, let arrival = first else { return nil }
+        guard !isAnswering, let arrival = unanswered.first?.arrival else { return nil }
         return max(arrival, lastAnswer)
+    }
+
+    /// Since when the server does not read what is there, if it does not now.
+    private func stalled(having bytes: Int) -> NIODeadline {
+        bytes > 0 ? lastArrival : stalled ?? lastArrival
     }
 
     /// Does something that can happen next, and checks what comes of it.
@@ -91,10 +95,9 @@ struct ConnectionModel {
         let action = machine.tick(now: now, isReadPending: isReadPending)
         #expect(action == due)
         let isUnread = taken.map { now - $0.time >= .seconds(25) } ?? false
-        if case .body(let since, _) = stage, lingering == nil, !isUnread, action != .timeOut,
-            !isReadPending || now - since >= .seconds(12)
-        {
-            stage = .body(since: now, bytes: 0)
+        if case .body(let since, let bytes) = stage, lingering == nil, !isUnread {
+            stalled = isReadPending ? nil : stalled(having: bytes)
+            if !isReadPending || now - since >= .seconds(12) { stage = .body(since: now, bytes: 0) }
         }
         switch action {
         case .none, .abandon: break
@@ -103,7 +106,7 @@ struct ConnectionModel {
         case .failBody: hasBodyFailed = true
         case .timeOut:
             hasTimedOut = true
-            (unanswered, arrivals) = (0, [])
+            unanswered = []
             refuse()
         }
     }
@@ -114,18 +117,18 @@ struct ConnectionModel {
         #expect(isTaken == !hasSaidClose)
         guard isTaken else { return }
         let isKeepAlive = Int.random(in: 0..<8, using: &generator) > 0
-        isSafe = Bool.random(using: &generator)
+        let isSafe = Bool.random(using: &generator)
         machine.requestHead(isKeepAlive: isKeepAlive, expectsContinue: false, isSafe: isSafe, now: now)
         if !isKeepAlive { mustClose = true }
-        unanswered += 1
-        arrivals.append(nil)
-        hasNewRequest = true
+        unanswered.append((nil, isSafe))
+        (lastArrival, stalled) = (now, nil)
         stage = .body(since: now, bytes: 0)
     }
 
     private mutating func continueRequest(bytes: Int) {
         guard case .body(let since, let count) = stage, lingering == nil, !hasParserFailed else { return }
-        machine.requestBody(bytes: bytes)
+        machine.requestBody(bytes: bytes, now: now)
+        lastArrival = now
         stage = .body(since: since, bytes: count + bytes)
     }
 
@@ -133,15 +136,14 @@ struct ConnectionModel {
         guard isBody, lingering == nil, !hasParserFailed else { return }
         machine.requestEnd(now: now)
         stage = .whole
-        arrivals[arrivals.count - 1] = now
+        unanswered[unanswered.count - 1].arrival = stalled ?? now
     }
 
     private mutating func beginAnswer() {
-        guard unanswered > 0, !isAnswering, lingering == nil else { return }
+        guard !unanswered.isEmpty, !isAnswering, lingering == nil else { return }
         isAnswering = true
-        let isLast = unanswered == 1
+        let isLast = unanswered.count == 1
         if isLast, isBody { mustClose = true }
-        if isLast { hasNewRequest = false }
         let saysClose = machine.responseHead()
         #expect(saysClose == (isLast && mustClose))
         if saysClose { hasSaidClose = true }
@@ -150,15 +152,14 @@ struct ConnectionModel {
     private mutating func endAnswer() {
         guard isAnswering else { return }
         isAnswering = false
-        unanswered -= 1
-        arrivals.removeFirst()
-        lastAnswer = now
+        unanswered.removeFirst()
+        (lastAnswer, lastArrival, stalled) = (now, now, nil)
         answered += 1
         let action = machine.responseEnd(now: now)
-        #expect(action == (mustClose && unanswered == 0 ? .linger : .keep))
+        #expect(action == (mustClose && unanswered.isEmpty ? .linger : .keep))
         if hasSaidClose { #expect(action == .linger, "an answer that said so is the last") }
         if action == .linger { lingering = (now, false) }
-        if unanswered == 0, lingering == nil { stage = .quiet(since: now) }
+        if unanswered.isEmpty, lingering == nil { stage = .quiet(since: now) }
     }
 
     private mutating func rare(using generator: inout SplitMix64) {
@@ -176,7 +177,7 @@ struct ConnectionModel {
             if action == .close { isOver = true }
         case 1:
             let isFree = machine.quiesce()
-            var isIdle = unanswered == 0
+            var isIdle = unanswered.isEmpty
             if case .header = stage, lingering == nil { isIdle = false }
             #expect(isFree == isIdle)
             mustClose = true
@@ -189,7 +190,7 @@ struct ConnectionModel {
     }
 
     private mutating func refuse() {
-        #expect(unanswered == 0)
+        #expect(unanswered.isEmpty)
         machine.refused(now: now)
         lingering = (now, false)
     }
@@ -205,10 +206,14 @@ struct ConnectionModel {
         case .quiet(let since): return time - since >= .seconds(60) ? .close : .none
         case .header(let since): return time - since >= .seconds(20) ? .refuse : .none
         case .body(let since, let bytes):
-            guard isReadPending, time - since >= .seconds(12), bytes < 3_072 else { return .none }
+            if !isReadPending {
+                let isStuck = unanswered.count == 1 && !isAnswering && time - stalled(having: bytes) >= .seconds(27)
+                return isStuck ? .timeOut : .none
+            }
+            guard time - since >= .seconds(12), bytes < 3_072 else { return .none }
             return hasBodyFailed ? .close : .failBody
         case .whole:
-            guard isSafe, hasNewRequest, let inputClosed else { return .none }
+            guard unanswered.allSatisfy(\.isSafe), !isAnswering, let inputClosed else { return .none }
             return time - inputClosed >= .seconds(2) ? .abandon : .none
         }
     }
@@ -217,10 +222,12 @@ struct ConnectionModel {
     private func check() {
         guard !isOver else { return }
         #expect(machine.isLingering == (lingering != nil))
-        #expect(machine.isAbandonable == (hasTimedOut || lingering == nil && stage == .whole && isSafe))
+        let onlyReads = lingering == nil && stage == .whole && unanswered.allSatisfy(\.isSafe)
+        #expect(machine.isAbandonable == (hasTimedOut || onlyReads))
         var origins = [now]
         if let taken { origins.append(taken.time) }
         if let waiting { origins.append(waiting) }
+        if let stalled { origins.append(stalled) }
         if let lingering { origins.append(lingering.since) }
         if let inputClosed { origins.append(inputClosed) }
         switch stage {
@@ -230,9 +237,12 @@ struct ConnectionModel {
         for origin in origins {
             for limit in [2, 5, 12, 20, 25, 27, 60, 86_400] as [Int64] {
                 for time in [origin + .seconds(limit) - .nanoseconds(1), origin + .seconds(limit)] where time >= now {
-                    var copy = machine
-                    let (action, due) = (copy.tick(now: time, isReadPending: true), due(at: time, isReadPending: true))
-                    if action != due { Issue.record("\(action) instead of \(due) in \(machine.phase)") }
+                    for isReadPending in [true, false] {
+                        var copy = machine
+                        let action = copy.tick(now: time, isReadPending: isReadPending)
+                        let due = due(at: time, isReadPending: isReadPending)
+                        if action != due { Issue.record("\(action) instead of \(due) in \(machine.phase)") }
+                    }
                 }
             }
         }

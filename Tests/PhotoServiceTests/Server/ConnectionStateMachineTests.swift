@@ -18,8 +18,8 @@ struct ConnectionStateMachineTests {
         machine.bytesRead(now: start + .seconds(1))
         #expect(machine.phase == .readingHeader(since: start + .seconds(1)))
         machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start + .seconds(2))
-        machine.requestBody(bytes: 3)
-        machine.requestBody(bytes: 4)
+        machine.requestBody(bytes: 3, now: start)
+        machine.requestBody(bytes: 4, now: start)
         #expect(machine.phase == .readingBody(since: start + .seconds(2), bytes: 7))
         machine.requestEnd(now: start + .seconds(3))
         #expect(machine.phase == .responding)
@@ -79,9 +79,9 @@ struct ConnectionStateMachineTests {
     @Test("An answer that is ready before the body has come ends the connection")
     mutating func earlyAnswer() {
         machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
-        machine.requestBody(bytes: 100)
+        machine.requestBody(bytes: 100, now: start)
         #expect(machine.responseHead() == true)
-        machine.requestBody(bytes: 100)
+        machine.requestBody(bytes: 100, now: start)
         machine.requestEnd(now: start)
         #expect(machine.responseEnd(now: start) == .linger)
     }
@@ -100,7 +100,7 @@ struct ConnectionStateMachineTests {
         _ = machine.responseEnd(now: start)
 
         machine.requestHead(isKeepAlive: true, expectsContinue: true, isSafe: true, now: start)
-        machine.requestBody(bytes: 1)
+        machine.requestBody(bytes: 1, now: start)
         #expect(machine.takesContinue() == false)
     }
 
@@ -109,7 +109,7 @@ struct ConnectionStateMachineTests {
         machine.bytesRead(now: start)
         machine.refused(now: start)
         machine.bytesRead(now: start + .seconds(1))
-        machine.requestBody(bytes: 9)
+        machine.requestBody(bytes: 9, now: start)
         machine.requestEnd(now: start + .seconds(1))
         #expect(machine.isLingering)
     }

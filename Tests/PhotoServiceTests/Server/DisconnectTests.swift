@@ -33,7 +33,7 @@ struct DisconnectTests {
                     try await connection.execute(
                         script: """
                             DO $$ BEGIN EXECUTE format(
-                                'ALTER DATABASE %I SET client_connection_check_interval = 100', current_database()
+                                'ALTER DATABASE %I SET client_connection_check_interval = 20', current_database()
                             ); END $$
                             """
                     )
@@ -42,10 +42,10 @@ struct DisconnectTests {
             try await TestService.run(
                 databaseURL: databaseURL,
                 adjust: { service in
-                    service.limits.halfClosedTimeout = .milliseconds(50)
+                    service.limits.halfClosedTimeout = .milliseconds(20)
                     service.limits.tick = .milliseconds(10)
                     // Only the client's departure is to end the statement.
-                    service.configuration.postgres.statementTimeout = .seconds(120)
+                    service.waitsPatiently()
                 },
                 body
             )

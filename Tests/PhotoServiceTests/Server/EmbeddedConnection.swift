@@ -118,6 +118,12 @@ final class EmbeddedConnection {
         channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
     }
 
+    /// Sends nothing of a file that has nothing.
+    func sendFile() throws {
+        guard let file = try PosixFile.open(path: "/dev/null") else { return }
+        try channel.triggerUserOutboundEvent(SendFileEvent(file: file, range: 0..<0)).wait()
+    }
+
     /// Wants the body of the request.
     func wantBody() {
         channel.triggerUserOutboundEvent(ContinueEvent(), promise: nil)

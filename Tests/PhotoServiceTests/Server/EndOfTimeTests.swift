@@ -37,7 +37,7 @@ struct EndOfTimeTests {
                 var configuration = ServiceGroupConfiguration.untilSignal(
                     [photoService],
                     logger: logger,
-                    shutdownTimeout: .milliseconds(50)
+                    shutdownTimeout: .milliseconds(20)
                 )
                 // Signals would reach the tests' own process.
                 configuration.gracefulShutdownSignals = []

@@ -11,7 +11,7 @@ import Testing
 @Suite("Clients that are slow", .timeLimit(.minutes(2)))
 struct SlowClientTests {
     private static func shorten(_ service: inout PhotoService) {
-        service.limits.headerTimeout = .milliseconds(50)
+        service.limits.headerTimeout = .milliseconds(20)
         service.limits.bodyWindow = .milliseconds(50)
         service.limits.lingerTimeout = .seconds(60)
         service.limits.tick = .milliseconds(10)
@@ -39,10 +39,14 @@ struct SlowClientTests {
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for begin in beginnings {
                     tasks.addTask {
-                        try await RawConnection.open(port: service.port) { connection in
-                            try await begin(connection)
-                            try await connection.expectRefusal(408)
+                        // A busy machine may not have answered when the time for that is over, too.
+                        let answer = try await found("an answer") {
+                            try await RawConnection.open(port: service.port) { connection in
+                                try await begin(connection)
+                                return try await connection.readResponse()
+                            }
                         }
+                        #expect(answer.status == 408 && answer.headers["connection"] == "close", "\(answer.text)")
                     }
                 }
                 for _ in 0..<10 { #expect(try await service.list(token: token).status == 200) }
@@ -56,7 +60,7 @@ struct SlowClientTests {
     @Test("A connection without a request is closed")
     func idle() async throws {
         try await TestService.run(adjust: {
-            $0.limits.idleTimeout = .milliseconds(50)
+            $0.limits.idleTimeout = .milliseconds(20)
             $0.limits.tick = .milliseconds(10)
         }) { service in
             let rest = try await RawConnection.open(port: service.port) { try await $0.readToEnd() }
@@ -67,7 +71,7 @@ struct SlowClientTests {
     @Test("A client that does not read its photo is dropped, and its file closed")
     func unreadAnswer() async throws {
         try await TestService.run(adjust: {
-            $0.limits.writeTimeout = .milliseconds(100)
+            $0.limits.writeTimeout = .milliseconds(20)
             $0.limits.tick = .milliseconds(10)
         }) { service in
             guard case .disk(let folder) = service.objects else { throw NotInTime(what: "a disk") }

@@ -20,13 +20,17 @@ package enum CountedStore {
             while let request = try await connection.readHead() {
                 switch steps.next(.store) {
                 case .goesOn:
-                    let answer = try await store.exchange(request, body: request.length, of: &connection)
+                    let answer = try await steps.doing {
+                        try await store.exchange(request, body: request.length, of: &connection)
+                    }
                     try await connection.write(answer.bytes)
                 case .failsBefore:
                     steps.finish()
                     return try await connection.reset()
                 case .failsAfter:
-                    _ = try await store.exchange(request, body: request.length, of: &connection)
+                    _ = try await steps.doing {
+                        try await store.exchange(request, body: request.length, of: &connection)
+                    }
                     steps.finish()
                     return try await connection.reset()
                 }

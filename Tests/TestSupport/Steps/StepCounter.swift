@@ -17,7 +17,7 @@ package final class StepCounter: Sendable {
         case server
         /// All that anybody is asked from then on: it is the process that ended.
         case process
-        /// Nothing, but the request is given up, before the step goes through or in place of its answer.
+        /// Nothing: the request's task is cancelled, before the step or instead of its answer.
         case request
     }
 
@@ -55,6 +55,7 @@ package final class StepCounter: Sendable {
     }
 
     private let state = Mutex(State())
+    private let underWay = Mutex(0)
 
     package init() {}
 
@@ -83,7 +84,7 @@ package final class StepCounter: Sendable {
     /// Counts a step.
     ///
     /// - Parameter server: Who is asked.
-    /// - Returns: What becomes of it; who has it fail calls ``finish()`` when that is done.
+    /// - Returns: What becomes of it. Whoever has it fail calls ``finish()`` then.
     package func next(_ server: Server) -> Verdict {
         let verdict: Verdict = state.withLock { state in
             guard let fault = state.fault else { return .goesOn }
@@ -107,6 +108,16 @@ package final class StepCounter: Sendable {
         }
         onFailure?()
     }
+
+    /// Does what a step asks a server for, which may go on when the one who asked is gone.
+    package func doing<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        underWay.withLock { $0 += 1 }
+        defer { underWay.withLock { $0 -= 1 } }
+        return try await body()
+    }
+
+    /// How many servers are at something.
+    package var underWayCount: Int { underWay.withLock { $0 } }
 
     /// Whether a server answers nobody any more.
     package func isDown(_ server: Server) -> Bool {

@@ -56,7 +56,7 @@ struct EachFaultTests {
     /// Runs a body with a client for everything, and one for a transfer that stops in its middle.
     private static func withHTTPClients(_ body: (HTTPClient, HTTPClient) async throws -> Void) async throws {
         var short = S3Deadlines.patient
-        short.silence = .milliseconds(100)
+        short.silence = .milliseconds(20)
         let clients = [S3Deadlines.patient, short].map { deadlines in
             HTTPClient(
                 eventLoopGroupProvider: .singleton,

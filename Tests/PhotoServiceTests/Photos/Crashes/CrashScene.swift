@@ -137,6 +137,7 @@ struct CrashScene: Sendable {
         let count = steps.count
         let hasFailed = steps.end()
         await client.close()
+        try await poll("the store is done with what it was asked for") { steps.underWayCount == 0 }
         try await poll("the server has noticed the end of the process") {
             try await postgres.query(
                 """

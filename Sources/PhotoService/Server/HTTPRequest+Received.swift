@@ -1,0 +1,23 @@
+import HTTPTypes
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
+
+extension HTTPRequest {
+    /// A request as a connection received it.
+    ///
+    /// NIO's own conversion looks for a scheme in every URL, at the cost of parsing it with Foundation; one that begins
+    /// with a slash has none.
+    init(received head: HTTPRequestHead) throws {
+        guard head.uri.utf8.first == UInt8(ascii: "/") else {
+            self = try HTTPRequest(head, secure: false, splitCookie: false)
+            return
+        }
+        self.init(
+            method: try Method(head.method),
+            scheme: "http",
+            authority: head.headers.first(name: "host"),
+            path: head.uri,
+            headerFields: HTTPFields(head.headers, splitCookie: false)
+        )
+    }
+}
