@@ -240,7 +240,7 @@ struct ConnectionStateMachine {
             guard isReadPending, !expectsContinue else {
                 stalledSince = bytes > 0 ? lastArrival : stalledSince ?? lastArrival
                 phase = .readingBody(since: now, bytes: 0)
-                guard let stalledSince, exchanges.count == 1, !isAnswering else { return .none }
+                guard let stalledSince, !isAnswering else { return .none }
                 return now - stalledSince >= limits.answerTimeout ? timeOut() : .none
             }
             stalledSince = nil
