@@ -37,7 +37,7 @@ package struct PhotoService: Service {
     var uploads = S3UploadPolicy()
     /// How long calls to a bucket may take.
     var storeDeadlines = S3Deadlines()
-    /// The time by which calls and puts are timed; connecting, and the pauses in an answer, have the system's.
+    /// The clock for calls and puts; connecting and pauses in an answer use the system's.
     var storeTime = S3Time.system
     /// When a call to a bucket is tried again.
     var storeRetries = S3RetryPolicy()

@@ -2,11 +2,13 @@ import AESCrypt
 import DatabaseTestSupport
 import Foundation
 import Logging
-package import PhotoService
+import NIOCore
 package import Postgres
 import ServiceLifecycle
 import Synchronization
 package import TestSupport
+
+@testable package import PhotoService
 
 /// A running service for a test: in this process, on a port of its own, with a database and a store of its own.
 package struct TestService: Sendable {
@@ -92,6 +94,8 @@ package struct TestService: Sendable {
             )
             service.now = { clock.now }
             service.storeNow = { storeClock.now }
+            // Nothing that a busy machine takes long for is to be timed out.
+            service.limits.answerTimeout = .hours(1)
             if settings["PASSWORD_HASH_COST"] == nil { service.passwordHashCost = passwordHashCost }
             adjust(&service)
             let group = ServiceGroup(

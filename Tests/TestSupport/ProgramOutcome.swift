@@ -38,6 +38,7 @@ package struct ProgramOutcome: Sendable {
             process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "out"))
             process.standardError = try FileHandle(forWritingTo: folder.appending(path: "err"))
             try process.run()
+            defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
             try await poll("\(executable.lastPathComponent) ends", within: .seconds(600)) { !process.isRunning }
             return ProgramOutcome(
                 status: process.terminationStatus,

@@ -6,7 +6,7 @@ struct PasswordHasherOptions: Sendable {
     /// How much work may be waiting or under way for each thread: at cost 12, a quarter of a second each.
     var waitingPerThreadMax = 48
 
-    /// How long work may wait for its turn; the connection answers for a request after 27 seconds in all.
+    /// How long work may wait for its turn; the connection answers 503 after 27 seconds in all.
     var waitMax: Duration = .seconds(8)
 
     /// The time by which work waits.

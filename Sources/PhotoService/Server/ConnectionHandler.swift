@@ -242,7 +242,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let exchange = state.exchanges.first else { return context.close(promise: nil) }
         logger.warning(
             "a request took too long and was answered 503",
-            metadata: ["method": "\(exchange.method)", "request_id": "\(exchange.requestID)"]
+            metadata: ["method": "\(exchange.method.rawValue)", "request_id": "\(exchange.requestID)"]
         )
         answer(
             context: context,

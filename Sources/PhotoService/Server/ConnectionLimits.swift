@@ -27,10 +27,10 @@ struct ConnectionLimits: Sendable {
     /// How long the answer to a request that only reads may take once the client has closed its side: some that do
     /// still wait for the answer, and most are gone.
     var halfClosedTimeout: TimeAmount = .seconds(2)
-    /// How long a client waits for its answer to begin, from its request's last byte on.
+    /// How long a client waits for its answer to begin, from its request's last byte on; then the answer is 503.
     ///
-    /// Then the answer is 503. With a tick that is less than the 30 seconds after which routers answer themselves:
-    /// Heroku, "Request timeout".
+    /// It also waits while the server leaves its body unread, or gives no leave to send it. With a tick that is less
+    /// than the 30 seconds after which routers answer themselves: Heroku, "Request timeout".
     var answerTimeout: TimeAmount = .seconds(27)
     /// How often the clock is looked at.
     var tick: TimeAmount = .seconds(2)

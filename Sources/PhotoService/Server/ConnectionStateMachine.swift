@@ -122,7 +122,7 @@ struct ConnectionStateMachine {
 
     mutating func requestBody(bytes: Int, now: NIODeadline) {
         guard case .readingBody(let since, let count) = phase else { return }
-        expectsContinue = false
+        _ = takesContinue()
         lastArrival = now
         phase = .readingBody(since: since, bytes: count + bytes)
     }
@@ -138,8 +138,10 @@ struct ConnectionStateMachine {
 
     /// Whether the client waits for leave to send its body; true once for a request.
     mutating func takesContinue() -> Bool {
-        defer { expectsContinue = false }
-        return expectsContinue
+        guard expectsContinue else { return false }
+        expectsContinue = false
+        stalledSince = nil
+        return true
     }
 
     /// Whether the answer that begins must say that the connection ends with it: a body that is not there yet may be
@@ -225,6 +227,11 @@ struct ConnectionStateMachine {
     /// - Returns: What is due.
     mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
         if let lastTaking, now - lastTaking.time >= limits.writeTimeout { return .close }
+        if lastTaking != nil {
+            // What the client has not taken yet of an answer holds up the next.
+            if waitingSince != nil { waitingSince = now }
+            (lastArrival, stalledSince) = (now, nil)
+        }
         if let waitingSince, now - waitingSince >= limits.answerTimeout { return timeOut() }
         switch phase {
         case .idle(let since): return now - since >= limits.idleTimeout ? .close : .none

@@ -24,7 +24,7 @@ package struct S3Deadlines: Sendable, Hashable {
     package var put: Duration = .seconds(20)
     /// For a whole put of an object that goes in parts: sixteen of 100 MB at once take about 20 s on two cores.
     ///
-    /// The service answers for a request after 27 s.
+    /// The connection answers 503 after 27 s.
     package var putInParts: Duration = .seconds(25)
     /// For every other whole call; of a get until its answer begins, from there ``silence`` holds between bytes.
     package var call: Duration = .seconds(5)

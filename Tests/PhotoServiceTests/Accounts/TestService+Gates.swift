@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import Logging
-import NIOCore
 import Postgres
 import ServiceTestSupport
 import TestSupport
@@ -14,7 +13,6 @@ extension PhotoService {
         configuration.postgres.statementTimeout = .seconds(120)
         configuration.postgres.pool.leaseTimeout = .seconds(120)
         configuration.postgres.pool.connectionsMax = 40
-        limits.answerTimeout = .hours(1)
     }
 
     /// Computes hashes on so many threads, each of which passes a gate before.

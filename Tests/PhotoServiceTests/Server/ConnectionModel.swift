@@ -50,6 +50,9 @@ struct ConnectionModel {
         return max(arrival, lastAnswer)
     }
 
+    /// Whether the client waits for leave to send a body.
+    private var expectsContinue = false
+
     /// Since when the server does not read what is there, if it does not now.
     private func stalled(having bytes: Int) -> NIODeadline {
         bytes > 0 ? lastArrival : stalled ?? lastArrival
@@ -95,9 +98,15 @@ struct ConnectionModel {
         let action = machine.tick(now: now, isReadPending: isReadPending)
         #expect(action == due)
         let isUnread = taken.map { now - $0.time >= .seconds(25) } ?? false
+        if taken != nil {
+            // What is not taken yet of an answer holds up the next.
+            if waiting != nil { lastAnswer = now }
+            (lastArrival, stalled) = (now, nil)
+        }
         if case .body(let since, let bytes) = stage, lingering == nil, !isUnread {
-            stalled = isReadPending ? nil : stalled(having: bytes)
-            if !isReadPending || now - since >= .seconds(12) { stage = .body(since: now, bytes: 0) }
+            let isStalled = !isReadPending || expectsContinue
+            stalled = isStalled ? stalled(having: bytes) : nil
+            if isStalled || now - since >= .seconds(12) { stage = .body(since: now, bytes: 0) }
         }
         switch action {
         case .none, .abandon: break
@@ -118,7 +127,8 @@ struct ConnectionModel {
         guard isTaken else { return }
         let isKeepAlive = Int.random(in: 0..<8, using: &generator) > 0
         let isSafe = Bool.random(using: &generator)
-        machine.requestHead(isKeepAlive: isKeepAlive, expectsContinue: false, isSafe: isSafe, now: now)
+        expectsContinue = Int.random(in: 0..<4, using: &generator) == 0
+        machine.requestHead(isKeepAlive: isKeepAlive, expectsContinue: expectsContinue, isSafe: isSafe, now: now)
         if !isKeepAlive { mustClose = true }
         unanswered.append((nil, isSafe))
         (lastArrival, stalled) = (now, nil)
@@ -129,7 +139,13 @@ struct ConnectionModel {
         guard case .body(let since, let count) = stage, lingering == nil, !hasParserFailed else { return }
         machine.requestBody(bytes: bytes, now: now)
         lastArrival = now
+        giveLeave()
         stage = .body(since: since, bytes: count + bytes)
+    }
+
+    private mutating func giveLeave() {
+        if expectsContinue { stalled = nil }
+        expectsContinue = false
     }
 
     private mutating func endRequest() {
@@ -182,6 +198,10 @@ struct ConnectionModel {
             #expect(isFree == isIdle)
             mustClose = true
             if isFree { isOver = true }
+        case 4 where lingering == nil:
+            let mayContinue = machine.takesContinue()
+            #expect(mayContinue == expectsContinue)
+            giveLeave()
         case 2, 3:
             machine.inputClosed(now: now)
             inputClosed = inputClosed ?? now
@@ -200,15 +220,15 @@ struct ConnectionModel {
     /// What the clock brings at a time, by the limits as the documentation has them.
     private func due(at time: NIODeadline, isReadPending: Bool) -> ConnectionStateMachine.TimeAction {
         if let taken, time - taken.time >= .seconds(25) { return .close }
-        if let waiting, time - waiting >= .seconds(27) { return .timeOut }
+        if let waiting, taken == nil, time - waiting >= .seconds(27) { return .timeOut }
         if let lingering { return lingering.isSent && time - lingering.since >= .seconds(5) ? .close : .none }
         switch stage {
         case .quiet(let since): return time - since >= .seconds(60) ? .close : .none
         case .header(let since): return time - since >= .seconds(20) ? .refuse : .none
         case .body(let since, let bytes):
-            if !isReadPending {
-                let isStuck = unanswered.count == 1 && !isAnswering && time - stalled(having: bytes) >= .seconds(27)
-                return isStuck ? .timeOut : .none
+            if !isReadPending || expectsContinue {
+                guard taken == nil, !isAnswering else { return .none }
+                return time - stalled(having: bytes) >= .seconds(27) ? .timeOut : .none
             }
             guard time - since >= .seconds(12), bytes < 3_072 else { return .none }
             return hasBodyFailed ? .close : .failBody

@@ -47,6 +47,7 @@ struct SlowClientTests {
                             }
                         }
                         #expect(answer.status == 408 && answer.headers["connection"] == "close", "\(answer.text)")
+                        #expect(answer.json["status"] as? Int == 408 && answer.message?.isEmpty == false)
                     }
                 }
                 for _ in 0..<10 { #expect(try await service.list(token: token).status == 200) }

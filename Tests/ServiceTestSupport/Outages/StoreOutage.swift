@@ -65,7 +65,7 @@ package enum StoreOutage: CaseIterable, Sendable {
             try await service.upload(token: token).status == 200
         }
         try await poll("objects and rows match") {
-            // Deletions that wait for their back-off are brought forward. Those that wait 20 s for a put are, too, where
+            // Deletions that wait for their back-off are brought forward. So are those that wait 20 s for a put, once
             // that put is over.
             try await service.postgres.execute(
                 "UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC' WHERE attempts > 0 OR \(time != nil)"

@@ -13,6 +13,7 @@ struct AnswerTimeSoakTests {
         try await TestService.run(adjust: { service in
             service.configuration.postgres.statementTimeout = .seconds(120)
             service.sweepInterval = .seconds(3600)
+            service.limits = ConnectionLimits()
         }) { service in
             let token = try await service.addSession()
             try await service.postgres.withConnection { connection in

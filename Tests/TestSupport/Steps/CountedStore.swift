@@ -18,22 +18,18 @@ package enum CountedStore {
         let store = StoreConnection(port: server.endpoint.split(separator: ":").last.flatMap { Int($0) } ?? 0)
         return try await HTTPListener.run { connection in
             while let request = try await connection.readHead() {
-                switch steps.next(.store) {
-                case .goesOn:
-                    let answer = try await steps.doing {
-                        try await store.exchange(request, body: request.length, of: &connection)
-                    }
-                    try await connection.write(answer.bytes)
-                case .failsBefore:
+                // From before the step on: whoever counts it may give up and look for what is under way.
+                let answer = try await steps.doing { () async throws -> ByteBuffer? in
+                    let verdict = steps.next(.store)
+                    let answer =
+                        verdict == .failsBefore
+                        ? nil : try await store.exchange(request, body: request.length, of: &connection).bytes
+                    guard verdict != .goesOn else { return answer }
                     steps.finish()
-                    return try await connection.reset()
-                case .failsAfter:
-                    _ = try await steps.doing {
-                        try await store.exchange(request, body: request.length, of: &connection)
-                    }
-                    steps.finish()
-                    return try await connection.reset()
+                    return nil
                 }
+                guard let answer else { return try await connection.reset() }
+                try await connection.write(answer)
             }
         } _: { port in
             try await body("http://127.0.0.1:\(port)")
