@@ -84,7 +84,7 @@ package final class StepCounter: Sendable {
     /// Counts a step.
     ///
     /// - Parameter server: Who is asked.
-    /// - Returns: What becomes of it. Whoever has it fail calls ``finish()`` then.
+    /// - Returns: What becomes of it. The caller makes it fail where it says so, and then calls ``finish()``.
     package func next(_ server: Server) -> Verdict {
         let verdict: Verdict = state.withLock { state in
             guard let fault = state.fault else { return .goesOn }
@@ -116,7 +116,7 @@ package final class StepCounter: Sendable {
         return try await body()
     }
 
-    /// How many servers are at something.
+    /// How many steps are being done.
     package var underWayCount: Int { underWay.withLock { $0 } }
 
     /// Whether a server answers nobody any more.
