@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
 let isFuzzing = Context.environment["SELFIE_FUZZ"] != nil
 
 let fuzzedModules: [Target.Dependency] = [
-    "AESCrypt", "Multipart", "PhotoService", "S3",
+    "AESCrypt", "Encodings", "Multipart", "S3", "SelfieWeb",
     .product(name: "HTTPTypes", package: "swift-http-types"),
     .product(name: "NIOCore", package: "swift-nio"),
 ]
@@ -42,11 +42,11 @@ let fuzzing: [Target] =
 
 let package = Package(
     name: "selfie",
-    platforms: [.macOS(.v15)],
     products: [
         .executable(name: "selfie", targets: ["selfie"])
     ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
@@ -67,6 +67,15 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CLibPQ"),
         .systemLibrary(name: "CCrypt"),
+        .target(
+            name: "Encodings",
+            dependencies: [
+                .product(name: "Algorithms", package: "swift-algorithms"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "Postgres",
             dependencies: [
@@ -96,6 +105,7 @@ let package = Package(
         .target(
             name: "S3",
             dependencies: [
+                "Encodings",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -113,24 +123,100 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "PhotoService",
+            name: "LinuxFiles",
             dependencies: [
-                "AESCrypt", "CCrypt", "CLinux", "Migrations", "Multipart", "Postgres", "S3",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CLinux",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ObjectStore",
+            dependencies: [
+                "Encodings", "LinuxFiles", "S3",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "HTTPConnection",
+            dependencies: [
+                "Encodings", "LinuxFiles",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SelfieCore",
+            dependencies: [
+                "AESCrypt", "CCrypt", "Encodings", "ObjectStore", "Postgres",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SelfieWeb",
+            dependencies: [
+                "AESCrypt", "Encodings", "HTTPConnection", "LinuxFiles", "Multipart", "ObjectStore", "Postgres",
+                "SelfieCore",
+                .product(name: "Algorithms", package: "swift-algorithms"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SelfieConfiguration",
+            dependencies: [
+                "ObjectStore", "Postgres", "S3", "SelfieCore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SelfieOperations",
+            dependencies: [
+                "Encodings", "LinuxFiles", "Migrations", "ObjectStore", "Postgres", "S3", "SelfieConfiguration",
+                "SelfieCore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SelfieApp",
+            dependencies: [
+                "CLinux", "HTTPConnection", "Migrations", "ObjectStore", "Postgres", "S3", "SelfieConfiguration",
+                "SelfieCore",
+                "SelfieWeb",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
@@ -138,7 +224,7 @@ let package = Package(
         .target(
             name: "DevelopmentServer",
             dependencies: [
-                "EmbeddedPostgres", "Migrations", "PhotoService",
+                "EmbeddedPostgres", "Migrations", "SelfieApp", "SelfieConfiguration",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -147,7 +233,7 @@ let package = Package(
         .executableTarget(
             name: "selfie",
             dependencies: [
-                "AESCrypt", "DevelopmentServer", "Migrations", "PhotoService",
+                "AESCrypt", "DevelopmentServer", "Migrations", "SelfieApp", "SelfieConfiguration", "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -157,7 +243,7 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "AESCrypt", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
+                "AESCrypt", "EmbeddedPostgres", "Migrations", "Postgres", "S3", "SelfieConfiguration", "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -199,7 +285,9 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "PhotoService", "Postgres", "S3", "S3TestSupport", "TestSupport",
+                "AESCrypt", "DatabaseTestSupport", "ObjectStore", "Postgres", "S3", "S3TestSupport", "SelfieApp",
+                "SelfieConfiguration",
+                "SelfieCore", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -263,8 +351,10 @@ let package = Package(
         .testTarget(
             name: "PhotoServiceTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Multipart", "PhotoService",
-                "Postgres", "S3", "S3TestSupport", "ServiceTestSupport", "TestSupport",
+                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Multipart", "Postgres", "S3",
+                "S3TestSupport", "ServiceTestSupport", "TestSupport", "Encodings", "HTTPConnection", "LinuxFiles",
+                "ObjectStore", "SelfieApp", "SelfieConfiguration", "SelfieCore",
+                "SelfieOperations", "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -285,8 +375,8 @@ let package = Package(
         .testTarget(
             name: "SelfieTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "Migrations", "PhotoService", "Postgres", "ServiceTestSupport",
-                "TestSupport", "selfie",
+                "AESCrypt", "DatabaseTestSupport", "Migrations", "Postgres", "SelfieApp", "SelfieConfiguration",
+                "ServiceTestSupport", "TestSupport", "selfie",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -294,8 +384,8 @@ let package = Package(
         .testTarget(
             name: "SoakTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "PhotoService", "Postgres", "S3",
-                "S3TestSupport", "ServiceTestSupport", "TestSupport", "selfie",
+                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Postgres", "S3", "S3TestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfieCore", "ServiceTestSupport", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

@@ -2,7 +2,8 @@ import EmbeddedPostgres
 import Foundation
 package import Logging
 import Migrations
-import PhotoService
+import SelfieApp
+import SelfieConfiguration
 import ServiceLifecycle
 
 /// The whole service on one machine from one command: a PostgreSQL cluster of its own, photos on disk.

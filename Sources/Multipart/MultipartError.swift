@@ -18,7 +18,7 @@ package enum MultipartError: Error, Equatable, Sendable {
     case malformedDelimiter
     /// The body has more parts than `MultipartLimits.partCountMax`.
     case tooManyParts
-    /// A part's header block is longer than `MultipartLimits.headerBytesMax`.
+    /// A part's header block is longer than `MultipartLimits.maxHeaderBytes`.
     case headerTooLarge
     /// A text part is longer than `MultipartLimits.fieldBytesMax`.
     case fieldTooLarge

@@ -7,7 +7,7 @@ package struct MultipartLimits: Equatable, Sendable {
     /// The largest number of parts, those that are skipped included.
     package var partCountMax: Int
     /// The largest header block of one part in bytes, line ends and the closing empty line included.
-    package var headerBytesMax: Int
+    package var maxHeaderBytes: Int
     /// The largest text part in bytes.
     package var fieldBytesMax: Int
     /// The largest file in bytes, and the largest part that is skipped.
@@ -21,19 +21,19 @@ package struct MultipartLimits: Equatable, Sendable {
     ///   - fileBytesMax: The largest file in bytes. It has no default, since it is the one limit that
     ///     a form's purpose decides.
     ///   - partCountMax: The largest number of parts.
-    ///   - headerBytesMax: The largest header block of one part in bytes.
+    ///   - maxHeaderBytes: The largest header block of one part in bytes.
     ///   - fieldBytesMax: The largest text part in bytes.
     ///   - preambleBytesMax: The largest preamble in bytes.
     package init(
         fileBytesMax: Int,
         partCountMax: Int = 64,
-        headerBytesMax: Int = 16 * 1024,
+        maxHeaderBytes: Int = 16 * 1024,
         fieldBytesMax: Int = 64 * 1024,
         preambleBytesMax: Int = 64 * 1024
     ) {
         self.fileBytesMax = fileBytesMax
         self.partCountMax = partCountMax
-        self.headerBytesMax = headerBytesMax
+        self.maxHeaderBytes = maxHeaderBytes
         self.fieldBytesMax = fieldBytesMax
         self.preambleBytesMax = preambleBytesMax
     }

@@ -32,7 +32,7 @@ package struct MultipartParser: Sendable {
         self.limits = limits
         scanner = DelimiterScanner(boundary)
         state = .contents(.preamble(limits))
-        header = PartHeader(bytesMax: limits.headerBytesMax)
+        header = PartHeader(bytesMax: limits.maxHeaderBytes)
     }
 
     /// Reads the next chunk of the body.
@@ -121,7 +121,7 @@ package struct MultipartParser: Sendable {
             contents.end(&events)
             guard partCount < limits.partCountMax else { throw .tooManyParts }
             partCount += 1
-            header = PartHeader(bytesMax: limits.headerBytesMax)
+            header = PartHeader(bytesMax: limits.maxHeaderBytes)
             state = .header
         case .closeDelimiter:
             contents.end(&events)

@@ -57,24 +57,24 @@ package final class PostgresClient: Sendable {
         }
     }
 
-    /// Runs one statement that reads, in a transaction of its own.
+    /// Runs one statement that only reads, in a transaction of its own.
     ///
-    /// It shares a connection with statements of other callers, which wait for it if they come after it. So it should
-    /// be quick: one that may wait for a lock is for ``execute(_:)`` or ``withConnection(_:)``.
+    /// It shares a connection with statements of other callers, and is run again when one of them fails. So it must
+    /// change nothing, and be quick: one that may wait for a lock is for ``write(_:)`` or ``withConnection(_:)``.
     ///
     /// - Parameters:
     ///   - query: The statement.
     ///   - name: What metrics and spans call it; the calling function's name unless another is given.
     /// - Returns: Its rows.
     /// - Throws: `PostgresError`.
-    package func query(
+    package func read(
         _ query: PostgresQuery,
         name: String = #function
     ) async throws(PostgresError) -> PostgresRows {
         try await observer.observe(name) { await pool.run(query) }
     }
 
-    /// Runs one statement for its effect, in a transaction and on a connection of its own.
+    /// Runs one statement that changes rows, once, in a transaction and on a connection of its own.
     ///
     /// - Parameters:
     ///   - query: The statement.
@@ -82,7 +82,7 @@ package final class PostgresClient: Sendable {
     /// - Returns: The number of rows it inserted, updated or deleted.
     /// - Throws: `PostgresError`.
     @discardableResult
-    package func execute(_ query: PostgresQuery, name: String = #function) async throws -> Int {
+    package func write(_ query: PostgresQuery, name: String = #function) async throws -> Int {
         try await withConnection { try await $0.execute(query, name: name) }
     }
 

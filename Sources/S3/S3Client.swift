@@ -93,6 +93,31 @@ package struct S3Client: Sendable {
         return configuration
     }
 
+    /// Runs a body with an `HTTPClient` that has the settings which this client needs, and shuts it down however that ends.
+    ///
+    /// - Parameters:
+    ///   - deadlines: the same as the client's.
+    ///   - body: what to do with it.
+    /// - Returns: what the body returns.
+    /// - Throws: what the body throws.
+    package static func withHTTPClient<Result>(
+        deadlines: S3Deadlines = S3Deadlines(),
+        _ body: (HTTPClient) async throws -> Result
+    ) async throws -> Result {
+        let httpClient = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: httpClientConfiguration(deadlines: deadlines)
+        )
+        do {
+            let result = try await body(httpClient)
+            try await httpClient.shutdown()
+            return result
+        } catch {
+            try? await httpClient.shutdown()
+            throw error
+        }
+    }
+
     /// The most bytes of an object that are read at a time; each piece costs a way through several tasks.
     private static let readBytesMax = 256 * 1_024
 

@@ -30,7 +30,7 @@ enum BenchData {
     static func serverVersion(databaseURL: String) async throws -> String {
         let configuration = try PostgresConfiguration(url: databaseURL, connectionsMax: 1)
         return try await PostgresClient.withClient(configuration: configuration) { client in
-            try await client.query("SELECT current_setting('server_version') AS version").first?
+            try await client.read("SELECT current_setting('server_version') AS version").first?
                 .decode("version") ?? "unknown"
         }
     }

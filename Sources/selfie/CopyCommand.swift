@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
-import PhotoService
+import SelfieConfiguration
+import SelfieOperations
 
 struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +22,7 @@ struct Copy: AsyncParsableCommand {
         let bar = ProgressBar()
         let report: CopyReport
         do {
-            report = try await Maintenance.copy(
+            report = try await Installation.copy(
                 to,
                 configuration: configuration,
                 logger: makeLogger(level: .warning),

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DevelopmentServer
 import Logging
-import PhotoService
+import SelfieApp
 import ServiceLifecycle
 
 struct Dev: AsyncParsableCommand {

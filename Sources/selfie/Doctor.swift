@@ -1,6 +1,7 @@
 import ArgumentParser
 import Migrations
-import PhotoService
+import SelfieConfiguration
+import SelfieOperations
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

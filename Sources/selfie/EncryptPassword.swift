@@ -1,6 +1,6 @@
 import AESCrypt
 import ArgumentParser
-import PhotoService
+import SelfieConfiguration
 
 struct EncryptPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

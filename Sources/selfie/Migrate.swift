@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Migrations
-import PhotoService
+import SelfieConfiguration
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import Foundation
-import PhotoService
+import SelfieOperations
 import Synchronization
 
 /// A line on the terminal that tells how far a task is; nothing where standard error is no terminal.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
-import PhotoService
+import SelfieConfiguration
+import SelfieOperations
 import Synchronization
 
 struct Reconcile: AsyncParsableCommand {
@@ -31,7 +32,7 @@ struct Reconcile: AsyncParsableCommand {
         let printer = FindingPrinter(max: Self.findingsMax, isDryRun: dryRun, bar: bar)
         let report: ReconciliationReport
         do {
-            report = try await Maintenance.reconcile(
+            report = try await Installation.reconcile(
                 ReconciliationOptions(repairs: !dryRun, secondsMin: olderThan.seconds, isForced: force),
                 configuration: configuration,
                 logger: makeLogger(level: .warning),

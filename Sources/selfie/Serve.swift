@@ -1,7 +1,8 @@
 import ArgumentParser
 import Logging
 import Migrations
-import PhotoService
+import SelfieApp
+import SelfieConfiguration
 import ServiceLifecycle
 
 struct Serve: AsyncParsableCommand {

@@ -29,8 +29,8 @@ package enum RandomCancellation {
                     return try row.decode("id")
                 }
             case 1: try await client.withConnection { try await $0.query("SELECT \(number) AS id")[0].decode("id") }
-            case 2: try await client.query(slow(number))[0].decode("id")
-            default: try await client.query("SELECT \(number) AS id")[0].decode("id")
+            case 2: try await client.read(slow(number))[0].decode("id")
+            default: try await client.read("SELECT \(number) AS id")[0].decode("id")
             }
         }
         if Bool.random(using: &generator) {

@@ -1,7 +1,9 @@
 import Foundation
 import HTTPTypes
 
-@testable import PhotoService
+@testable import Encodings
+@testable import S3
+@testable import SelfieWeb
 
 extension FuzzTarget {
     /// A header names a credential, a token or nothing.

@@ -31,7 +31,7 @@ private struct MultipartOutcome: Equatable {
     static let limits = MultipartLimits(
         fileBytesMax: 1024,
         partCountMax: 8,
-        headerBytesMax: 512,
+        maxHeaderBytes: 512,
         fieldBytesMax: 256,
         preambleBytesMax: 64
     )

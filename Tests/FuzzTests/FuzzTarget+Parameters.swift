@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-@testable import PhotoService
+@testable import SelfieWeb
 
 extension FuzzTarget {
     /// A JSON body is refused, or gives at most as many parameters as are allowed.

@@ -26,7 +26,7 @@ struct MigratorTests {
 
     private func tables(_ url: String) async throws -> [String] {
         try await TestCluster.withClient(url) { client in
-            let rows = try await client.query(
+            let rows = try await client.read(
                 "SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 't_' ORDER BY 1"
             )
             return try rows.map { try $0.decode("name") }
@@ -130,7 +130,7 @@ struct MigratorTests {
             }
             #expect(applied.filter { !$0.isEmpty } == [steps.map(\.name)])
             let count = try await TestCluster.withClient(url) { client in
-                try await client.query("SELECT count(*) AS count FROM t4")[0].decode("count", as: Int.self)
+                try await client.read("SELECT count(*) AS count FROM t4")[0].decode("count", as: Int.self)
             }
             #expect(count == 1)
             #expect(try await tables(url) == ["t1", "t2", "t3", "t4"])
@@ -160,10 +160,10 @@ struct MigratorTests {
             let steps = try Self.steps()
             #expect(try await migrator(url, steps).status().entries.map(\.state) == [.pending, .pending, .pending])
             try await TestCluster.withClient(url) { client in
-                let tables = try await client.query("SELECT FROM pg_tables WHERE schemaname = 'public'")
+                let tables = try await client.read("SELECT FROM pg_tables WHERE schemaname = 'public'")
                 #expect(tables.isEmpty)
-                try await client.execute("CREATE TABLE schema_migrations (version varchar(255) NOT NULL)")
-                try await client.execute("INSERT INTO schema_migrations VALUES (\(steps[0].version))")
+                try await client.write("CREATE TABLE schema_migrations (version varchar(255) NOT NULL)")
+                try await client.write("INSERT INTO schema_migrations VALUES (\(steps[0].version))")
             }
             #expect(try await migrator(url, steps).status().entries.map(\.state) == [.applied, .pending, .pending])
         }

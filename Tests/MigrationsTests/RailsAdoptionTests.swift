@@ -42,12 +42,12 @@ struct RailsAdoptionTests {
             _ = try await migrator(url).up()
             #expect(try await Self.users(url) == before)
             try await TestCluster.withClient(url) { client async throws in
-                let tokens = try await client.query(
+                let tokens = try await client.read(
                     "SELECT * FROM users WHERE api_authtoken IS NOT NULL OR authtoken_expiry IS NOT NULL"
                 )
                 #expect(tokens.isEmpty)
 
-                let sessions = try await client.query(
+                let sessions = try await client.read(
                     """
                     SELECT user_id, expires_at > now() AT TIME ZONE 'UTC' AS is_alive FROM sessions WHERE token_digest
                         IN (sha256(\(Array(RailsDatabase.liveToken.utf8))), sha256(\(Array(RailsDatabase.expiredToken.utf8))))
@@ -56,9 +56,9 @@ struct RailsAdoptionTests {
                 )
                 #expect(try sessions.map { try $0.decode("user_id", as: Int.self) } == [1, 2])
                 #expect(try sessions.map { try $0.decode("is_alive", as: Bool.self) } == [true, false])
-                #expect(try await client.query("SELECT * FROM sessions").count == 2)
+                #expect(try await client.read("SELECT * FROM sessions").count == 2)
 
-                let photos = try await client.query(
+                let photos = try await client.read(
                     "SELECT random_id, title, state, user_id, content_type FROM photos ORDER BY id"
                 )
                 #expect(
@@ -100,7 +100,7 @@ struct RailsAdoptionTests {
             )
             _ = try await migrator(url).up()
             try await TestCluster.withClient(url) { client async throws in
-                #expect(try await client.query("SELECT * FROM sessions").count == 1)
+                #expect(try await client.read("SELECT * FROM sessions").count == 1)
             }
         }
     }
@@ -157,7 +157,7 @@ struct RailsAdoptionTests {
 
     private static func users(_ url: String) async throws -> [String] {
         try await TestCluster.withClient(url) { client async throws in
-            let rows = try await client.query(
+            let rows = try await client.read(
                 """
                 SELECT concat_ws('|', id, first_name, last_name, email, password_hash, password_salt, created_at) AS line
                 FROM users

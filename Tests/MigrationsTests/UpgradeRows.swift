@@ -41,7 +41,7 @@ enum UpgradeRows {
     static func read(_ table: String, _ url: String) async throws -> [[String: String]] {
         let query = PostgresQuery(stringLiteral: "SELECT to_jsonb(t)::text AS line FROM \(table) AS t ORDER BY 1")
         return try await TestCluster.withClient(url) { client in
-            try await client.query(query).map { row in
+            try await client.read(query).map { row in
                 let line = Data(try row.decode("line", as: String.self).utf8)
                 let values = try JSONSerialization.jsonObject(with: line) as? [String: Any] ?? [:]
                 return values.mapValues { $0 is NSNull ? "null" : "\($0)" }
@@ -52,7 +52,7 @@ enum UpgradeRows {
     /// The columns of each table.
     static func columns(_ url: String) async throws -> [String: Set<String>] {
         try await TestCluster.withClient(url) { client in
-            let rows = try await client.query(
+            let rows = try await client.read(
                 """
                 SELECT table_name::text AS name, column_name::text AS column_name FROM information_schema.columns
                 WHERE table_schema = 'public'

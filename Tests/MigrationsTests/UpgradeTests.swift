@@ -100,7 +100,7 @@ struct UpgradeTests {
 
     private static func checkSessionsOfTokens(_ url: String) async throws {
         try await TestCluster.withClient(url) { client in
-            let rows = try await client.query(
+            let rows = try await client.read(
                 """
                 SELECT concat_ws(' ', user_id, expires_at, token_digest = sha256(\(Array(UpgradeRows.liveToken.utf8))),
                     token_digest = sha256(\(Array(UpgradeRows.undatedToken.utf8)))) AS line
@@ -126,7 +126,7 @@ struct UpgradeTests {
     private static func schema(of url: String) async throws -> [String] {
         let lines = try await DatabaseDump.lines(url: url).filter { !$0.contains("{") }
         return try await TestCluster.withClient(url) { client in
-            let more = try await client.query(
+            let more = try await client.read(
                 """
                 SELECT pg_get_triggerdef(oid) AS line FROM pg_trigger WHERE NOT tgisinternal
                 UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace

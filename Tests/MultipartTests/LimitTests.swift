@@ -30,12 +30,12 @@ struct LimitTests {
             Array(repeating: lines("--b", "", ""), count: $0).flatMap(\.self) + lines("--b--")
         },
         LimitCase(testDescription: "a header of one line", error: .headerTooLarge, smallest: 7) {
-            MultipartLimits(fileBytesMax: 0, headerBytesMax: $0)
+            MultipartLimits(fileBytesMax: 0, maxHeaderBytes: $0)
         } body: {
             lines("--b", "X:" + String(repeating: "y", count: $0 - 6), "", "", "--b--")
         },
         LimitCase(testDescription: "a header of many lines", error: .headerTooLarge, smallest: 7) {
-            MultipartLimits(fileBytesMax: 0, headerBytesMax: $0)
+            MultipartLimits(fileBytesMax: 0, maxHeaderBytes: $0)
         } body: {
             let first = "X:" + String(repeating: "y", count: ($0 - 6) % 5) + "\r\n"
             let header = first + String(repeating: "Y:z\r\n", count: ($0 - 6) / 5) + "\r\n"
@@ -98,7 +98,7 @@ struct LimitTests {
     func defaults() {
         let limits = MultipartLimits(fileBytesMax: 1)
         #expect(limits.partCountMax == 64)
-        #expect(limits.headerBytesMax == 16_384)
+        #expect(limits.maxHeaderBytes == 16_384)
         #expect(limits.fieldBytesMax == 65_536)
         #expect(limits.preambleBytesMax == 65_536)
     }
@@ -123,7 +123,7 @@ struct LimitTests {
         let limits = MultipartLimits(
             fileBytesMax: -1,
             partCountMax: -1,
-            headerBytesMax: -1,
+            maxHeaderBytes: -1,
             fieldBytesMax: -1,
             preambleBytesMax: -1
         )
@@ -149,7 +149,7 @@ struct LimitTests {
         let limits = MultipartLimits(
             fileBytesMax: 0,
             partCountMax: 0,
-            headerBytesMax: 0,
+            maxHeaderBytes: 0,
             fieldBytesMax: 0,
             preambleBytesMax: 0
         )

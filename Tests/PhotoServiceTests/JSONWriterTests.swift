@@ -3,7 +3,7 @@ import NIOCore
 import NIOFoundationCompat
 import Testing
 
-@testable import PhotoService
+@testable import Encodings
 
 @Suite("Written JSON")
 struct JSONWriterTests {

@@ -74,12 +74,12 @@ struct ArrayTests {
     @Test("An array is stored in columns of every type that reads as it, and searched with ANY")
     func columns() async throws {
         try await withClient { client, _ in
-            try await client.execute("CREATE TABLE things (a text[], b varchar(9)[], c int8[], d int4[], e int2[])")
+            try await client.write("CREATE TABLE things (a text[], b varchar(9)[], c int8[], d int4[], e int2[])")
             let (texts, integers) = (["x", "y"], [1, -2])
-            try await client.execute(
+            try await client.write(
                 "INSERT INTO things VALUES (\(texts), \(texts), \(integers), \(integers), \(integers))"
             )
-            let row = try await client.query("SELECT * FROM things WHERE c[2] = ANY(\(integers)) AND a @> \(["y"])")[0]
+            let row = try await client.read("SELECT * FROM things WHERE c[2] = ANY(\(integers)) AND a @> \(["y"])")[0]
             #expect(try row.decode("a", as: [String].self) == texts)
             #expect(try row.decode("b", as: [String].self) == texts)
             for column in ["c", "d", "e"] { #expect(try row.decode(column, as: [Int].self) == integers) }

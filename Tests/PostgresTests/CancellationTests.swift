@@ -9,9 +9,9 @@ struct CancellationTests {
     @Test("A cancelled task's statement ends at the server too, and its connection is used again")
     func atTheServer() async throws {
         try await withClient(connectionsMax: 1) { client, url in
-            let before = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
+            let before = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
             try await Sessions.watching(url) { sessions async throws in
-                let task = Task { try await client.query("SELECT pg_sleep(600)") }
+                let task = Task { try await client.read("SELECT pg_sleep(600)") }
                 try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
                 task.cancel()
                 let error = await #expect(throws: PostgresError.self) { try await task.value }
@@ -19,7 +19,7 @@ struct CancellationTests {
                     Issue.record("\(String(reflecting: error))")
                     return
                 }
-                let after = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
+                let after = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
                 #expect(after == before)
                 #expect(try await sessions.count(running: "SELECT pg_sleep") == 0)
             }
@@ -29,7 +29,7 @@ struct CancellationTests {
     @Test("So does one on a leased connection, which is lent on clean")
     func onALease() async throws {
         try await withClient(connectionsMax: 1) { client, url in
-            try await client.execute("CREATE TABLE things (id int)")
+            try await client.write("CREATE TABLE things (id int)")
             try await Sessions.watching(url) { sessions async throws in
                 let task = Task {
                     try await client.withTransaction { connection in
@@ -40,7 +40,7 @@ struct CancellationTests {
                 try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
                 task.cancel()
                 await #expect(throws: (any Error).self) { try await task.value }
-                #expect(try await client.query("SELECT * FROM things").isEmpty)
+                #expect(try await client.read("SELECT * FROM things").isEmpty)
                 #expect(try await sessions.count(running: "SELECT pg_sleep") == 0)
                 #expect(try await sessions.countInTransaction() == 0)
             }
@@ -65,10 +65,10 @@ struct CancellationTests {
     private func cancelOne(of clocked: ClockedClient, _ sessions: Sessions, sharesBatch: Bool) async throws {
         let client = clocked.client
         func start() async throws -> (slow: Task<PostgresRows, any Error>, neighbours: [Task<Int, any Error>]) {
-            let slow = Task { try await client.query("SELECT pg_sleep(600)") }
+            let slow = Task { try await client.read("SELECT pg_sleep(600)") }
             try await poll("it was sent, or waits") { await client.underWayCount + client.waiterCount == 1 }
             let neighbours = (1...6).map { number in
-                Task { try await client.query("SELECT \(number) AS number")[0].decode("number", as: Int.self) }
+                Task { try await client.read("SELECT \(number) AS number")[0].decode("number", as: Int.self) }
             }
             try await poll("all came") { await client.underWayCount + client.waiterCount == 7 }
             return (slow, neighbours)
@@ -90,9 +90,9 @@ struct CancellationTests {
     @Test("A statement that a cancellation hits which was meant for another is run again, and nobody notices")
     func wrongOneHit() async throws {
         try await withTries { clocked, late in
-            let cancelled = Task { try await clocked.client.query(LateCancellation.first) }
+            let cancelled = Task { try await clocked.client.read(LateCancellation.first) }
             try await late.awaitFirst()
-            let hit = Task { try await clocked.client.query(LateCancellation.second).count }
+            let hit = Task { try await clocked.client.read(LateCancellation.second).count }
             try await late.cancel(cancelled, of: clocked)
             try await poll("it runs again") { try await late.tryCount() == 2 }
             try await late.secondLock.release()
@@ -121,7 +121,7 @@ struct CancellationTests {
     /// Runs a body with a client of one connection, and with what makes its cancellations come late.
     private func withTries(_ body: (ClockedClient, LateCancellation) async throws -> Void) async throws {
         try await withClient(connectionsMax: 1) { other, url async throws in
-            try await other.execute("CREATE SEQUENCE tries")
+            try await other.write("CREATE SEQUENCE tries")
             try await Sessions.watching(url) { sessions async throws in
                 try await HeldLock.holding(url, number: 1) { firstLock async throws in
                     try await HeldLock.holding(url, number: 2) { secondLock async throws in
@@ -154,7 +154,7 @@ struct CancellationTests {
 
         /// How often the second statement has begun.
         func tryCount() async throws -> Int {
-            try await client.query("SELECT last_value + is_called::int AS next FROM tries")[0].decode("next") - 1
+            try await client.read("SELECT last_value + is_called::int AS next FROM tries")[0].decode("next") - 1
         }
 
         /// Waits until the server is at the first statement, and nothing else is on its way.
@@ -182,7 +182,7 @@ struct CancellationTests {
     @Test("Statements of which many are cancelled at random: no wrong row, no lease lost, no transaction open")
     func atRandom() async throws {
         try await withClient(connectionsMax: 4) { client, url in
-            try await client.execute("CREATE TABLE things (id int)")
+            try await client.write("CREATE TABLE things (id int)")
             let cancelled = Counter()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for worker in 0..<20 {
@@ -205,7 +205,7 @@ struct CancellationTests {
             }
             #expect(cancelled.value > 0 && cancelled.value < 1_000)
             try await expectAllLent(of: client, count: 3)
-            #expect(try await client.query("SELECT * FROM things").isEmpty)
+            #expect(try await client.read("SELECT * FROM things").isEmpty)
             try await Sessions.watching(url) { sessions async throws in
                 #expect(try await sessions.count() <= 4)
                 try await poll("no transaction is open") { try await sessions.countInTransaction() == 0 }

@@ -18,7 +18,7 @@ struct DecodingTests {
         try await withSharedClient { client in
             for (expression, found) in table {
                 let query = PostgresQuery(stringLiteral: "SELECT \(expression) AS value")
-                let row = try await client.query(query)[0]
+                let row = try await client.read(query)[0]
                 check(#expect(throws: PostgresError.self) { try row.decode("value", as: Int.self) }, "Int", found)
             }
         }
@@ -27,7 +27,7 @@ struct DecodingTests {
     @Test("The error names a column that there is not")
     func noColumn() async throws {
         try await withSharedClient { client in
-            let row = try await client.query("SELECT 1 AS other")[0]
+            let row = try await client.read("SELECT 1 AS other")[0]
             let error = #expect(throws: PostgresError.self) { try row.decode("value", as: Int.self) }
             check(error, "Int", "no such column")
         }
@@ -42,7 +42,7 @@ struct DecodingTests {
         let otherTypes = [26, 700, 701, 1082, 1083, 1186, 1700].map(PostgresType.init(rawValue:))
         try await withSharedClient { client in
             for type in types + otherTypes {
-                let row = try await client.query("SELECT (\(type.sqlName)::regtype)::oid::int8 AS oid")[0]
+                let row = try await client.read("SELECT (\(type.sqlName)::regtype)::oid::int8 AS oid")[0]
                 #expect(try row.decode("oid", as: Int.self) == Int(type.rawValue), "\(type.sqlName)")
             }
         }
@@ -82,7 +82,7 @@ struct DecodingTests {
     @Test("A column of texts is refused by its type's name")
     func utf8Column() async throws {
         try await withSharedClient { client in
-            let rows = try await client.query("SELECT 1::int2 AS value")
+            let rows = try await client.read("SELECT 1::int2 AS value")
             let error = #expect(throws: PostgresError.self) { try rows.utf8Column("value") }
             check(error, "String", "int2")
         }

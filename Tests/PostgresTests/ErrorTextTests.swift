@@ -23,7 +23,7 @@ struct ErrorTextTests {
     func quotedValue() async throws {
         try await withSharedClient { client in
             let error = await #expect(throws: PostgresError.self) {
-                try await client.query("SELECT \("ada@example.com")::text::int AS number")
+                try await client.read("SELECT \("ada@example.com")::text::int AS number")
             }
             #expect(error.map { "\($0)" } == "PostgreSQL refused a statement (SQLSTATE 22P02)")
             #expect(String(reflecting: error).contains("ada@example.com"))

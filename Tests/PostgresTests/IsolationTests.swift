@@ -6,14 +6,14 @@ import Testing
 struct IsolationTests {
     private func withAccounts(_ body: (PostgresClient) async throws -> Void) async throws {
         try await withClient(adjust: { $0.retryPause = .microseconds(100) }) { client, _ in
-            try await client.execute("CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL)")
-            try await client.execute("INSERT INTO accounts VALUES (1, 100), (2, 100)")
+            try await client.write("CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL)")
+            try await client.write("INSERT INTO accounts VALUES (1, 100), (2, 100)")
             try await body(client)
         }
     }
 
     private func balances(_ client: PostgresClient) async throws -> [Int] {
-        try await client.query("SELECT balance FROM accounts ORDER BY id").map { try $0.decode("balance") }
+        try await client.read("SELECT balance FROM accounts ORDER BY id").map { try $0.decode("balance") }
     }
 
     @Test(

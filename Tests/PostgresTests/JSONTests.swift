@@ -26,16 +26,16 @@ struct JSONTests {
     func columns(type: String) async throws {
         let json = try PostgresJSON(encoding: Self.thing)
         try await withClient { client, _ in
-            try await client.execute(PostgresQuery(stringLiteral: "CREATE TABLE things (id int, value \(type))"))
-            try await client.execute("INSERT INTO things VALUES (1, \(json)), (2, NULL)")
-            try await client.execute("UPDATE things SET value = \(json) WHERE id = 2")
-            let rows = try await client.query("SELECT value, value->>'name' AS name FROM things ORDER BY id")
+            try await client.write(PostgresQuery(stringLiteral: "CREATE TABLE things (id int, value \(type))"))
+            try await client.write("INSERT INTO things VALUES (1, \(json)), (2, NULL)")
+            try await client.write("UPDATE things SET value = \(json) WHERE id = 2")
+            let rows = try await client.read("SELECT value, value->>'name' AS name FROM things ORDER BY id")
             #expect(rows.count == 2)
             for row in rows {
                 #expect(try row.decode("value", as: PostgresJSON.self).decode() == Self.thing)
                 #expect(try row.decode("name", as: String.self) == Self.thing.name)
             }
-            let found = try await client.query("SELECT id FROM things WHERE value::jsonb @> \(json)::jsonb")
+            let found = try await client.read("SELECT id FROM things WHERE value::jsonb @> \(json)::jsonb")
             #expect(found.count == 2)
         }
     }
@@ -46,7 +46,7 @@ struct JSONTests {
         let json = try PostgresJSON(encoding: words)
         #expect(try await roundTrip(json) == json)
         try await withSharedClient { client in
-            let row = try await client.query("SELECT \(json)::jsonb AS value")[0]
+            let row = try await client.read("SELECT \(json)::jsonb AS value")[0]
             #expect(try row.decode("value", as: PostgresJSON.self).decode() == words)
         }
     }

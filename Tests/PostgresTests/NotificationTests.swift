@@ -8,7 +8,7 @@ struct NotificationTests {
     private typealias Events = AsyncStream<PostgresNotificationEvent>
 
     private func notify(_ client: PostgresClient, _ channel: String, _ payload: String) async throws {
-        try await client.execute("SELECT pg_notify(\(channel), \(payload))")
+        try await client.write("SELECT pg_notify(\(channel), \(payload))")
     }
 
     private func payloads(_ events: inout Events.Iterator, count: Int) async -> [String?] {
@@ -94,7 +94,7 @@ struct NotificationTests {
         try await withClient { client, _ async throws in
             var events = client.listen(to: "news").makeAsyncIterator()
             #expect(await events.next(isolation: #isolation) == .mayHaveMissed)
-            try await client.execute("SELECT pg_notify('news', n::text) FROM generate_series(1, 1500) AS n")
+            try await client.write("SELECT pg_notify('news', n::text) FROM generate_series(1, 1500) AS n")
             let listener = try #require(client.listeners.all.first)
             try await poll("some were dropped") { await listener.hasMissed }
             let payloads = await payloads(&events, count: 1025)

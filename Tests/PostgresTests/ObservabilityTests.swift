@@ -9,7 +9,7 @@ import Tracing
 @Suite("Metrics and spans", .timeLimit(.minutes(1)))
 struct ObservabilityTests {
     private func lookUpNumber(_ client: PostgresClient) async throws {
-        _ = try await client.query("SELECT 1")
+        _ = try await client.read("SELECT 1")
     }
 
     @Test("Each statement's time is told under the name of who runs it, or the name given")
@@ -17,7 +17,7 @@ struct ObservabilityTests {
         let metrics = TestMetrics()
         try await withClient(adjust: { $0.metrics = metrics }) { client, _ in
             for _ in 0..<3 { try await lookUpNumber(client) }
-            try await client.execute("CREATE TABLE things (id int)", name: "make_things")
+            try await client.write("CREATE TABLE things (id int)", name: "make_things")
             _ = try await client.withTransaction {
                 try await $0.execute("INSERT INTO things VALUES (1)", name: "add_thing")
             }
@@ -35,9 +35,9 @@ struct ObservabilityTests {
     func errorKinds() async throws {
         let metrics = TestMetrics()
         try await withClient(adjust: { $0.metrics = metrics }) { client, _ in
-            for _ in 0..<2 { _ = try? await client.query("SELECT no_such_column") }
-            _ = try? await client.query("SELECT 1 / 0")
-            let task = Task { try await client.query("SELECT pg_sleep(30)") }
+            for _ in 0..<2 { _ = try? await client.read("SELECT no_such_column") }
+            _ = try? await client.read("SELECT 1 / 0")
+            let task = Task { try await client.read("SELECT pg_sleep(30)") }
             task.cancel()
             await #expect(throws: PostgresError.self) { try await task.value }
         }
@@ -48,7 +48,7 @@ struct ObservabilityTests {
         #expect(try count("22") == 1)
         #expect(try count("cancelled") == 1)
         try await withClient(url: "postgresql://nobody@127.0.0.1:1/none", adjust: { $0.metrics = metrics }) { client in
-            _ = try? await client.query("SELECT 1")
+            _ = try? await client.read("SELECT 1")
         }
         #expect(try count("connection") == 1)
     }
@@ -59,7 +59,7 @@ struct ObservabilityTests {
         try await withClient(connectionsMax: 1, adjust: { $0.metrics = metrics }) { client, _ async throws in
             try await client.withConnection { connection in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<3 { group.addTask { _ = try await client.query("SELECT 1") } }
+                    for _ in 0..<3 { group.addTask { _ = try await client.read("SELECT 1") } }
                     let waiting = try metrics.expectGauge("postgres_waiting")
                     try await poll("three wait") { waiting.values.contains(3) }
                     try await connection.query("SELECT 1")
@@ -67,7 +67,7 @@ struct ObservabilityTests {
                     while await group.nextResult() != nil {}
                 }
             }
-            #expect(try await client.query("SELECT 1").count == 1)
+            #expect(try await client.read("SELECT 1").count == 1)
             #expect(try metrics.expectGauge("postgres_connections").values.max() == 1)
             try await poll("nobody waits") { try metrics.expectGauge("postgres_waiting").values.last == 0 }
             #expect(try metrics.expectTimer("postgres_wait_duration").values.count >= 2)
@@ -100,7 +100,7 @@ struct ObservabilityTests {
         try await withClient(adjust: { $0.tracer = tracer }) { client, _ async throws in
             await tracer.withSpan("caller") { _ in
                 try? await lookUpNumber(client)
-                _ = try? await client.query("SELECT \("a-secret")::int", name: "fails")
+                _ = try? await client.read("SELECT \("a-secret")::int", name: "fails")
             }
         }
         let spans = tracer.finishedSpans

@@ -11,7 +11,7 @@ struct OutageTests {
     func statementTimeout() async throws {
         try await withClient(connectionsMax: 1, adjust: { $0.statementTimeout = .milliseconds(50) }) { client, url in
             try await Sessions.watching(url) { sessions async throws in
-                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT pg_sleep(600)") }
+                let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT pg_sleep(600)") }
                 guard case .statementTimedOut = error else {
                     Issue.record("\(String(reflecting: error))")
                     return
@@ -21,7 +21,7 @@ struct OutageTests {
                 let before = try await sessions.processIDs()
                 #expect(before.count == 1)
                 // On a busy machine, this one may take too long as well.
-                try await poll("the connection is used") { (try? await client.query("SELECT 1")) != nil }
+                try await poll("the connection is used") { (try? await client.read("SELECT 1")) != nil }
                 #expect(try await sessions.processIDs() == before)
             }
         }
@@ -35,7 +35,7 @@ struct OutageTests {
             as [(Duration?, String)]
         {
             let setting = try await withClient(url: url, adjust: { $0.statementTimeout = timeout }) { client in
-                try await client.query("SELECT current_setting('statement_timeout') AS setting")[0]
+                try await client.read("SELECT current_setting('statement_timeout') AS setting")[0]
                     .decode("setting", as: String.self)
             }
             #expect(setting == expected)
@@ -57,7 +57,7 @@ struct OutageTests {
                 #expect(try await sessions.terminate(running: "SELECT 'idle'") == 3)
                 try await poll("all three are noticed") { await client.connectionCount == 0 }
                 for _ in 0..<3 {
-                    #expect(try await client.query("SELECT 1 AS one")[0].decode("one", as: Int.self) == 1)
+                    #expect(try await client.read("SELECT 1 AS one")[0].decode("one", as: Int.self) == 1)
                 }
                 #expect(try await sessions.count() == 1)
             }
@@ -68,13 +68,13 @@ struct OutageTests {
     func readOnlyServer() async throws {
         try await withClient(connectionsMax: 1) { client, url in
             try await Sessions.watching(url) { sessions async throws in
-                _ = try await client.query("SELECT set_config('default_transaction_read_only', 'on', false)")
+                _ = try await client.read("SELECT set_config('default_transaction_read_only', 'on', false)")
                 let before = try await sessions.processIDs()
                 let error = await #expect(throws: PostgresError.self) {
-                    try await client.query("CREATE TABLE things (id int)")
+                    try await client.read("CREATE TABLE things (id int)")
                 }
                 #expect(error?.sqlState == .readOnlyTransaction && error?.isUnavailable == true)
-                try await client.execute("CREATE TABLE things (id int)")
+                try await client.write("CREATE TABLE things (id int)")
                 let after = try await sessions.processIDs()
                 #expect(after.count == 1 && after != before)
             }
@@ -85,7 +85,7 @@ struct OutageTests {
     func busyConnectionEnded() async throws {
         try await withClient(connectionsMax: 1) { client, url in
             try await Sessions.watching(url) { sessions async throws in
-                let task = Task { try await client.query("SELECT pg_sleep(30) AS busy") }
+                let task = Task { try await client.read("SELECT pg_sleep(30) AS busy") }
                 try await poll("it runs") { try await sessions.terminate(running: "SELECT pg_sleep") == 1 }
                 let error = await #expect(throws: PostgresError.self) { try await task.value }
                 guard case .connectionLost(let detail) = error else {
@@ -94,7 +94,7 @@ struct OutageTests {
                 }
                 #expect(detail.contains("terminating connection"))
                 #expect(error?.isUnavailable == true)
-                #expect(try await client.query("SELECT 1").count == 1)
+                #expect(try await client.read("SELECT 1").count == 1)
             }
         }
     }
@@ -117,7 +117,7 @@ struct OutageTests {
         let server = try SilentServer()
         let url = "postgresql://nobody@127.0.0.1:\(server.port)/none?sslmode=disable"
         try await ClockedClient.run(url: url, adjust: { $0.connectTimeout = .seconds(2) }) { clocked async throws in
-            let late = Task { try await clocked.client.query("SELECT 1") }
+            let late = Task { try await clocked.client.read("SELECT 1") }
             try await clocked.waitUntilWaiting(1)
             await clocked.advance(by: .seconds(2))
             let error = await #expect(throws: PostgresError.self) { try await late.value }
@@ -129,7 +129,7 @@ struct OutageTests {
     func silentAfterGreeting() async throws {
         try await GatedServer.run(before: try await TestCluster.scratchDatabase(), passes: 1) { server async throws in
             try await ClockedClient.run(url: server.url, adjust: { $0.pool.leaseTimeout = .seconds(60) }) { clocked in
-                let late = Task { try await clocked.client.query("SELECT 1") }
+                let late = Task { try await clocked.client.read("SELECT 1") }
                 try await poll("it waits for an answer") { await clocked.client.settingUpCount == 1 }
                 await clocked.advance(by: .milliseconds(19_999))
                 #expect(await clocked.client.settingUpCount == 1)
@@ -188,7 +188,7 @@ struct OutageTests {
                 for _ in 0..<20 {
                     group.addTask {
                         do {
-                            _ = try await client.query("SELECT 1")
+                            _ = try await client.read("SELECT 1")
                             return false
                         } catch {
                             guard case PostgresError.cannotConnect = error else { return false }
@@ -206,7 +206,7 @@ struct OutageTests {
     private func expectCannotConnect(url: String) async throws -> PostgresError {
         try await withClient(url: url) { client in
             let error = try #require(
-                await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                await #expect(throws: PostgresError.self) { try await client.read("SELECT 1") }
             )
             if case .cannotConnect = error {} else { Issue.record("\(String(reflecting: error))") }
             #expect(error.isUnavailable)

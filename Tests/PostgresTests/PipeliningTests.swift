@@ -9,7 +9,7 @@ struct PipeliningTests {
     /// Runs a statement that answers with its number, or fails for every seventh.
     private func ask(_ client: PostgresClient, _ number: Int) async throws {
         do throws(PostgresError) {
-            let row = try await client.query("SELECT \(number) AS number, 1 / (\(number) % 7) AS seventh")[0]
+            let row = try await client.read("SELECT \(number) AS number, 1 / (\(number) % 7) AS seventh")[0]
             let answer: Int = try row.decode("number")
             #expect(answer == number && number % 7 != 0)
         } catch {
@@ -37,13 +37,13 @@ struct PipeliningTests {
     @Test("What was undone because of a statement beside it is run again, and takes effect once")
     func effects() async throws {
         try await withClient(connectionsMax: 1) { client, _ in
-            try await client.execute("CREATE TABLE things (id int)")
+            try await client.write("CREATE TABLE things (id int)")
             let numbers = 0..<300
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in numbers {
                     group.addTask { () async throws in
                         do throws(PostgresError) {
-                            _ = try await client.query(
+                            _ = try await client.read(
                                 "INSERT INTO things SELECT \(number) / (\(number) % 7) * 0 + \(number)"
                             )
                             #expect(number % 7 != 0)
@@ -54,7 +54,7 @@ struct PipeliningTests {
                 }
                 try await group.waitForAll()
             }
-            let ids = try await client.query("SELECT id FROM things ORDER BY id").map {
+            let ids = try await client.read("SELECT id FROM things ORDER BY id").map {
                 try $0.decode("id", as: Int.self)
             }
             #expect(ids == numbers.filter { $0 % 7 != 0 })
@@ -74,7 +74,7 @@ struct PipeliningTests {
                 var tasks: [Task<PostgresRows, any Error>] = []
                 for number in 0..<16 {
                     let query: PostgresQuery = "INSERT INTO things SELECT \(number) / (\(number) % 7) * 0 + \(number)"
-                    tasks.append(Task { try await client.query(query) })
+                    tasks.append(Task { try await client.read(query) })
                     try await poll("it waits") { await client.waiterCount == number + 1 }
                 }
                 return tasks
@@ -86,7 +86,7 @@ struct PipeliningTests {
                     #expect(number % 7 == 0 && (error as? PostgresError)?.sqlState?.code == "22012")
                 }
             }
-            let ids = try await client.query("SELECT id FROM things ORDER BY id").map { row in
+            let ids = try await client.read("SELECT id FROM things ORDER BY id").map { row in
                 try row.decode("id", as: Int.self)
             }
             #expect(ids == (0..<16).filter { $0 % 7 != 0 })
@@ -98,9 +98,9 @@ struct PipeliningTests {
         try await TestCluster.withEmptyDatabase { url in
             try await HeldLock.holding(url) { lock async throws in
                 try await ClockedClient.run(url: url, adjust: { $0.pool.pipelineDepth = 8 }) { clocked async throws in
-                    let first = Task { try await clocked.client.query(HeldLock.wait).count }
+                    let first = Task { try await clocked.client.read(HeldLock.wait).count }
                     try await clocked.waitUntilUnderWay(1)
-                    let others = (0..<9).map { _ in Task { try await clocked.client.query("SELECT 1").count } }
+                    let others = (0..<9).map { _ in Task { try await clocked.client.read("SELECT 1").count } }
                     try await clocked.waitUntilUnderWay(8)
                     try await clocked.waitUntilWaiting(2)
                     try await lock.release()
@@ -115,10 +115,10 @@ struct PipeliningTests {
         try await TestCluster.withEmptyDatabase { url in
             try await HeldLock.holding(url) { lock async throws in
                 try await ClockedClient.run(url: url, connectionsMax: 2) { clocked async throws in
-                    let slow = Task { try await clocked.client.query(HeldLock.wait) }
+                    let slow = Task { try await clocked.client.read(HeldLock.wait) }
                     try await clocked.waitUntilUnderWay(1)
                     await clocked.advance(by: .milliseconds(19))
-                    let behind = Task { try await clocked.client.query("SELECT 1") }
+                    let behind = Task { try await clocked.client.read("SELECT 1") }
                     try await clocked.waitUntilUnderWay(2)
                     await clocked.advance(by: .milliseconds(1))
                     for number in 1...20 { try await ask(clocked.client, number * 7 + 1) }
@@ -137,14 +137,14 @@ struct PipeliningTests {
             for round in 0..<20 {
                 try await HeldLock.holding(url) { lock async throws in
                     // Each is sent by itself, and all are answered at once.
-                    let first = Task { try await client.query(HeldLock.wait).count }
+                    let first = Task { try await client.read(HeldLock.wait).count }
                     try await poll("it is under way") { await client.underWayCount == 1 }
                     var answers: [Task<Int, any Error>] = []
                     for number in 0..<3 {
                         answers.append(
                             Task {
                                 // Long enough to be read in pieces, the last of them with what follows.
-                                let row = try await client.query(
+                                let row = try await client.read(
                                     "SELECT \(number) AS number, repeat('x', 100000) AS text"
                                 )[0]
                                 return try row.decode("number")
@@ -152,7 +152,7 @@ struct PipeliningTests {
                         )
                         try await poll("it is behind") { await client.underWayCount == number + 2 }
                     }
-                    let end = Task { try await client.query("SELECT pg_terminate_backend(pg_backend_pid())") }
+                    let end = Task { try await client.read("SELECT pg_terminate_backend(pg_backend_pid())") }
                     try await poll("the end is behind all") { await client.underWayCount == 5 }
                     try await lock.release()
                     #expect(try await first.value == 1)
@@ -172,15 +172,15 @@ struct PipeliningTests {
     @Test("An error that COMMIT brings to light is the statement's own, although its rows came before")
     func failureAtCommit() async throws {
         try await withClient(connectionsMax: 1) { client, _ in
-            try await client.execute("CREATE TABLE things (id int PRIMARY KEY)")
-            try await client.execute(
+            try await client.write("CREATE TABLE things (id int PRIMARY KEY)")
+            try await client.write(
                 "CREATE TABLE parts (thing int REFERENCES things (id) DEFERRABLE INITIALLY DEFERRED)"
             )
             let error = await #expect(throws: PostgresError.self) {
-                try await client.query("INSERT INTO parts VALUES (9) RETURNING thing")
+                try await client.read("INSERT INTO parts VALUES (9) RETURNING thing")
             }
             #expect(error?.sqlState == .foreignKeyViolation)
-            #expect(try await client.query("SELECT * FROM parts").isEmpty)
+            #expect(try await client.read("SELECT * FROM parts").isEmpty)
         }
     }
 
@@ -189,13 +189,13 @@ struct PipeliningTests {
         try await withClient(connectionsMax: 1) { client, _ in
             for round in 0..<3 {
                 for number in 0..<300 {
-                    let often = try await client.query("SELECT 'often' AS word")[0].decode("word", as: String.self)
+                    let often = try await client.read("SELECT 'often' AS word")[0].decode("word", as: String.self)
                     #expect(often == "often")
                     let query = PostgresQuery(stringLiteral: "SELECT \(number) AS number")
-                    #expect(try await client.query(query)[0].decode("number", as: Int.self) == number, "round \(round)")
+                    #expect(try await client.read(query)[0].decode("number", as: Int.self) == number, "round \(round)")
                 }
             }
-            let rows = try await client.query("SELECT statement, from_sql FROM pg_prepared_statements")
+            let rows = try await client.read("SELECT statement, from_sql FROM pg_prepared_statements")
             #expect(rows.count <= 256)
             let texts = try rows.map { try $0.decode("statement", as: String.self) }
             #expect(texts.contains("SELECT 'often' AS word") && texts.contains("SELECT 299 AS number"))
@@ -212,11 +212,11 @@ struct PipeliningTests {
                         group.addTask { () async throws in
                             if worker % 3 == 0 {
                                 let bad = PostgresQuery(stringLiteral: "SELECT no_such_column_\(round)")
-                                let error = await #expect(throws: PostgresError.self) { try await client.query(bad) }
+                                let error = await #expect(throws: PostgresError.self) { try await client.read(bad) }
                                 #expect(error?.sqlState == .undefinedColumn)
                             } else {
                                 let good = PostgresQuery(stringLiteral: "SELECT \(round) AS number")
-                                let answer = try await client.query(good)[0].decode("number", as: Int.self)
+                                let answer = try await client.read(good)[0].decode("number", as: Int.self)
                                 #expect(answer == round)
                             }
                         }
@@ -231,7 +231,7 @@ struct PipeliningTests {
     func forgottenStatements() async throws {
         try await withClient(connectionsMax: 1) { client, _ in
             for round in 0..<3 {
-                #expect(try await client.query("SELECT 7 AS number")[0].decode("number", as: Int.self) == 7)
+                #expect(try await client.read("SELECT 7 AS number")[0].decode("number", as: Int.self) == 7)
                 try await client.withConnection { connection in
                     try await connection.execute(script: "DEALLOCATE ALL")
                     let row = try await connection.query("SELECT \(round) AS number")[0]
@@ -245,13 +245,13 @@ struct PipeliningTests {
     @Test("A table that changes under a prepared statement is noticed by nobody")
     func changedTable() async throws {
         try await withClient(connectionsMax: 1) { client, _ in
-            try await client.execute("CREATE TABLE things (id int)")
-            try await client.execute("INSERT INTO things VALUES (7)")
+            try await client.write("CREATE TABLE things (id int)")
+            try await client.write("INSERT INTO things VALUES (7)")
             for round in 0..<3 {
-                #expect(try await client.query("SELECT * FROM things").count == 1)
+                #expect(try await client.read("SELECT * FROM things").count == 1)
                 let change = "ALTER TABLE things ADD COLUMN c\(round) int DEFAULT \(round)"
-                try await client.execute(PostgresQuery(stringLiteral: change))
-                let row = try await client.query("SELECT * FROM things")[0]
+                try await client.write(PostgresQuery(stringLiteral: change))
+                let row = try await client.read("SELECT * FROM things")[0]
                 #expect(try row.decode("c\(round)", as: Int.self) == round)
             }
         }

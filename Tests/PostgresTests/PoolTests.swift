@@ -11,7 +11,7 @@ struct PoolTests {
         try await withClient { client, url in
             var processIDs: Set<Int> = []
             for _ in 0..<20 {
-                processIDs.insert(try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid"))
+                processIDs.insert(try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid"))
             }
             #expect(processIDs.count == 1)
             let sessions = try await Sessions.watching(url) { try await $0.count() }
@@ -27,7 +27,7 @@ struct PoolTests {
                     // So many that five connections can't take them all at once.
                     let tasks = (0..<100).map { number in
                         Task {
-                            let row = try await client.query(
+                            let row = try await client.read(
                                 "SELECT \(number) AS number, pg_backend_pid() AS pid, pg_advisory_xact_lock_shared(1)"
                             )[0]
                             return (
@@ -53,22 +53,22 @@ struct PoolTests {
     @Test("A flood of writes that wait for a lock keeps no reader out, and is refused after two seconds")
     func flood() async throws {
         try await withClient(connectionsMax: 1) { other, url async throws in
-            try await other.execute("CREATE TABLE things (id int)")
-            try await other.execute("INSERT INTO things VALUES (1)")
+            try await other.write("CREATE TABLE things (id int)")
+            try await other.write("INSERT INTO things VALUES (1)")
             try await ClockedClient.run(url: url, connectionsMax: 4) { clocked async throws in
                 let client = clocked.client
                 let writes = try await other.withTransaction { connection async throws in
                     try await connection.query("SELECT id FROM things FOR UPDATE")
-                    let writes = (0..<200).map { _ in Task { try await client.execute("UPDATE things SET id = id + 1") }
+                    let writes = (0..<200).map { _ in Task { try await client.write("UPDATE things SET id = id + 1") }
                     }
                     try await clocked.waitUntilWaiting(197)
                     try await clocked.waitUntilUnderWay(3)
-                    for _ in 0..<20 { #expect(try await client.query("SELECT id FROM things").count == 1) }
+                    for _ in 0..<20 { #expect(try await client.read("SELECT id FROM things").count == 1) }
                     await clocked.advance(by: .milliseconds(1_999))
                     #expect(await client.waiterCount == 197)
                     await clocked.advance(by: .milliseconds(1))
                     #expect(await client.waiterCount == 0)
-                    #expect(try await client.query("SELECT id FROM things").count == 1)
+                    #expect(try await client.read("SELECT id FROM things").count == 1)
                     return writes
                 }
                 var (written, refused) = (0, 0)
@@ -90,7 +90,7 @@ struct PoolTests {
             try await ClockedClient.run(url: url) { clocked async throws in
                 let client = clocked.client
                 try await client.withConnection { connection in
-                    let late = Task { try await client.query("SELECT 1") }
+                    let late = Task { try await client.read("SELECT 1") }
                     try await clocked.waitUntilWaiting(1)
                     await clocked.advance(by: .milliseconds(1_999))
                     #expect(await client.waiterCount == 1)
@@ -103,7 +103,7 @@ struct PoolTests {
                     #expect(error?.isUnavailable == true)
                     #expect(try await connection.query("SELECT 1").count == 1)
                 }
-                #expect(try await client.query("SELECT 1").count == 1)
+                #expect(try await client.read("SELECT 1").count == 1)
             }
         }
     }
@@ -112,9 +112,9 @@ struct PoolTests {
     func tooManyWaiting() async throws {
         try await withClient(connectionsMax: 1, adjust: { $0.pool.waitersMax = 3 }) { client, _ async throws in
             try await client.withConnection { connection in
-                let waiting = (0..<3).map { _ in Task { try await client.query("SELECT 1").count } }
+                let waiting = (0..<3).map { _ in Task { try await client.read("SELECT 1").count } }
                 try await poll("three callers wait") { await client.waiterCount == 3 }
-                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT 1") }
                 guard case .tooManyWaiting = error else {
                     Issue.record("\(String(reflecting: error))")
                     return
@@ -129,7 +129,7 @@ struct PoolTests {
     func retirement() async throws {
         try await withClient(connectionsMax: 1) { other, url async throws in
             let sessions = {
-                try await other.query(
+                try await other.read(
                     "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 ).count
             }
@@ -146,7 +146,7 @@ struct PoolTests {
                 #expect(try await sessions() == 1)
                 await clocked.advance(by: .seconds(3_600 / 10 + 1))
                 try await poll("the other is closed") { try await sessions() == 0 }
-                #expect(try await clocked.client.query("SELECT 1").count == 1)
+                #expect(try await clocked.client.read("SELECT 1").count == 1)
             }
         }
     }
@@ -155,7 +155,7 @@ struct PoolTests {
     func cancelledWaiter() async throws {
         try await withClient(connectionsMax: 1) { client, _ async throws in
             try await client.withConnection { connection in
-                let task = Task { try await client.query("SELECT 1") }
+                let task = Task { try await client.read("SELECT 1") }
                 try await poll("it waits") { await client.waiterCount == 1 }
                 task.cancel()
                 let error = await #expect(throws: PostgresError.self) { try await task.value }
@@ -166,7 +166,7 @@ struct PoolTests {
                 #expect(await client.waiterCount == 0)
                 #expect(try await connection.query("SELECT 1").count == 1)
             }
-            #expect(try await client.query("SELECT 1").count == 1)
+            #expect(try await client.read("SELECT 1").count == 1)
         }
     }
 
@@ -175,14 +175,14 @@ struct PoolTests {
         try await withClient(connectionsMax: 1) { client, _ async throws in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                return try await client.query("SELECT 1")
+                return try await client.read("SELECT 1")
             }
             let error = await #expect(throws: PostgresError.self) { try await task.value }
             guard case .cancelled = error else {
                 Issue.record("\(String(reflecting: error))")
                 return
             }
-            #expect(try await client.query("SELECT 1").count == 1)
+            #expect(try await client.read("SELECT 1").count == 1)
         }
     }
 
@@ -192,7 +192,7 @@ struct PoolTests {
             var cancelled = 0
             for _ in 0..<10 {
                 let tasks = (0..<30).map { _ in
-                    Task { try await client.query("SELECT count(*) FROM generate_series(1, 2000)") }
+                    Task { try await client.read("SELECT count(*) FROM generate_series(1, 2000)") }
                 }
                 for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
                 for (number, task) in tasks.enumerated() {
@@ -223,13 +223,13 @@ struct PoolTests {
     func close() async throws {
         try await withClient(connectionsMax: 1) { client, url in
             let waiter = try await client.withConnection { connection in
-                let waiter = Task { try await client.query("SELECT 1") }
+                let waiter = Task { try await client.read("SELECT 1") }
                 try await poll("it waits") { await client.waiterCount == 1 }
                 await client.close()
                 #expect(try await connection.query("SELECT 1").count == 1)
                 return waiter
             }
-            for task in [waiter, Task { try await client.query("SELECT 1") }] {
+            for task in [waiter, Task { try await client.read("SELECT 1") }] {
                 let error = await #expect(throws: PostgresError.self) { try await task.value }
                 guard case .clientClosed = error else {
                     Issue.record("\(String(reflecting: error))")

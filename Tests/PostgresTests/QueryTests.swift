@@ -40,13 +40,13 @@ struct QueryTests {
     @Test("nil and a value go through one and the same text, whichever comes first", arguments: [false, true])
     func alternating(nilFirst: Bool) async throws {
         try await withClient(connectionsMax: 1) { client, _ in
-            try await client.execute("CREATE TABLE things (small integer, words varchar(20), day timestamp)")
+            try await client.write("CREATE TABLE things (small integer, words varchar(20), day timestamp)")
             let numbers: [Int?] = nilFirst ? [nil, 5, nil] : [5, nil, 5]
             for number in numbers {
                 let words = number.map { "\($0)" }
-                try await client.execute("INSERT INTO things (small, words) VALUES (\(number), \(words))")
+                try await client.write("INSERT INTO things (small, words) VALUES (\(number), \(words))")
             }
-            let rows = try await client.query("SELECT small, words FROM things")
+            let rows = try await client.read("SELECT small, words FROM things")
             #expect(try rows.map { try $0.decodeIfPresent("small", as: Int.self) } == numbers)
             #expect(
                 try rows.map { try $0.decodeIfPresent("words", as: String.self) } == numbers.map { $0.map { "\($0)" } }

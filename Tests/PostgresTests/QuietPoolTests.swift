@@ -11,7 +11,7 @@ struct QuietPoolTests {
     func cancellation() async throws {
         try await withClient(connectionsMax: 1, adjust: { $0.statementTimeout = nil }) { client, url in
             try await Sessions.watching(url) { sessions async throws in
-                let task = Task { try await client.query("SELECT pg_sleep(600)") }
+                let task = Task { try await client.read("SELECT pg_sleep(600)") }
                 try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
                 task.cancel()
                 _ = await task.result
@@ -42,7 +42,7 @@ struct QuietPoolTests {
                     try await script.value
                     #expect(try await behind.value == 1)
                 }
-                #expect(try await client.query("SELECT id FROM things").count == 1)
+                #expect(try await client.read("SELECT id FROM things").count == 1)
             }
         }
     }
@@ -50,19 +50,19 @@ struct QuietPoolTests {
     @Test("A table that changes while statements share a connection is read as it is now")
     func changedTable() async throws {
         try await withClient(connectionsMax: 1, adjust: { $0.pool.slowness = .seconds(600) }) { client, url in
-            try await client.execute("CREATE TABLE things (id int)")
-            try await client.execute("INSERT INTO things VALUES (7)")
-            for _ in 0..<2 { _ = try await client.query("SELECT * FROM things") }
+            try await client.write("CREATE TABLE things (id int)")
+            try await client.write("INSERT INTO things VALUES (7)")
+            for _ in 0..<2 { _ = try await client.read("SELECT * FROM things") }
             try await HeldLock.holding(url) { lock async throws in
                 // One before and one behind, each on its way in a batch of its own.
-                let before = Task { try await client.query(HeldLock.wait).count }
+                let before = Task { try await client.read(HeldLock.wait).count }
                 try await poll("one is under way") { await client.underWayCount == 1 }
-                let rows = Task { try await client.query("SELECT * FROM things")[0].decode("extra", as: Int.self) }
+                let rows = Task { try await client.read("SELECT * FROM things")[0].decode("extra", as: Int.self) }
                 try await poll("two are under way") { await client.underWayCount == 2 }
-                let behind = Task { try await client.query("SELECT 1").count }
+                let behind = Task { try await client.read("SELECT 1").count }
                 try await poll("three are under way") { await client.underWayCount == 3 }
                 try await withClient(url: url) { other in
-                    _ = try await other.execute("ALTER TABLE things ADD COLUMN extra int NOT NULL DEFAULT 8")
+                    _ = try await other.write("ALTER TABLE things ADD COLUMN extra int NOT NULL DEFAULT 8")
                 }
                 try await lock.release()
                 #expect(try await rows.value == 8)
@@ -75,10 +75,10 @@ struct QuietPoolTests {
     @Test("A transaction that someone begins on a shared connection is not handed on")
     func sharedTransaction() async throws {
         try await withClient(connectionsMax: 1) { client, _ async throws in
-            _ = try await client.query("BEGIN")
+            _ = try await client.read("BEGIN")
             let times = try await [
-                client.query("SELECT now()::text AS time")[0].decode("time", as: String.self),
-                client.query("SELECT now()::text AS time")[0].decode("time", as: String.self),
+                client.read("SELECT now()::text AS time")[0].decode("time", as: String.self),
+                client.read("SELECT now()::text AS time")[0].decode("time", as: String.self),
             ]
             #expect(Set(times).count == 2)
         }
@@ -87,7 +87,7 @@ struct QuietPoolTests {
     @Test("A transaction whose statement was cancelled is no success, whatever its body made of that")
     func cancelledInTransaction() async throws {
         try await withClient(connectionsMax: 1) { client, url async throws in
-            try await client.execute("CREATE TABLE things (id int)")
+            try await client.write("CREATE TABLE things (id int)")
             try await Sessions.watching(url) { sessions async throws in
                 let error = await #expect(throws: PostgresError.self) {
                     try await client.withTransaction { connection in
@@ -102,7 +102,7 @@ struct QuietPoolTests {
                 }
                 #expect(error?.sqlState == .inFailedTransaction)
             }
-            #expect(try await client.query("SELECT * FROM things").isEmpty)
+            #expect(try await client.read("SELECT * FROM things").isEmpty)
         }
     }
 
@@ -112,7 +112,7 @@ struct QuietPoolTests {
             for _ in 0..<3 {
                 let client = PostgresClient(configuration: try .patient(url: server.url, connectionsMax: 1))
                 let held = server.heldCount
-                let task = Task { try await client.query("SELECT 1") }
+                let task = Task { try await client.read("SELECT 1") }
                 try await poll("it connects") { server.heldCount == held + 1 }
                 task.cancel()
                 _ = await task.result

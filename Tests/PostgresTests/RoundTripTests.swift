@@ -57,7 +57,7 @@ struct RoundTripTests {
         #expect(try await serverText(of: date) == text)
         #expect(abs(try await roundTrip(date).timeIntervalSince(date)) < 0.000001)
         try await withSharedClient { client in
-            let rows = try await client.query(
+            let rows = try await client.read(
                 "SELECT \(text)::text::timestamp AS plain, (\(text) || '+00')::timestamptz AS zoned"
             )
             #expect(abs(try rows[0].decode("plain", as: Date.self).timeIntervalSince(date)) < 0.000001)
@@ -69,9 +69,9 @@ struct RoundTripTests {
     func dateWithZone() async throws {
         let date = Date(timeIntervalSince1970: 1_795_248_363.5)
         try await withClient { client, _ in
-            try await client.execute("CREATE TABLE things (zoned timestamptz, plain timestamp)")
-            try await client.execute("INSERT INTO things VALUES (\(date), \(date))")
-            let rows = try await client.query(
+            try await client.write("CREATE TABLE things (zoned timestamptz, plain timestamp)")
+            try await client.write("INSERT INTO things VALUES (\(date), \(date))")
+            let rows = try await client.read(
                 """
                 SELECT zoned, plain, (zoned AT TIME ZONE 'Asia/Tokyo')::text AS tokyo FROM things
                 WHERE zoned = \(date) AND plain = \(date) AND zoned = '2026-11-21 09:06:03.5+01'::timestamptz
@@ -99,7 +99,7 @@ struct RoundTripTests {
     @Test("Infinity is the far future, minus infinity the far past")
     func infinity() async throws {
         try await withSharedClient { client in
-            let rows = try await client.query("SELECT 'infinity'::timestamp AS late, '-infinity'::timestamptz AS early")
+            let rows = try await client.read("SELECT 'infinity'::timestamp AS late, '-infinity'::timestamptz AS early")
             #expect(try rows[0].decode("late", as: Date.self) == .distantFuture)
             #expect(try rows[0].decode("early", as: Date.self) == .distantPast)
         }
@@ -108,7 +108,7 @@ struct RoundTripTests {
     @Test("The narrower column types are read too")
     func otherColumnTypes() async throws {
         try await withSharedClient { client in
-            let rows = try await client.query(
+            let rows = try await client.read(
                 """
                 SELECT (-2)::smallint AS small, 32767::smallint AS small_max, (-2147483648)::integer AS medium,
                     'a'::varchar(3) AS short, 'b'::char(3) AS padded, 'c'::name AS name
@@ -126,7 +126,7 @@ struct RoundTripTests {
     @Test("NULL of any type reads as nil")
     func null() async throws {
         try await withSharedClient { client in
-            let rows = try await client.query(
+            let rows = try await client.read(
                 """
                 SELECT NULL::int AS a, NULL::text AS b, NULL::bool AS c, NULL::bytea AS d, NULL::timestamp AS e,
                     NULL::uuid AS f, NULL::json AS g, NULL::text[] AS h, NULL::int[] AS i
@@ -147,15 +147,15 @@ struct RoundTripTests {
     @Test("No value is NULL, in a column of any type")
     func noValue() async throws {
         try await withClient { client, _ in
-            try await client.execute(
+            try await client.write(
                 "CREATE TABLE things (a uuid, b json, c jsonb, d text[], e bigint[], f timestamptz)"
             )
             let (uuid, json) = (UUID?.none, PostgresJSON?.none)
             let (strings, integers) = ([String]?.none, [Int?]?.none)
-            try await client.execute(
+            try await client.write(
                 "INSERT INTO things VALUES (\(uuid), \(json), \(json), \(strings), \(integers), \(Date?.none))"
             )
-            let row = try await client.query("SELECT num_nulls(a, b, c, d, e, f) AS nulls FROM things")[0]
+            let row = try await client.read("SELECT num_nulls(a, b, c, d, e, f) AS nulls FROM things")[0]
             #expect(try row.decode("nulls", as: Int.self) == 6)
         }
     }
@@ -163,7 +163,7 @@ struct RoundTripTests {
     @Test("Thousands of rows keep their order and their cells")
     func manyRows() async throws {
         try await withSharedClient { client in
-            let rows = try await client.query(
+            let rows = try await client.read(
                 """
                 SELECT n AS number, CASE WHEN n % 3 = 0 THEN NULL ELSE repeat('x', (n % 7)::int) END AS words
                 FROM generate_series(1::bigint, \(5_000)) AS n ORDER BY n

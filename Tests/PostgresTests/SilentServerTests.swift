@@ -25,13 +25,13 @@ struct SilentServerTests {
     }
 
     private func processID(_ client: PostgresClient) async throws -> Int {
-        try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
+        try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid")
     }
 
     @Test("Callers are told half a second after their time, and another connection takes the silent one's place")
     func silence() async throws {
         try await withFrozenServer { clocked, frozen in
-            let task = Task { try await clocked.client.query("SELECT 1") }
+            let task = Task { try await clocked.client.read("SELECT 1") }
             try await clocked.waitUntilUnderWay(1)
             await clocked.advance(by: .milliseconds(2_999))
             #expect(await clocked.client.headIsAbandoned == false)
@@ -76,7 +76,7 @@ struct SilentServerTests {
     @Test("A cancelled task is let go at once, however silent the server is")
     func cancelled() async throws {
         try await withFrozenServer { clocked, frozen in
-            let task = Task { try await clocked.client.query("SELECT 1") }
+            let task = Task { try await clocked.client.read("SELECT 1") }
             try await clocked.waitUntilUnderWay(1)
             task.cancel()
             let error = await #expect(throws: PostgresError.self) { try await task.value }

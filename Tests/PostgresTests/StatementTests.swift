@@ -7,10 +7,10 @@ struct StatementTests {
     @Test("A refused statement gives its SQLSTATE and constraint, and the connection goes on", arguments: [1, 2])
     func refusal(connectionsMax: Int) async throws {
         try await withClient(connectionsMax: connectionsMax) { client, _ in
-            try await client.execute("CREATE TABLE things (id int CONSTRAINT things_key UNIQUE)")
-            #expect(try await client.execute("INSERT INTO things VALUES (1), (2)") == 2)
+            try await client.write("CREATE TABLE things (id int CONSTRAINT things_key UNIQUE)")
+            #expect(try await client.write("INSERT INTO things VALUES (1), (2)") == 2)
             let error = await #expect(throws: PostgresError.self) {
-                try await client.execute("INSERT INTO things VALUES (\(2))")
+                try await client.write("INSERT INTO things VALUES (\(2))")
             }
             guard case .server(let refusal) = error else {
                 Issue.record("\(String(reflecting: error))")
@@ -19,17 +19,17 @@ struct StatementTests {
             #expect(refusal.sqlState == .uniqueViolation)
             #expect(refusal.constraint == "things_key")
             #expect(error?.isUnavailable == false)
-            #expect(try await client.query("SELECT id FROM things").count == 2)
+            #expect(try await client.read("SELECT id FROM things").count == 2)
         }
     }
 
     @Test("Text that holds NUL is refused with 22021, and the connection goes on", arguments: ["\0", "a\0b", "end\0"])
     func nul(_ text: String) async throws {
         try await withClient(connectionsMax: 1) { client, _ in
-            let before = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
-            let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT \(text) AS text") }
+            let before = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
+            let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT \(text) AS text") }
             #expect(error?.sqlState?.code == "22021")
-            let after = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
+            let after = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
             #expect(after == before)
         }
     }
@@ -38,9 +38,9 @@ struct StatementTests {
     func prepared() async throws {
         try await withClient(connectionsMax: 1) { client, _ in
             for number in 0..<20 {
-                _ = try await client.query("SELECT \(number) AS twenty_times")
+                _ = try await client.read("SELECT \(number) AS twenty_times")
             }
-            let rows = try await client.query(
+            let rows = try await client.read(
                 "SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%twenty_times%' AND statement NOT LIKE '%pg_%'"
             )
             #expect(try rows.map { try $0.decode("statement", as: String.self) } == ["SELECT $1 AS twenty_times"])
@@ -53,10 +53,10 @@ struct StatementTests {
             for round in 0..<2 {
                 for number in 0..<300 {
                     let query = PostgresQuery(stringLiteral: "SELECT \(number) AS number")
-                    #expect(try await client.query(query)[0].decode("number", as: Int.self) == number, "round \(round)")
+                    #expect(try await client.read(query)[0].decode("number", as: Int.self) == number, "round \(round)")
                 }
             }
-            let count = try await client.query("SELECT count(*) AS count FROM pg_prepared_statements")[0]
+            let count = try await client.read("SELECT count(*) AS count FROM pg_prepared_statements")[0]
             #expect((200...256).contains(try count.decode("count", as: Int.self)))
         }
     }
@@ -64,11 +64,11 @@ struct StatementTests {
     @Test("After a table changed under a prepared statement, the next call works")
     func cachedPlan() async throws {
         try await withClient(connectionsMax: 1) { client, _ in
-            try await client.execute("CREATE TABLE things (id int)")
-            try await client.execute("INSERT INTO things VALUES (7)")
-            #expect(try await client.query("SELECT * FROM things").count == 1)
-            try await client.execute("ALTER TABLE things ADD COLUMN words text DEFAULT 'new'")
-            let row = try await client.query("SELECT * FROM things")[0]
+            try await client.write("CREATE TABLE things (id int)")
+            try await client.write("INSERT INTO things VALUES (7)")
+            #expect(try await client.read("SELECT * FROM things").count == 1)
+            try await client.write("ALTER TABLE things ADD COLUMN words text DEFAULT 'new'")
+            let row = try await client.read("SELECT * FROM things")[0]
             #expect(try row.decode("words", as: String.self) == "new")
         }
     }
@@ -84,7 +84,7 @@ struct StatementTests {
                 #expect(error?.sqlState == .undefinedColumn)
                 try await connection.execute(script: "")
             }
-            let rows = try await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+            let rows = try await client.read("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
             #expect(try rows.map { try $0.decode("tablename", as: String.self) } == ["a", "b"])
         }
     }
@@ -97,7 +97,7 @@ struct StatementTests {
     )
     func copy(statement: String, isScript: Bool) async throws {
         try await withClient(connectionsMax: 1) { client, _ in
-            try await client.execute("CREATE TABLE things (id int)")
+            try await client.write("CREATE TABLE things (id int)")
             let error = await #expect(throws: PostgresError.self) {
                 try await client.withConnection { connection in
                     if isScript {
@@ -111,7 +111,7 @@ struct StatementTests {
                 Issue.record("\(String(reflecting: error))")
                 return
             }
-            #expect(try await client.query("SELECT * FROM things").isEmpty)
+            #expect(try await client.read("SELECT * FROM things").isEmpty)
         }
     }
 
@@ -125,7 +125,7 @@ struct StatementTests {
                 )
             }
             try await withClient(url: url) { fresh in
-                let row = try await fresh.query("SELECT current_setting('timezone') AS zone")[0]
+                let row = try await fresh.read("SELECT current_setting('timezone') AS zone")[0]
                 #expect(try row.decode("zone", as: String.self) == "UTC")
             }
         }

@@ -11,7 +11,7 @@ struct TLSTests {
     }
 
     private func isEncrypted(_ client: PostgresClient) async throws -> Bool {
-        try await client.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[0].decode("ssl")
+        try await client.read("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[0].decode("ssl")
     }
 
     @Test("verify-full takes the server that its certificate names, and nobody else; require takes any certificate")
@@ -27,7 +27,7 @@ struct TLSTests {
         ] {
             let parameters = "sslmode=verify-full&sslrootcert=\(certificate)"
             try await withClient(url: url(server, host: host, parameters)) { client in
-                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT 1") }
                 guard case .cannotConnect = error else {
                     Issue.record("\(host): \(String(reflecting: error))")
                     return
@@ -63,7 +63,7 @@ struct TLSTests {
                     group.addTask {
                         var generator = SplitMix64(seed: UInt64(caller))
                         for size in [0, 1, 5000, 8191, 16_384, 70_000, 300_000].shuffled(using: &generator) {
-                            let row = try await client.query(
+                            let row = try await client.read(
                                 "SELECT \(caller) AS caller, repeat('x', \(size)::int) AS text"
                             )[0]
                             #expect(try row.decode("caller", as: Int.self) == caller)

@@ -53,7 +53,7 @@ struct Sessions: Sendable {
 
     /// How many there are beside the one that looks.
     func count() async throws -> Int {
-        let rows = try await client.query(
+        let rows = try await client.read(
             """
             SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
@@ -64,7 +64,7 @@ struct Sessions: Sendable {
 
     /// The processes that serve them, but for the one that looks.
     func processIDs() async throws -> [Int] {
-        let rows = try await client.query(
+        let rows = try await client.read(
             """
             SELECT pid FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
@@ -76,7 +76,7 @@ struct Sessions: Sendable {
 
     /// How many wait for a lock.
     func countWaiting() async throws -> Int {
-        let rows = try await client.query(
+        let rows = try await client.read(
             """
             SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'
@@ -87,7 +87,7 @@ struct Sessions: Sendable {
 
     /// How many are at a statement which begins so; the look-up's own excepted.
     func count(running prefix: String) async throws -> Int {
-        let rows = try await client.query(
+        let rows = try await client.read(
             """
             SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'
@@ -99,7 +99,7 @@ struct Sessions: Sendable {
 
     /// How many have a transaction open and are at nothing.
     func countInTransaction() async throws -> Int {
-        let rows = try await client.query(
+        let rows = try await client.read(
             """
             SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'
@@ -112,7 +112,7 @@ struct Sessions: Sendable {
     ///
     /// - Returns: How many were ended.
     func terminate(running prefix: String) async throws -> Int {
-        let rows = try await client.query(
+        let rows = try await client.read(
             """
             SELECT pg_terminate_backend(pid, 10000) AS ended FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND starts_with(query, \(prefix))

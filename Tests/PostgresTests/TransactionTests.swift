@@ -11,13 +11,13 @@ struct TransactionTests {
         _ body: (PostgresClient, String) async throws -> Void
     ) async throws {
         try await withClient(connectionsMax: 1) { client, url in
-            try await client.execute("CREATE TABLE things (id int UNIQUE)")
+            try await client.write("CREATE TABLE things (id int UNIQUE)")
             try await body(client, url)
         }
     }
 
     private func count(_ client: PostgresClient) async throws -> Int {
-        try await client.query("SELECT count(*) AS count FROM things")[0].decode("count")
+        try await client.read("SELECT count(*) AS count FROM things")[0].decode("count")
     }
 
     @Test("What the body does is committed, and its result returned")
@@ -36,7 +36,7 @@ struct TransactionTests {
     func thrownError() async throws {
         try await withTable { client, _ async throws in
             func processID() async throws -> Int {
-                try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
+                try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid")
             }
             let before = try await processID()
             await #expect(throws: Interruption.self) {
@@ -82,7 +82,7 @@ struct TransactionTests {
     @Test("A constraint that is checked at COMMIT rolls everything back")
     func failedCommit() async throws {
         try await withTable { client, _ async throws in
-            try await client.execute(
+            try await client.write(
                 "CREATE TABLE parts (thing int REFERENCES things (id) DEFERRABLE INITIALLY DEFERRED)"
             )
             let error = await #expect(throws: PostgresTransactionError.self) {
@@ -93,7 +93,7 @@ struct TransactionTests {
                 return
             }
             #expect(cause.sqlState == .foreignKeyViolation)
-            #expect(try await client.query("SELECT * FROM parts").isEmpty)
+            #expect(try await client.read("SELECT * FROM parts").isEmpty)
         }
     }
 

@@ -23,9 +23,9 @@ struct UUIDTests {
     func column() async throws {
         let (first, second) = (UUID(), UUID())
         try await withClient { client, _ in
-            try await client.execute("CREATE TABLE things (id uuid PRIMARY KEY)")
-            try await client.execute("INSERT INTO things VALUES (\(first)), (\(second))")
-            let rows = try await client.query("SELECT id FROM things WHERE id = \(second)")
+            try await client.write("CREATE TABLE things (id uuid PRIMARY KEY)")
+            try await client.write("INSERT INTO things VALUES (\(first)), (\(second))")
+            let rows = try await client.read("SELECT id FROM things WHERE id = \(second)")
             #expect(try rows.map { try $0.decode("id", as: UUID.self) } == [second])
         }
     }

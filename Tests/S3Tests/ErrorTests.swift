@@ -5,6 +5,7 @@ import S3TestSupport
 import TestSupport
 import Testing
 
+@testable import Encodings
 @testable import S3
 
 /// What is taken from the store's failures, and what stays out of every description.
@@ -117,7 +118,7 @@ struct ErrorTests {
         ] as [(String, Double?)]
     )
     func dates(text: String, seconds: Double?) {
-        #expect(HTTPDate.parse(text)?.timeIntervalSince1970 == seconds)
+        #expect(HTTPDate.date(of: text)?.timeIntervalSince1970 == seconds)
     }
 
     private static func error(_ status: UInt, document: String) -> S3Error {

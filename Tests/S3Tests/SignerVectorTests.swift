@@ -3,6 +3,7 @@ import NIOHTTP1
 import S3TestSupport
 import Testing
 
+@testable import Encodings
 @testable import S3
 
 /// The examples that AWS publishes with their intermediate strings.

@@ -107,7 +107,7 @@ struct MigrateCommandTests {
             #expect(try String(contentsOf: file, encoding: .utf8) == "-- migrate:up\n\n-- migrate:down\n\n")
             #expect(try await folder.migrate([]).output == "Applied \(match.2)\n")
             let versions = try await TestCluster.withClient(folder.databaseURL) { client in
-                try await client.query("SELECT version FROM schema_migrations").count
+                try await client.read("SELECT version FROM schema_migrations").count
             }
             #expect(versions == Self.versions.count + 1)
         }

@@ -6,7 +6,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
+@testable import SelfieConfiguration
 
 /// While a new version is deployed, processes of the old one start and run on a database that is ahead of them.
 @Suite("A database that a newer version has migrated", .timeLimit(.minutes(2)))
@@ -127,7 +128,7 @@ struct NewerDatabaseTests {
 
     /// How many looks wait for a lock, and how many there are in all.
     private static func looks(_ client: PostgresClient) async throws -> (waiting: Int, all: Int) {
-        let rows = try await client.query(
+        let rows = try await client.read(
             """
             SELECT count(*) FILTER (WHERE wait_event_type = 'Lock') AS waiting, count(*) AS all_of_them
             FROM pg_stat_activity WHERE application_name = 'look' AND datname = current_database()

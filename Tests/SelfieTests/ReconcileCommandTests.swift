@@ -1,6 +1,6 @@
 import Foundation
-import PhotoService
 import Postgres
+import SelfieOperations
 import ServiceTestSupport
 import TestSupport
 import Testing

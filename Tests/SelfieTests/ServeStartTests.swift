@@ -38,7 +38,7 @@ struct ServeStartTests {
             #expect(outcome.errors.contains("The database lacks \(try TestCluster.migrations().count) migrations."))
             #expect(outcome.errors.contains("selfie migrate"))
             let tables = try await TestCluster.withClient(databaseURL) { client in
-                try await client.query("SELECT tablename FROM pg_tables WHERE tablename IN ('users', 'photos')").count
+                try await client.read("SELECT tablename FROM pg_tables WHERE tablename IN ('users', 'photos')").count
             }
             #expect(tables == 0)
         }
@@ -91,7 +91,7 @@ struct ServeStartTests {
                     let template = isMigrated ? "selfie_template" : "template1"
                     let creation = PostgresQuery(stringLiteral: "CREATE DATABASE \(name) TEMPLATE \(template)")
                     // Of a template that another test copies right now, no copy can be made.
-                    try await poll("the database is made") { (try? await postgres.execute(creation)) != nil }
+                    try await poll("the database is made") { (try? await postgres.write(creation)) != nil }
                     if isMigrated {
                         try await poll("it serves") { try await served.service.list(token: "any").status == 401 }
                         served.process.signal(SIGTERM)
@@ -100,7 +100,7 @@ struct ServeStartTests {
                         #expect(try await served.process.waitForExit() != 0)
                         #expect(served.process.output.contains("selfie migrate"))
                     }
-                    try await postgres.execute(PostgresQuery(stringLiteral: "DROP DATABASE \(name) WITH (FORCE)"))
+                    try await postgres.write(PostgresQuery(stringLiteral: "DROP DATABASE \(name) WITH (FORCE)"))
                 }
             }
         }

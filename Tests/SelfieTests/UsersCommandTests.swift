@@ -27,10 +27,10 @@ struct UsersCommandTests {
             _ = try await service.upload(token: token)
             _ = try await service.signUp(email: "bob_1@example.com", fullName: "Bob \u{1B}[31m\u{202E}100%")
             // Neither what is still on its way nor what has ended is counted.
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 "INSERT INTO photos (name, title, random_id, user_id, state) SELECT '', '', 'p', id, 'pending' FROM users LIMIT 1"
             )
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 """
                 INSERT INTO sessions (user_id, token_digest, expires_at)
                 SELECT id, sha256(convert_to(email, 'UTF8')), now() AT TIME ZONE 'UTC' - interval '1 second' FROM users

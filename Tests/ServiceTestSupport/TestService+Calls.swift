@@ -128,7 +128,7 @@ extension TestService {
 
     /// The number that a query's one row has in its column `count`.
     package func count(_ query: PostgresQuery) async throws -> Int {
-        try await postgres.query(query).first?.decode("count") ?? 0
+        try await postgres.read(query).first?.decode("count") ?? 0
     }
 
     private static let client: HTTPClient = {

@@ -19,7 +19,7 @@ extension TestService {
     @discardableResult
     package func addSession(name: String = "ada") async throws -> String {
         let token = "\(name)-token"
-        try await postgres.execute(
+        try await postgres.write(
             """
             WITH added AS (
                 INSERT INTO users (first_name, last_name, email, password_hash)
@@ -44,7 +44,7 @@ extension TestService {
         let token = try await addSession(name: name)
         let randomID = String((name + String(repeating: "x", count: 43)).prefix(43))
         try await objects.write(image, key: randomID)
-        try await postgres.execute(
+        try await postgres.write(
             """
             INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
             SELECT id, 'photo', 'A title', \(randomID), 'image/png', \(image.count), 'ready' FROM users

@@ -1,6 +1,7 @@
 import AESCrypt
 import DatabaseTestSupport
 import Foundation
+import HTTPConnection
 import Logging
 import NIOCore
 package import Postgres
@@ -8,7 +9,8 @@ import ServiceLifecycle
 import Synchronization
 package import TestSupport
 
-@testable package import PhotoService
+@testable package import SelfieApp
+@testable import SelfieConfiguration
 
 /// A running service for a test: in this process, on a port of its own, with a database and a store of its own.
 package struct TestService: Sendable {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Which bucket, and how it is addressed.
 ///
 /// Addressing follows AWS's "Virtual hosting of general purpose buckets": the bucket is part of the host's name,

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Encodings
 package import Foundation
 import NIOHTTP1
 
@@ -69,7 +70,7 @@ package struct S3Failure: Error {
         message = document.message
         requestID = document.requestID ?? headers.first(name: "x-amz-request-id").map(ErrorDocument.printable)
         bucketRegion = headers.first(name: "x-amz-bucket-region") ?? document.region
-        date = headers.first(name: "date").flatMap(HTTPDate.parse)
+        date = headers.first(name: "date").flatMap(HTTPDate.date(of:))
         cause = nil
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 package import NIOCore
 
 /// The two digests that stores know objects by, taken in one go while the bytes pass.

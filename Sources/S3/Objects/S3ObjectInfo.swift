@@ -1,3 +1,4 @@
+import Encodings
 package import Foundation
 import NIOHTTP1
 
@@ -24,7 +25,7 @@ package struct S3ObjectInfo: Sendable, Hashable {
         contentType = headers.first(name: "content-type")
         etag = headers.first(name: "etag")
         tag = EntityTag(headers)
-        lastModified = headers.first(name: "last-modified").flatMap(HTTPDate.parse)
+        lastModified = headers.first(name: "last-modified").flatMap(HTTPDate.date(of:))
         contentRange = headers.first(name: "content-range")
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import NIOHTTP1
 
 /// Step 1 of Signature Version 4: one spelling of a request for both sides to hash.
@@ -27,7 +28,7 @@ package struct CanonicalRequest: Sendable, Hashable {
     /// Sorting comes after encoding: `a-b` and `a b` change places otherwise (`%20` sorts before `-`).
     private static func canonicalQuery(_ items: [QueryItem]) -> String {
         items
-            .map { (name: PercentEncoding.query($0.name), value: PercentEncoding.query($0.value)) }
+            .map { (name: PercentEncoding.string(of: $0.name), value: PercentEncoding.string(of: $0.value)) }
             .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
             .map { "\($0.name)=\($0.value)" }
             .joined(separator: "&")

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// Step 3 of Signature Version 4: the key of one day, region and service, derived from the secret.
 ///

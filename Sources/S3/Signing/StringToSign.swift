@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// Step 2 of Signature Version 4: the date, the scope and the canonical request's hash.
 ///
@@ -19,14 +20,5 @@ package struct StringToSign: Sendable, Hashable {
 
     static func scope(at time: SigningTime, region: String) -> String {
         "\(time.day)/\(region)/s3/aws4_request"
-    }
-}
-
-extension Sequence<UInt8> {
-    /// The bytes as lower-case hexadecimal digits, two each.
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        let characters = flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }
-        return String(decoding: characters, as: UTF8.self)
     }
 }

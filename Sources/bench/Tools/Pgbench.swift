@@ -1,7 +1,7 @@
 import EmbeddedPostgres
 import Foundation
-import PhotoService
 import Postgres
+import SelfieCore
 
 /// The database's own load generator, running the statement that the service lists with.
 struct Pgbench: Sendable {

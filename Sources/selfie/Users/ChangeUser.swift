@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PhotoService
+import SelfieOperations
 
 struct DisableUser: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PhotoService
+import SelfieOperations
 
 struct ListUsers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import PhotoService
+import SelfieConfiguration
+import SelfieOperations
 
 struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

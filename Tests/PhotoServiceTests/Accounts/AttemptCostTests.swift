@@ -1,11 +1,13 @@
 import Foundation
 import InMemoryTracing
 import Postgres
+import SelfieConfiguration
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
+@testable import SelfieCore
 
 /// What an attempt costs must not tell whether an account exists, nor how it is kept.
 @Suite("No oracle", .timeLimit(.minutes(2)))
@@ -156,7 +158,7 @@ struct AttemptCostTests {
                 let token = try TestService.token(of: try await service.signIn(email: email))
                 // Signing in has renewed the hash.
                 let old = try BCrypt.hash(Array("my password".utf8), cost: cost)
-                try await service.postgres.execute("UPDATE users SET password_hash = \(old) WHERE email = \(email)")
+                try await service.postgres.write("UPDATE users SET password_hash = \(old) WHERE email = \(email)")
                 let new = try TestService.encrypt("new password")
                 for (method, path) in [("POST", "/api/reset_password"), ("DELETE", "/api/account")] {
                     let statements = ["find(token:)", "count(_:limit:)", "find(id:)", "add(_:userID:from:)"]

@@ -5,8 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 @Suite("The audit", .timeLimit(.minutes(2)))
 struct AuditTests {
     @Test("Each thing that happens to an account is noted once, with who, from where and in which request")
@@ -60,7 +58,7 @@ struct AuditTests {
             for _ in 0..<2 { _ = try await call("DELETE", "sessions/\(other)", tokenHeader(token), []) }
             _ = try await call("POST", "clear_token", tokenHeader(token), [("all", "true")])
 
-            let rows = try await service.postgres.query(
+            let rows = try await service.postgres.read(
                 "SELECT event, user_id, address, request_id FROM audit_events ORDER BY id"
             )
             let id = try await service.count("SELECT id::bigint AS count FROM users")
@@ -96,13 +94,13 @@ struct AuditTests {
             ]
             for statement in refused {
                 do {
-                    try await service.postgres.execute(statement)
+                    try await service.postgres.write(statement)
                     Issue.record("\(statement.sql) was not refused")
                 } catch let error as PostgresError {
                     #expect("\(String(reflecting: error))".contains("append-only"))
                 }
             }
-            try await service.postgres.execute("UPDATE audit_events SET address = NULL, request_id = NULL")
+            try await service.postgres.write("UPDATE audit_events SET address = NULL, request_id = NULL")
             let count = try await service.count(
                 "SELECT count(*) FROM audit_events WHERE event = 'sign_up' AND address IS NULL"
             )

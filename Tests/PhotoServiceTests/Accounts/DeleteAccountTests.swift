@@ -5,7 +5,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
 
 @Suite("Leaving", .timeLimit(.minutes(3)))
 struct DeleteAccountTests {
@@ -62,7 +62,7 @@ struct DeleteAccountTests {
                 #expect(!service.log.text.contains(trace), "\(trace)")
             }
             #expect(try await service.count("SELECT count(*) FROM known_addresses") == 1)
-            let events = try await service.postgres.query(
+            let events = try await service.postgres.read(
                 "SELECT event, coalesce(address, request_id) AS trace FROM audit_events WHERE user_id = \(before) ORDER BY id"
             )
             let names: [String] = try events.map { try $0.decode("event") }
@@ -145,11 +145,11 @@ struct DeleteAccountTests {
             )
             #expect(left == 0)
             for table in ["users", "photos", "sessions", "known_addresses"] {
-                let rows = try await service.postgres.query(PostgresQuery(stringLiteral: "SELECT FROM \(table)"))
+                let rows = try await service.postgres.read(PostgresQuery(stringLiteral: "SELECT FROM \(table)"))
                 #expect(rows.isEmpty, "\(table)")
             }
             // An upload that was on its way has its object deleted once no put can bring it back.
-            try await service.postgres.execute("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")
+            try await service.postgres.write("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")
             try await service.sweep()
             #expect(try await service.count("SELECT count(*) FROM object_deletions") == 0)
             #expect(service.objects.keys().isEmpty)
@@ -215,7 +215,7 @@ struct DeleteAccountTests {
             async let deletion = Self.delete(service, token)
             try await poll("the password is being checked") { gate.heldCount == 1 }
             let new = try BCrypt.hash(Array("new password".utf8), cost: 4)
-            try await service.postgres.execute("UPDATE users SET password_hash = \(new)")
+            try await service.postgres.write("UPDATE users SET password_hash = \(new)")
             gate.open()
             let answer = try await deletion
             #expect(answer.status == 401 && answer.message == Refusal.wrongPassword)
@@ -230,7 +230,7 @@ struct DeleteAccountTests {
             let token = try await service.makeToken()
             let other = try await service.makeToken(email: "bob@example.com")
             #expect(try await service.upload(token: other).status == 200)
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 """
                 WITH kept AS (
                     INSERT INTO photos (name, title, random_id, user_id, state)

@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
+@testable import SelfieCore
 
 @Suite("What has had its time", .timeLimit(.minutes(2)))
 struct HousekeeperTests {
@@ -16,7 +17,7 @@ struct HousekeeperTests {
     ) async throws {
         try await TestCluster.withDatabase { databaseURL in
             try await TestCluster.withClient(databaseURL) { postgres in
-                try await postgres.execute(
+                try await postgres.write(
                     """
                     INSERT INTO users (id, first_name, last_name, email, password_hash)
                     VALUES (1, 'Ada', 'Lovelace', 'ada@example.com', 'none')
@@ -25,7 +26,6 @@ struct HousekeeperTests {
                 let housekeeper = Housekeeper(
                     postgres: postgres,
                     tokenLifetimeHours: tokenLifetimeHours,
-                    interval: .seconds(86_400),
                     logger: TestLog().logger(level: .info)
                 )
                 try await body(postgres, housekeeper)
@@ -38,7 +38,7 @@ struct HousekeeperTests {
 
     /// Adds what had its time so many seconds ago.
     private static func add(age: Int, name: String, to postgres: PostgresClient) async throws {
-        try await postgres.execute(
+        try await postgres.write(
             """
             WITH session AS (
                 INSERT INTO sessions (user_id, token_digest, expires_at, device)
@@ -57,7 +57,7 @@ struct HousekeeperTests {
     }
 
     private static func names(_ query: PostgresQuery, _ postgres: PostgresClient) async throws -> [String] {
-        try await postgres.query(query).map { try $0.decode("name") }
+        try await postgres.read(query).map { try $0.decode("name") }
     }
 
     @Test("Windows go at once, sessions a week after their end, sources after 90 days, addresses after 180")
@@ -70,7 +70,7 @@ struct HousekeeperTests {
                 ("179", 180 * Self.day - Self.minute), ("180", 180 * Self.day + Self.minute),
             ]
             for (name, age) in ages { try await Self.add(age: age, name: name, to: postgres) }
-            try await postgres.execute(
+            try await postgres.write(
                 """
                 INSERT INTO audit_events (happened_at, event, request_id)
                 VALUES (now() AT TIME ZONE 'UTC' - interval '91 days', 'sign_in', 'of no address')
@@ -100,7 +100,7 @@ struct HousekeeperTests {
                     #expect(sources == ["future", "0", "6", "7", "89"])
                 }
             }
-            #expect(try await postgres.query("SELECT id FROM audit_events").count == 9)
+            #expect(try await postgres.read("SELECT id FROM audit_events").count == 9)
         }
     }
 
@@ -121,7 +121,7 @@ struct HousekeeperTests {
     @Test("However much there is, all of it goes, batch by batch")
     func batches() async throws {
         try await Self.run { postgres, housekeeper in
-            try await postgres.execute(
+            try await postgres.write(
                 """
                 WITH numbers AS (SELECT i, now() AT TIME ZONE 'UTC' - interval '1 year' AS time
                     FROM generate_series(1, 10001) AS i
@@ -138,7 +138,7 @@ struct HousekeeperTests {
             )
             await housekeeper.tidy()
             for table in ["sessions", "known_addresses", "rate_limits", "audit_events WHERE address IS NOT NULL"] {
-                let rows = try await postgres.query(PostgresQuery(stringLiteral: "SELECT FROM \(table)"))
+                let rows = try await postgres.read(PostgresQuery(stringLiteral: "SELECT FROM \(table)"))
                 #expect(rows.isEmpty, "\(table)")
             }
         }
@@ -149,7 +149,7 @@ struct HousekeeperTests {
         let settings = ["TOKEN_LIFETIME_HOURS": "4800"]
         try await TestService.run(settings: settings, adjust: { $0.tidyInterval = .milliseconds(20) }) { service in
             _ = try await service.signUp(email: "ada@example.com")
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 """
                 INSERT INTO known_addresses (user_id, network, last_used_at)
                 SELECT id, days::text, now() AT TIME ZONE 'UTC' - make_interval(days => days)

@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
+@testable import SelfieCore
 
 @Suite("Sessions that people see and end", .timeLimit(.minutes(2)))
 struct SessionListTests {
@@ -153,7 +154,7 @@ struct SessionListTests {
         try await TestService.run(adjust: { $0.sessionUseInterval = .milliseconds(50) }) { service in
             let token = try await service.makeToken()
             let age = { (seconds: Int) in
-                _ = try await service.postgres.execute(
+                _ = try await service.postgres.write(
                     "UPDATE sessions SET last_used_at = now() AT TIME ZONE 'UTC' - make_interval(secs => \(seconds))"
                 )
             }
@@ -179,11 +180,10 @@ struct SessionListTests {
             let id = try await service.count("SELECT id::bigint AS count FROM sessions")
             let recorder = SessionUseRecorder(
                 sessions: SessionStore(postgres: service.postgres),
-                interval: .seconds(86_400),
                 logger: service.log.logger(level: .info)
             )
             for (age, lifetime, isNoted) in [(59, 60, false), (61, 60, true), (61, -1, false)] {
-                try await service.postgres.execute(
+                try await service.postgres.write(
                     """
                     UPDATE sessions SET last_used_at = now() AT TIME ZONE 'UTC' - make_interval(secs => \(age)),
                         expires_at = now() AT TIME ZONE 'UTC' + make_interval(secs => \(lifetime))
@@ -208,7 +208,7 @@ struct SessionListTests {
     func many() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 """
                 INSERT INTO sessions (user_id, token_digest, expires_at)
                 SELECT (SELECT id FROM users), sha256(i::text::bytea), now() AT TIME ZONE 'UTC' + interval '1 day'

@@ -4,7 +4,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
+@testable import SelfieCore
 
 @Suite("A small storm of sign-ins", .timeLimit(.minutes(2)))
 struct SmallStormTests {
@@ -28,7 +29,7 @@ struct SmallStormTests {
             }
         ) { service in
             let token = try await service.makeToken()
-            try await service.postgres.execute("DELETE FROM rate_limits")
+            try await service.postgres.write("DELETE FROM rate_limits")
             gate.close()
             gate.forget()
             defer { gate.open() }

@@ -1,11 +1,14 @@
 import AsyncHTTPClient
 import Logging
 import Postgres
+import SelfieConfiguration
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
+@testable import SelfieCore
+@testable import SelfieOperations
 
 extension PhotoService {
     /// Lets statements and callers wait for as long as a test holds them up.
@@ -82,7 +85,6 @@ extension TestService {
         let sweeper = PhotoSweeper(
             photos: PhotoStore(postgres: postgres),
             objects: try await configuration.objectStorage.open(httpClient: .shared, now: now, logger: logger),
-            interval: .zero,
             now: now,
             logger: logger
         )
@@ -105,7 +107,7 @@ extension TestService {
     /// Adds an account whose hash is of an old cost.
     func addUser(email: String, password: String = "my password", cost: Int) async throws {
         let hash = try BCrypt.hash(Array(password.utf8), cost: cost).replacing("$2b$", with: "$2a$")
-        try await postgres.execute(
+        try await postgres.write(
             """
             INSERT INTO users (first_name, last_name, email, password_hash)
             VALUES ('Ada', 'Lovelace', \(email), \(hash))

@@ -5,8 +5,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 @Suite("Sessions that end, on every process at once", .timeLimit(.minutes(2)))
 struct TwoProcessTests {
     private static func signIn(_ service: TestService, password: String) async throws -> (status: Int, token: String?) {

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import PhotoService
+@testable import SelfieWeb
 
 @Suite("The Authorization header")
 struct AuthorizationHeaderTests {

@@ -3,7 +3,8 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
+@testable import SelfieWeb
 
 @Suite("The comparison of the API's credential")
 struct BasicComparisonTests {

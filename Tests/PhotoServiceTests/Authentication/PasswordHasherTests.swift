@@ -3,7 +3,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
 
 @Suite("Password hashing on threads of its own", .timeLimit(.minutes(2)))
 struct PasswordHasherTests {

@@ -5,7 +5,9 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import Encodings
+@testable import ObjectStore
+@testable import SelfieCore
 
 @Suite("Names that nobody can guess")
 struct RandomIdentifierTests {
@@ -72,7 +74,7 @@ struct RandomIdentifierTests {
             let calls = text.matches(of: /(?:^|[^.\w])(?:s?rand|srandom|rand_r|[sdlmjne]rand48)\(/)
             #expect(calls.isEmpty, "\(path.lastPathComponent) calls a generator of the C library")
         }
-        let file = sources.appending(path: "PhotoService/Authentication/RandomIdentifier.swift")
+        let file = sources.appending(path: "Encodings/RandomIdentifier.swift")
         #expect(try String(contentsOf: file, encoding: .utf8).contains("= SystemRandomNumberGenerator()"))
     }
 }

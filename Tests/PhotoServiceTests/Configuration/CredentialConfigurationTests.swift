@@ -1,7 +1,7 @@
 import S3
 import Testing
 
-@testable import PhotoService
+@testable import SelfieConfiguration
 
 @Suite("Where the bucket's keys come from")
 struct CredentialConfigurationTests {

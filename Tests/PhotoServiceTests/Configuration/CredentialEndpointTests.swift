@@ -41,7 +41,7 @@ struct CredentialEndpointTests {
             let token = try await service.makeToken()
             #expect(try await service.upload(token: token).status == 503)
             #expect(service.objects.keys().isEmpty)
-            #expect(try await service.postgres.query("SELECT FROM photos WHERE state = 'ready'").isEmpty)
+            #expect(try await service.postgres.read("SELECT FROM photos WHERE state = 'ready'").isEmpty)
         }
     }
 }

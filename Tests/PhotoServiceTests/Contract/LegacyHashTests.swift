@@ -1,15 +1,16 @@
 import Foundation
 import Postgres
+import SelfieApp
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
 
 @Suite("Hashes of the original", .timeLimit(.minutes(2)))
 struct LegacyHashTests {
     private static func hash(_ service: TestService) async throws -> String {
-        let rows = try await service.postgres.query("SELECT password_hash FROM users")
+        let rows = try await service.postgres.read("SELECT password_hash FROM users")
         return try #require(rows.first).decode("password_hash")
     }
 
@@ -124,7 +125,7 @@ struct LegacyHashTests {
             async let signIn = service.signIn(email: "ada@example.com")
             try await poll("the sign-in renews the hash") { gate.heldCount == 1 }
             let new = try BCrypt.hash(Array("my new password".utf8), cost: 5)
-            try await service.postgres.execute("UPDATE users SET password_hash = \(new)")
+            try await service.postgres.write("UPDATE users SET password_hash = \(new)")
             gate.open()
             #expect(try await signIn.status == 401)
             #expect(try await Self.hash(service) == new)

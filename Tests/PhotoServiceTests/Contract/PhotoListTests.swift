@@ -33,7 +33,7 @@ struct PhotoListTests {
             let upload = try await service.upload(TestImage.png(bytes: 64), token: token)
             let randomID = try #require(upload.json["random_id"] as? String)
             let url = try #require(upload.json["image_url"] as? String)
-            try await service.postgres.execute("UPDATE photos SET state = 'pending'")
+            try await service.postgres.write("UPDATE photos SET state = 'pending'")
             #expect(try await service.list(token: token).text == "[]")
             #expect(try await service.send("GET", url).status == 404)
             #expect(try await service.delete(randomID, token: token).message == Refusal.photo)

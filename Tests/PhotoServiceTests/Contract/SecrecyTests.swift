@@ -169,9 +169,9 @@ struct SecrecyTests {
     /// Makes the database refuse rows, whose values its messages then quote.
     private static func fail(_ service: TestService) async throws {
         let token = try await service.newToken(email: "secretive@example.com", password: "new-secret-password")
-        try await service.postgres.execute("ALTER TABLE users ADD CHECK (email = 'secretive@example.com')")
-        try await service.postgres.execute("ALTER TABLE sessions ADD CHECK (false) NOT VALID")
-        try await service.postgres.execute("ALTER TABLE photos ADD CHECK (false) NOT VALID")
+        try await service.postgres.write("ALTER TABLE users ADD CHECK (email = 'secretive@example.com')")
+        try await service.postgres.write("ALTER TABLE sessions ADD CHECK (false) NOT VALID")
+        try await service.postgres.write("ALTER TABLE photos ADD CHECK (false) NOT VALID")
         let answers = [
             try await service.signUp(email: "nobody@secret.example", password: "old-secret-password"),
             try await service.signIn(email: "secretive@example.com", password: "new-secret-password"),
@@ -180,7 +180,7 @@ struct SecrecyTests {
         for answer in answers {
             #expect(answer.text == #"{"status":500,"message":"Something went wrong. Please try again later!"}"#)
         }
-        try await service.postgres.execute("ALTER TABLE sessions RENAME TO elsewhere")
+        try await service.postgres.write("ALTER TABLE sessions RENAME TO elsewhere")
         #expect(try await service.list(token: token).status == 500)
     }
 }

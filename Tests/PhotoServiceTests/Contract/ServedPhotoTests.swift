@@ -41,7 +41,7 @@ struct ServedPhotoTests {
         try await TestService.run(store: delivery.store, settings: delivery.settings) { service in
             let photo = try await service.uploadedPhoto()
             // By the database's clock.
-            let rows = try await service.postgres.query("SELECT created_at FROM photos")
+            let rows = try await service.postgres.read("SELECT created_at FROM photos")
             let created = try #require(rows.first).decode("created_at", as: Date.self).timeIntervalSince1970
             let formatter = DateFormatter()
             formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -107,12 +107,12 @@ struct ServedPhotoTests {
     func missing(delivery: TestDelivery) async throws {
         try await TestService.run(store: delivery.store, settings: delivery.settings) { service in
             let photo = try await service.uploadedPhoto()
-            try await service.postgres.execute("UPDATE photos SET state = 'pending'")
+            try await service.postgres.write("UPDATE photos SET state = 'pending'")
             for method in ["GET", "HEAD"] {
                 try await service.check(Scenario("pending", "\(method) \(photo.target)", status: 404))
             }
             #expect(!service.log.text.contains("a photo's object is missing"))
-            try await service.postgres.execute("UPDATE photos SET state = 'ready'")
+            try await service.postgres.write("UPDATE photos SET state = 'ready'")
             try await service.objects.remove(key: photo.randomID)
             for (method, headers) in [("GET", []), ("HEAD", []), ("GET", [("Range", "bytes=1-2")])] {
                 try await service.check(

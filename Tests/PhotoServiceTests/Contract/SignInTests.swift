@@ -4,8 +4,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 @Suite("Sign-in")
 struct SignInTests {
     @Test("Unknown e-mail and wrong password get one answer, and missing parameters another")

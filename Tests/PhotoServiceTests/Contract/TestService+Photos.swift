@@ -48,6 +48,6 @@ extension TestService {
     /// Makes a photo's row as railsauth would have left it.
     func forgetDetails(of photo: UploadedPhoto) async throws {
         let id = photo.randomID
-        try await postgres.execute("UPDATE photos SET content_type = NULL, byte_count = NULL WHERE random_id = \(id)")
+        try await postgres.write("UPDATE photos SET content_type = NULL, byte_count = NULL WHERE random_id = \(id)")
     }
 }

@@ -86,7 +86,7 @@ extension TestService {
     ///
     /// When a session was last used is left out, since it is noted some time after.
     func state() async throws -> String {
-        let rows = try await postgres.query(
+        let rows = try await postgres.read(
             """
             SELECT concat_ws(
                 E'\n',
@@ -105,7 +105,7 @@ extension TestService {
 
     /// The events of the audit, in order.
     func events() async throws -> [String] {
-        try await postgres.query("SELECT event FROM audit_events ORDER BY id").map { try $0.decode("event") }
+        try await postgres.read("SELECT event FROM audit_events ORDER BY id").map { try $0.decode("event") }
     }
 
     /// Uploads a small photo and gives its id.

@@ -35,7 +35,7 @@ struct TokenTests {
             let token = try await service.makeToken()
             // Were blank tokens ever looked up, they would be found here.
             for blank in ["", " ", "\"\"", "token="] {
-                try await service.postgres.execute(
+                try await service.postgres.write(
                     """
                     INSERT INTO sessions (user_id, token_digest, expires_at)
                     SELECT id, sha256(convert_to(\(blank), 'UTF8')), now() + interval '1 day' FROM users
@@ -70,7 +70,7 @@ struct TokenTests {
     func digest() async throws {
         try await TestService.run { service in
             _ = try await service.makeToken()
-            let rows = try await service.postgres.query("SELECT encode(token_digest, 'hex') AS digest FROM sessions")
+            let rows = try await service.postgres.read("SELECT encode(token_digest, 'hex') AS digest FROM sessions")
             let digest: String = try #require(rows.first).decode("digest")
             try await Self.expectDenied(service, "GET /api/get_photos", "Token token=\(digest)")
             try await Self.expectDenied(service, "GET /api/get_photos", "Token token=\\x\(digest)")

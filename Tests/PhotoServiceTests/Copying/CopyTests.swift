@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import LinuxFiles
 import Logging
 import Postgres
 import ServiceTestSupport
@@ -7,7 +8,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
+@testable import SelfieConfiguration
+@testable import SelfieCore
+@testable import SelfieOperations
 
 @Suite("Photos copied from one store to the other", .timeLimit(.minutes(3)))
 struct CopyTests {
@@ -32,7 +36,7 @@ struct CopyTests {
     ) async throws -> CopyReport {
         let settings = service.objects.settings.merging(other.settings) { $1 }
             .merging(["DATABASE_URL": service.databaseURL]) { $1 }
-        return try await Maintenance.copy(
+        return try await Installation.copy(
             direction,
             configuration: try ServiceConfiguration.copying(from: ConfigurationSource(values: settings)),
             logger: service.log.logger(level: .info),
@@ -163,7 +167,7 @@ struct CopyTests {
             let after = try await Self.copy(service, to: other, direction)
             #expect(after[.alreadyThere] == 12 && after[.copied] == 0)
             #expect(other.keys() == (ids + [late]).sorted())
-            let report = try await Maintenance.reconcile(
+            let report = try await Installation.reconcile(
                 ReconciliationOptions(repairs: true, secondsMin: 0, isForced: false),
                 configuration: try ServiceConfiguration(
                     from: ConfigurationSource(

@@ -1,7 +1,8 @@
 import Postgres
 import Testing
 
-@testable import PhotoService
+@testable import SelfieConfiguration
+@testable import SelfieOperations
 
 @Suite("Advice about a database that can't be reached")
 struct DatabaseTroubleTests {

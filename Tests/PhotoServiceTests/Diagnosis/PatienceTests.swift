@@ -4,7 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieConfiguration
+@testable import SelfieOperations
 
 @Suite("What an examination finds besides refusals", .timeLimit(.minutes(2)))
 struct PatienceTests {

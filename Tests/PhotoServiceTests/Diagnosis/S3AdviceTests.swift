@@ -4,8 +4,9 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@testable import PhotoService
 @testable import S3
+@testable import SelfieConfiguration
+@testable import SelfieOperations
 
 @Suite("Advice about a bucket's errors")
 struct S3AdviceTests {

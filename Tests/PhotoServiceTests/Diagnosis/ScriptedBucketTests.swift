@@ -3,7 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import Encodings
+@testable import SelfieConfiguration
+@testable import SelfieOperations
 
 @Suite("A bucket that misbehaves, examined", .timeLimit(.minutes(3)))
 struct ScriptedBucketTests {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import PhotoService
+@testable import SelfieConfiguration
+@testable import SelfieOperations
 
 @Suite("Settings that should not be left as they are")
 struct SettingsDiagnosisTests {

@@ -3,7 +3,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
+@testable import SelfieApp
 
 @Suite("The memory that uploads share", .timeLimit(.minutes(2)))
 struct SharedMemoryTests {

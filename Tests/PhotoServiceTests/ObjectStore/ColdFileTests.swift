@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import LinuxFiles
+@testable import ObjectStore
 
 @Suite("Files that the system has in memory, or not", .timeLimit(.minutes(1)))
 struct ColdFileTests {

@@ -1,11 +1,12 @@
 import Foundation
+import LinuxFiles
 import NIOCore
 import NIOFoundationCompat
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
 
 @Suite("Objects on disk", .timeLimit(.minutes(2)))
 struct DiskObjectStoreTests {

@@ -5,7 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import LinuxFiles
+@testable import ObjectStore
 
 @Suite("What is done to a file, in which order")
 struct FileStepsTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
 
 @Suite("For how long a URL to the bucket works")
 struct PresignedWindowTests {

@@ -1,5 +1,7 @@
 import Crypto
+import Encodings
 import Foundation
+import LinuxFiles
 import NIOCore
 import NIOFoundationCompat
 import S3
@@ -7,7 +9,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
 
 @Suite("Uploads on their way to the store")
 struct SpoolTests {

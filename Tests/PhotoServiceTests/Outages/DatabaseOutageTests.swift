@@ -3,11 +3,12 @@ import Foundation
 import NIOCore
 import NIOEmbedded
 import Postgres
+import SelfieConfiguration
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
 
 /// With a time of connections that the tests move.
 ///
@@ -106,7 +107,7 @@ struct DatabaseOutageTests {
             try await scene.cluster.kill()
             try await scene.whilePassing { try await scene.client.expectRefusals() }
             try await scene.cluster.start()
-            #expect(try await scene.service.postgres.query("SELECT FROM photos").count == 1)
+            #expect(try await scene.service.postgres.read("SELECT FROM photos").count == 1)
             try await scene.awaitRecovery { $0.status == 200 }
             // Each once: what was done and yet refused, since it took too long, can't be done again.
             for call in try scene.patient.all() {

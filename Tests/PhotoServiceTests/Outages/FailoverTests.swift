@@ -12,7 +12,7 @@ struct FailoverTests {
     }
 
     private func dataDirectory(_ client: PostgresClient) async throws -> String {
-        try await client.query("SELECT current_setting('data_directory') AS folder")[0].decode("folder")
+        try await client.read("SELECT current_setting('data_directory') AS folder")[0].decode("folder")
     }
 
     /// Has all sessions to come read only, as those of a standby do.
@@ -35,13 +35,13 @@ struct FailoverTests {
                 let configuration = try PostgresConfiguration.patient(url: url(of: first, second))
                 try await PostgresClient.withClient(configuration: configuration) { client in
                     let home = try await dataDirectory(client)
-                    try await client.execute("CREATE TABLE things (id int)")
+                    try await client.write("CREATE TABLE things (id int)")
 
                     try await first.kill()
                     try await makeReadOnly(second, false)
                     let other = try await settled(client)
                     #expect(other != home)
-                    try await client.execute("CREATE TABLE things (id int)")
+                    try await client.write("CREATE TABLE things (id int)")
 
                     // The first comes back as a standby would, and stays unused although it is named first.
                     try await first.start()
@@ -49,7 +49,7 @@ struct FailoverTests {
                     try await second.kill()
                     try await second.start()
                     #expect(try await settled(client) == other)
-                    try await client.execute("INSERT INTO things VALUES (1)")
+                    try await client.write("INSERT INTO things VALUES (1)")
                 }
             }
         }
@@ -67,11 +67,11 @@ struct FailoverTests {
                     try await makeReadOnly(second, false)
                     // Refused once by the session that was there, which is given up for it.
                     let error = await #expect(throws: PostgresError.self) {
-                        try await client.execute("CREATE TABLE things (id int)")
+                        try await client.write("CREATE TABLE things (id int)")
                     }
                     #expect(error?.sqlState == .readOnlyTransaction)
                     #expect(try await settled(client) != home)
-                    try await client.execute("CREATE TABLE things (id int)")
+                    try await client.write("CREATE TABLE things (id int)")
                 }
             }
         }

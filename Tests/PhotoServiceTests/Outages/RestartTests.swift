@@ -1,10 +1,11 @@
 import DatabaseTestSupport
 import Postgres
+import SelfieConfiguration
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
 
 @Suite("The database is killed under load", .timeLimit(.minutes(3)))
 struct RestartTests {

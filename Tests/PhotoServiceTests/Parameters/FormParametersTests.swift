@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PhotoService
+@testable import SelfieWeb
 
 @Suite("Form parameters")
 struct FormParametersTests {

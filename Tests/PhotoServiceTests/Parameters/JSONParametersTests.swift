@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import PhotoService
+@testable import SelfieWeb
 
 @Suite("JSON parameters")
 struct JSONParametersTests {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import PhotoService
+@testable import SelfieWeb
 
 @Suite("The kind of a request's body")
 struct MediaTypeTests {

@@ -2,7 +2,7 @@ import Multipart
 import NIOCore
 import Testing
 
-@testable import PhotoService
+@testable import SelfieWeb
 
 @Suite("Multipart parameters")
 struct MultipartFormTests {

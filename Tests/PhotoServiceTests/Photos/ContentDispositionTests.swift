@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
+@testable import SelfieWeb
 
 @Suite("The name under which a photo is saved")
 struct ContentDispositionTests {

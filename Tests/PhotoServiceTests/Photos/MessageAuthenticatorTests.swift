@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import Encodings
 
 @Suite("Message authentication codes")
 struct MessageAuthenticatorTests {

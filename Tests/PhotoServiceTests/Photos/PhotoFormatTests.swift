@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
 
 @Suite("A photo's format, by its leading bytes")
 struct PhotoFormatTests {

@@ -2,7 +2,9 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import PhotoService
+@testable import Encodings
+@testable import SelfieCore
+@testable import SelfieWeb
 
 @Suite("A photo's JSON")
 struct PhotoJSONTests {
@@ -29,7 +31,7 @@ struct PhotoJSONTests {
     @Test("The tag of a list is the same in every version, and another for each contents")
     func tag() {
         let contents = [UInt8](repeating: 7, count: 2000)
-        #expect(urls.tag(of: contents).quoted == "\"DDhZLGqGP_zD_7cCZMSEQsHdhAZzEhMrf4HU7LGS_AY\"")
-        #expect(urls.tag(of: contents) != urls.tag(of: contents + [7]))
+        #expect(urls.code(of: contents) == "DDhZLGqGP_zD_7cCZMSEQsHdhAZzEhMrf4HU7LGS_AY")
+        #expect(urls.code(of: contents) != urls.code(of: contents + [7]))
     }
 }

@@ -7,7 +7,9 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
+@testable import SelfieCore
+@testable import SelfieWeb
 
 @Suite("What crashes and failures left half-done", .timeLimit(.minutes(2)))
 struct PhotoSweeperTests {
@@ -26,7 +28,6 @@ struct PhotoSweeperTests {
             PhotoSweeper(
                 photos: photos,
                 objects: objects,
-                interval: .seconds(60),
                 now: { Date() },
                 logger: TestLog().logger(level: .info)
             )
@@ -45,7 +46,7 @@ struct PhotoSweeperTests {
             if stores {
                 try await objects.put(new.object, key: new.photo.randomID, contentType: new.format.contentType)
             }
-            try await postgres.execute(
+            try await postgres.write(
                 """
                 UPDATE photos SET created_at = created_at - make_interval(secs => \(secondsAgo))
                 WHERE random_id = \(new.photo.randomID)
@@ -56,7 +57,7 @@ struct PhotoSweeperTests {
 
         /// Sets deletions back by the time that the object of a failed put may still appear, and no more.
         func passSettling() async throws {
-            try await postgres.execute(
+            try await postgres.write(
                 "UPDATE object_deletions SET due_at = due_at - interval '20 s'"
             )
         }
@@ -66,12 +67,12 @@ struct PhotoSweeperTests {
         }
 
         func rows(_ query: PostgresQuery) async throws -> Set<String> {
-            Set(try await postgres.query(query).map { try $0.decode("random_id") })
+            Set(try await postgres.read(query).map { try $0.decode("random_id") })
         }
 
         /// What a query gives as `time`, in milliseconds.
         func milliseconds(_ query: PostgresQuery) async throws -> Int {
-            let row = try #require(try await postgres.query(query).first)
+            let row = try #require(try await postgres.read(query).first)
             let time: Date = try row.decode("time")
             return Int((time.timeIntervalSince1970 * 1_000).rounded())
         }
@@ -86,7 +87,7 @@ struct PhotoSweeperTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try await TestCluster.withDatabase { url in
             try await PostgresClient.withClient(configuration: .patient(url: url)) { postgres in
-                let users = try await postgres.query(
+                let users = try await postgres.read(
                     """
                     INSERT INTO users (first_name, last_name, email, password_hash)
                     VALUES ('Ada', 'Lovelace', 'ada@example.com', 'none') RETURNING id
@@ -94,7 +95,7 @@ struct PhotoSweeperTests {
                 )
                 let objects = try DiskObjectStore(directory: folder.path)
                 let userID: Int = try #require(users.first).decode("id")
-                let sessions = try await postgres.query(
+                let sessions = try await postgres.read(
                     """
                     INSERT INTO sessions (user_id, token_digest, expires_at)
                     VALUES (\(userID), sha256('token'), now() + interval '1 day') RETURNING id
@@ -122,7 +123,7 @@ struct PhotoSweeperTests {
             let ready = try await scene.begin(secondsAgo: 400)
             // The last, so that it stays young on a slow machine.
             let young = try await scene.begin(secondsAgo: 12)
-            try await scene.postgres.execute("UPDATE photos SET state = 'ready' WHERE random_id = \(ready)")
+            try await scene.postgres.write("UPDATE photos SET state = 'ready' WHERE random_id = \(ready)")
             try await scene.sweeper.sweep()
             #expect(try scene.keys() == [young, ready])
             #expect(try await scene.photoIDs() == [young, ready])
@@ -136,7 +137,7 @@ struct PhotoSweeperTests {
         try await withScene { scene in
             for _ in 0..<5 { _ = try await scene.begin(secondsAgo: 100) }
             // Without an object there is nothing to delete, and yet something to work off: two batches of a hundred.
-            try await scene.postgres.execute(
+            try await scene.postgres.write(
                 "INSERT INTO object_deletions (random_id) SELECT 'gone-' || n FROM generate_series(1, 200) AS n"
             )
             try await scene.sweeper.sweep()
@@ -158,12 +159,12 @@ struct PhotoSweeperTests {
                 let after = try await scene.milliseconds("SELECT now() AT TIME ZONE 'UTC' AS time")
                 let due = try await scene.milliseconds("SELECT due_at AS time FROM object_deletions")
                 #expect((before...after).contains(due - seconds * 1_000))
-                let rows = try await scene.postgres.query("SELECT attempts FROM object_deletions")
+                let rows = try await scene.postgres.read("SELECT attempts FROM object_deletions")
                 let row = try #require(rows.first)
                 #expect(try row.decode("attempts") == attempts)
                 // Not due yet, so nothing happens.
                 #expect(try await scene.photos.claimDeletions().isEmpty)
-                try await scene.postgres.execute("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")
+                try await scene.postgres.write("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")
             }
             try FileManager.default.removeItem(at: path)
             try Data("x".utf8).write(to: path)
@@ -209,7 +210,7 @@ struct PhotoSweeperTests {
             let store = GivingUpStore(objects: scene.objects, photos: scene.photos, postgres: scene.postgres)
             let upload = UploadPhoto(photos: scene.photos, objects: store)
             let new = try await scene.photo()
-            await #expect(throws: ServiceError.unavailable) {
+            await #expect(throws: PhotoError.givenUp) {
                 try await upload(new, sessionID: scene.sessionID, logger: TestLog().logger(level: .info))
             }
             #expect(try await scene.photoIDs().isEmpty)
@@ -261,7 +262,7 @@ private struct GivingUpStore: ObjectStore {
 
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
         do {
-            try await postgres.execute("UPDATE photos SET created_at = created_at - make_interval(secs => 100)")
+            try await postgres.write("UPDATE photos SET created_at = created_at - make_interval(secs => 100)")
             try await photos.giveUpPending()
         } catch {
             throw .unavailable(error)

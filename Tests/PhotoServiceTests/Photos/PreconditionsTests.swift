@@ -1,7 +1,8 @@
 import HTTPTypes
 import Testing
 
-@testable import PhotoService
+@testable import S3
+@testable import SelfieWeb
 
 @Suite("Conditions that clients set")
 struct PreconditionsTests {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import PhotoService
+@testable import SelfieWeb
 
 @Suite("The origin of photos' URLs")
 struct PublicOriginTests {

@@ -6,7 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import LinuxFiles
+@testable import ObjectStore
+@testable import SelfieCore
 
 @Suite("Sweepers of several processes", .timeLimit(.minutes(2)))
 struct SweepersAtOnceTests {
@@ -37,7 +39,6 @@ struct SweepersAtOnceTests {
                 let sweeper = PhotoSweeper(
                     photos: PhotoStore(postgres: postgres),
                     objects: objects,
-                    interval: .seconds(60),
                     now: { Date() },
                     logger: TestLog().logger(level: .info)
                 )
@@ -48,7 +49,7 @@ struct SweepersAtOnceTests {
 
     /// Has the first claim, once it has locked its rows, wait for a lock of the test's, and no other that comes meanwhile.
     private static func holdFirstClaim(_ postgres: PostgresClient) async throws {
-        try await postgres.execute(
+        try await postgres.write(
             """
             CREATE FUNCTION hold_first_claim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
                 IF pg_try_advisory_xact_lock(2) THEN PERFORM pg_advisory_xact_lock(1); END IF;
@@ -56,7 +57,7 @@ struct SweepersAtOnceTests {
             END $$
             """
         )
-        try await postgres.execute(
+        try await postgres.write(
             """
             CREATE TRIGGER held AFTER UPDATE ON object_deletions
             FOR EACH ROW EXECUTE FUNCTION hold_first_claim()
@@ -65,7 +66,7 @@ struct SweepersAtOnceTests {
     }
 
     private static func waiting(_ scene: PhotoSweeperTests.Scene) async throws -> Int {
-        let rows = try await scene.postgres.query(
+        let rows = try await scene.postgres.read(
             """
             SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -81,7 +82,7 @@ struct SweepersAtOnceTests {
             for _ in 0..<20 { expected.append(try await scene.begin(secondsAgo: 100)) }
             try await scene.photos.giveUpPending()
             // A batch is a hundred. What has no object is work as well.
-            try await scene.postgres.execute(
+            try await scene.postgres.write(
                 "INSERT INTO object_deletions (random_id) SELECT 'gone-' || n FROM generate_series(1, 140) AS n"
             )
             expected += (1...140).map { "gone-\($0)" }

@@ -3,7 +3,9 @@ import Postgres
 import S3
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import ObjectStore
+@testable import SelfieCore
 
 /// Each number here is written down once more, so that nobody changes one without looking at the others.
 @Suite("Time limits that depend on each other")

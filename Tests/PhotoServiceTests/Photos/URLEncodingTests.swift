@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import Encodings
 
 @Suite("What URLs are made of")
 struct URLEncodingTests {

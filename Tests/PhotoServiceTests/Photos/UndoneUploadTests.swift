@@ -7,7 +7,9 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
+@testable import SelfieApp
+@testable import SelfieCore
 
 extension PhotoSweeperTests {
     @Test("A photo that is made ready while its upload is undone keeps its object", .timeLimit(.minutes(1)))
@@ -19,7 +21,7 @@ extension PhotoSweeperTests {
                 let undo = Task { try await scene.photos.removePending(randomID) }
                 // The undo must wait for the row before the transaction ends.
                 try await poll("the undo waits") {
-                    try await scene.postgres.query(
+                    try await scene.postgres.read(
                         "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
                     ).count == 1
                 }
@@ -28,7 +30,7 @@ extension PhotoSweeperTests {
                 try await connection.query("BEGIN")
             }
             #expect(try await scene.deletions().isEmpty)
-            #expect(try await scene.postgres.query("SELECT FROM photos WHERE state = 'ready'").count == 1)
+            #expect(try await scene.postgres.read("SELECT FROM photos WHERE state = 'ready'").count == 1)
         }
     }
 
@@ -62,9 +64,9 @@ extension PhotoSweeperTests {
         try await withScene { scene in
             let old = try await scene.begin(secondsAgo: 81)
             let young = try await scene.begin(secondsAgo: 50)
-            try await scene.postgres.execute("UPDATE photos SET byte_count = 33554433")
+            try await scene.postgres.write("UPDATE photos SET byte_count = 33554433")
             let whole = try await scene.begin(secondsAgo: 50)
-            try await scene.postgres.execute(
+            try await scene.postgres.write(
                 "UPDATE photos SET byte_count = 33554432 WHERE random_id = \(whole)"
             )
             try await scene.sweeper.sweep()
@@ -80,7 +82,7 @@ extension PhotoSweeperTests {
             try await withS3Client(endpoint: "http://127.0.0.1:1", bucket: "gone") { client in
                 try await scene.sweeper(of: S3ObjectStore(client: client)).sweep()
             }
-            let due = try await scene.postgres.query(
+            let due = try await scene.postgres.read(
                 "SELECT FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC' AND attempts = 0"
             )
             #expect(due.count == 5)
@@ -96,7 +98,13 @@ extension PhotoSweeperTests {
             try await withScene { scene in
                 try await withS3Client(endpoint: server.endpoint, bucket: "gone") { client in
                     let store = S3ObjectStore(client: client)
-                    let sweeping = Task { try await scene.sweeper(of: store, interval: .milliseconds(10)).run() }
+                    let sweeper = scene.sweeper(of: store)
+                    let sweeping = Task {
+                        try await PeriodicService(interval: .milliseconds(10)) {
+                            await sweeper.sweepOrWarn()
+                            return .again
+                        }.run()
+                    }
                     try await poll("the region is learned") { client.configuration.region == "eu-west-1" }
                     sweeping.cancel()
                     try await sweeping.value
@@ -107,11 +115,10 @@ extension PhotoSweeperTests {
 }
 
 extension PhotoSweeperTests.Scene {
-    fileprivate func sweeper(of objects: any ObjectStore, interval: Duration = .seconds(60)) -> PhotoSweeper {
+    fileprivate func sweeper(of objects: any ObjectStore) -> PhotoSweeper {
         PhotoSweeper(
             photos: photos,
             objects: objects,
-            interval: interval,
             now: { Date() },
             logger: TestLog().logger(level: .info)
         )

@@ -4,7 +4,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
+@testable import SelfieWeb
 
 @Suite("Addresses of clients")
 struct ClientAddressTests {

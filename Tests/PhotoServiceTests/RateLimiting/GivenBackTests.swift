@@ -5,7 +5,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
 
 @Suite("What is given back of what was counted", .timeLimit(.minutes(2)))
 struct GivenBackTests {
@@ -29,7 +29,7 @@ struct GivenBackTests {
         ) { service in
             defer { gate.open() }
             _ = try await service.signUp(email: "ada@example.com", headers: [("X-Forwarded-For", "198.51.100.7")])
-            try await service.postgres.execute("DELETE FROM rate_limits")
+            try await service.postgres.write("DELETE FROM rate_limits")
             gate.close()
             try await body(service, gate)
         }
@@ -37,7 +37,7 @@ struct GivenBackTests {
 
     /// How often what was counted, in order.
     private static func counts(_ service: TestService) async throws -> [Int] {
-        try await service.postgres.query("SELECT count FROM rate_limits ORDER BY count").map { try $0.decode("count") }
+        try await service.postgres.read("SELECT count FROM rate_limits ORDER BY count").map { try $0.decode("count") }
     }
 
     /// Counts a password and tries it, in a task of its own.
@@ -58,7 +58,7 @@ struct GivenBackTests {
         )
         return Task {
             let source = RequestSource(address: .none, requestID: "request")
-            var counted = try await limiter.count(.passwordOfSession(id: 1), ofUser: nil, from: source)
+            var counted = try await limiter.count([.passwordOfSession(id: 1)], ofUser: nil, from: source)
             return try await limiter.givingBack(&counted) { try await hasher.verify(password, against: hash) }
         }
     }
@@ -112,9 +112,9 @@ struct GivenBackTests {
             let token = try TestService.token(
                 of: try await service.signIn(email: "ada@example.com", headers: [("X-Forwarded-For", "198.51.100.7")])
             )
-            try await service.postgres.execute("DELETE FROM rate_limits")
+            try await service.postgres.write("DELETE FROM rate_limits")
             // Looking an account up by its e-mail comes before the count, so there is no row; by its id comes behind it.
-            try await service.postgres.execute("ALTER TABLE users RENAME COLUMN first_name TO elsewhere")
+            try await service.postgres.write("ALTER TABLE users RENAME COLUMN first_name TO elsewhere")
             let password = try TestService.encrypt("wrong password")
             let answer = try await service.sendForm(
                 call == "account" ? "DELETE" : "POST",

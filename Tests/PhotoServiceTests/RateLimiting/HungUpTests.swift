@@ -5,13 +5,14 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import SelfieApp
 
 @Suite("Who hangs up before a password was tried", .timeLimit(.minutes(2)))
 struct HungUpTests {
     /// How often what was counted.
     private static func counts(_ service: TestService) async throws -> [Int] {
-        try await service.postgres.query("SELECT count FROM rate_limits").map { try $0.decode("count") }
+        try await service.postgres.read("SELECT count FROM rate_limits").map { try $0.decode("count") }
     }
 
     /// A request that tries a wrong password from an address of its own.
@@ -60,7 +61,7 @@ struct HungUpTests {
         ) { service in
             defer { gate.open() }
             let token = try await service.makeToken()
-            try await service.postgres.execute("DELETE FROM rate_limits")
+            try await service.postgres.write("DELETE FROM rate_limits")
             gate.close()
             let other = isTried ? nil : Task { try await service.signIn(email: "nobody@example.com").status }
             if !isTried { try await poll("another password is tried") { gate.heldCount == 1 } }

@@ -3,7 +3,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
 
 @Suite("What counts as the same, and against which limit")
 struct RateLimitKeyTests {
@@ -22,7 +22,7 @@ struct RateLimitKeyTests {
     }
 
     private static func keys(_ postgres: PostgresClient) async throws -> [String] {
-        try await postgres.query("SELECT key FROM rate_limits").map { try $0.decode("key") }
+        try await postgres.read("SELECT key FROM rate_limits").map { try $0.decode("key") }
     }
 
     private static let actions: [LimitedAction] = [
@@ -41,12 +41,12 @@ struct RateLimitKeyTests {
             try await TestCluster.withClient(databaseURL) { postgres in
                 for secret in ["secret", "another"] {
                     let limiter = Self.limiter(postgres, secret: secret)
-                    for action in Self.actions { try await limiter.count(action, ofUser: nil, from: Self.source) }
+                    for action in Self.actions { try await limiter.count([action], ofUser: nil, from: Self.source) }
                 }
                 let keys = try await Self.keys(postgres)
                 #expect(keys.count == 42)
                 #expect(keys.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{64}/) != nil })
-                #expect(try await postgres.query("SELECT key FROM rate_limits WHERE count <> 1").isEmpty)
+                #expect(try await postgres.read("SELECT key FROM rate_limits WHERE count <> 1").isEmpty)
             }
         }
     }
@@ -79,19 +79,19 @@ struct RateLimitKeyTests {
                     (.upload(userID: 1), RateLimit(500, per: 3_600), 3_480...3_600, "uploads_limited"),
                 ]
                 for (number, (action, limit, secondsLeft, event)) in expected.enumerated() {
-                    try await limiter.count(action, ofUser: nil, from: Self.source)
+                    try await limiter.count([action], ofUser: nil, from: Self.source)
                     // All that the limit allows was done.
-                    try await postgres.execute("UPDATE rate_limits SET count = \(limit.count)")
+                    try await postgres.write("UPDATE rate_limits SET count = \(limit.count)")
                     let refusal = await #expect(throws: RateLimitExceeded.self) {
-                        try await limiter.count(action, ofUser: nil, from: Self.source)
+                        try await limiter.count([action], ofUser: nil, from: Self.source)
                     }
                     #expect(refusal?.limit == limit, "\(action)")
                     let seconds = try #require(refusal?.secondsLeft)
                     #expect(secondsLeft.contains(seconds), "\(action)")
-                    let events = try await postgres.query("SELECT event FROM audit_events ORDER BY id")
+                    let events = try await postgres.read("SELECT event FROM audit_events ORDER BY id")
                     #expect(events.count == number + 1)
                     #expect(try events[number].decode("event") == event)
-                    try await postgres.execute("DELETE FROM rate_limits")
+                    try await postgres.write("DELETE FROM rate_limits")
                 }
             }
         }

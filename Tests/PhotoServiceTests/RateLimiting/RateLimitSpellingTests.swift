@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
 
 @Suite("Limits, as settings spell them")
 struct RateLimitSpellingTests {

@@ -4,7 +4,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
+@testable import SelfieCore
 
 @Suite("Limits of what may be done how often", .timeLimit(.minutes(3)))
 struct RateLimitTests {
@@ -21,7 +22,7 @@ struct RateLimitTests {
         ofUser hasUser: Bool = false,
         by service: TestService
     ) async throws {
-        let rows = try await service.postgres.query(
+        let rows = try await service.postgres.read(
             "SELECT user_id, address FROM audit_events WHERE event = \(event)"
         )
         #expect(rows.count == 1)
@@ -183,7 +184,7 @@ struct RateLimitTests {
             for _ in 0..<4 { #expect(try await signIn("my password") == 200) }
             for status in [401, 401, 429] { #expect(try await signIn("wrong password") == status) }
             #expect(try await signIn("my password") == 429)
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 "UPDATE rate_limits SET window_ends_at = now() AT TIME ZONE 'UTC' - interval '1 second'"
             )
             // A refusal is remembered for a second.
@@ -199,7 +200,7 @@ struct RateLimitTests {
         try await TestService.run(settings: Self.settings([:])) { service in
             let (store, limit) = (RateLimitStore(postgres: service.postgres), RateLimit(5, per: 3_600))
             let first = try await store.count("key", limit: limit)
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 "UPDATE rate_limits SET window_ends_at = now() AT TIME ZONE 'UTC' - interval '1 second'"
             )
             let second = try await store.count("key", limit: limit)
@@ -227,7 +228,7 @@ struct RateLimitTests {
                 FOR EACH STATEMENT EXECUTE FUNCTION count_statement()
                 """,
             ] as [PostgresQuery] {
-                try await service.postgres.execute(statement)
+                try await service.postgres.write(statement)
             }
             let statements = { try await service.count("SELECT last_value AS count FROM statements") }
             var last: HTTPAnswer?
@@ -259,13 +260,13 @@ struct RateLimitTests {
         let settings = Self.settings([:])
         try await TestService.run(settings: settings, adjust: { $0.tidyInterval = .milliseconds(20) }) { service in
             _ = try await service.signIn(email: "nobody@example.com", headers: Self.from("192.0.2.1"))
-            let rows = try await service.postgres.query("SELECT key FROM rate_limits")
+            let rows = try await service.postgres.read("SELECT key FROM rate_limits")
             #expect(rows.count == 2)
             for row in rows {
                 let key: String = try row.decode("key")
                 #expect(key.contains(/^[0-9a-f]{64}$/))
             }
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 "UPDATE rate_limits SET window_ends_at = now() AT TIME ZONE 'UTC' - interval '1 second'"
             )
             try await poll("the counts are removed") {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieCore
 
 @Suite("The memory of refusals")
 struct RefusalMemoryTests {

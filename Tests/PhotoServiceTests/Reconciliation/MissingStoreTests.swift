@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieConfiguration
+@testable import SelfieOperations
 
 @Suite("A store that is not there", .timeLimit(.minutes(2)))
 struct MissingStoreTests {
@@ -33,7 +34,7 @@ struct MissingStoreTests {
             let configuration = try ServiceConfiguration(from: ConfigurationSource(values: settings))
             for repairs in [false, true] {
                 let error = await #expect(throws: (any Error).self) {
-                    _ = try await Maintenance.reconcile(
+                    _ = try await Installation.reconcile(
                         ReconciliationOptions(repairs: repairs, secondsMin: 0, isForced: false),
                         configuration: configuration,
                         logger: service.log.logger(level: .info),
@@ -54,7 +55,7 @@ struct MissingStoreTests {
     )
     func outage(text: String) {
         struct Failure: Error, CustomStringConvertible { let description: String }
-        let told = "\(MaintenanceError.outage(Failure(description: text)))"
+        let told = "\(InstallationError.outage(Failure(description: text)))"
         #expect(told.hasPrefix(text) && told.contains("selfie doctor"))
         #expect(!told.contains("..") && told.hasSuffix("."))
     }
@@ -68,7 +69,7 @@ struct MissingStoreTests {
             settings["OBJECTS_PATH"] = folder.path
             let configuration = try ServiceConfiguration.copying(from: ConfigurationSource(values: settings))
             let error = await #expect(throws: (any Error).self) {
-                _ = try await Maintenance.copy(
+                _ = try await Installation.copy(
                     .s3,
                     configuration: configuration,
                     logger: service.log.logger(level: .info)

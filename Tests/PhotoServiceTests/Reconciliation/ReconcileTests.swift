@@ -8,8 +8,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import PhotoService
 @testable import S3
+@testable import SelfieConfiguration
+@testable import SelfieOperations
 
 @Suite("Rows and objects that do not match", .timeLimit(.minutes(3)))
 struct ReconcileTests {
@@ -26,7 +27,7 @@ struct ReconcileTests {
     ) async throws -> (report: ReconciliationReport, findings: [String]) {
         let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
         let findings = Findings()
-        let report = try await Maintenance.reconcile(
+        let report = try await Installation.reconcile(
             ReconciliationOptions(repairs: repairs, secondsMin: secondsMin, isForced: isForced),
             configuration: try ServiceConfiguration(from: ConfigurationSource(values: settings)),
             logger: service.log.logger(level: .info),
@@ -105,8 +106,8 @@ struct ReconcileTests {
             let token = try await service.makeToken()
             let ids = try await Self.upload(3, to: service, token: token)
             // The one is stored and not ready yet, of the other there is not even a row that says so.
-            try await service.postgres.execute("UPDATE photos SET state = 'pending' WHERE random_id = \(ids[0])")
-            try await service.postgres.execute(
+            try await service.postgres.write("UPDATE photos SET state = 'pending' WHERE random_id = \(ids[0])")
+            try await service.postgres.write(
                 """
                 WITH removed AS (DELETE FROM photos WHERE random_id = \(ids[1]) RETURNING random_id)
                 INSERT INTO object_deletions (random_id, due_at)
@@ -142,7 +143,7 @@ struct ReconcileTests {
             try await poll("the deletions are done") {
                 try await service.count("SELECT count(*) FROM object_deletions") == 0
             }
-            let rows = try await service.postgres.query("SELECT random_id FROM photos WHERE state = 'ready'")
+            let rows = try await service.postgres.read("SELECT random_id FROM photos WHERE state = 'ready'")
             #expect(rows.count == 36)
             #expect(try rows.map { try $0.decode("random_id", as: String.self) }.sorted() == service.objects.keys())
         }
@@ -206,7 +207,7 @@ struct ReconcileTests {
         try await TestService.run { service in
             let token = try await service.makeToken()
             _ = try await Self.upload(1, to: service, token: token)
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 """
                 INSERT INTO photos (user_id, name, title, random_id, state, created_at)
                 SELECT user_id, 'n', 't', 'lost-' || n, 'ready', created_at

@@ -4,12 +4,15 @@ import Logging
 import NIOHTTP1
 import Postgres
 import S3TestSupport
+import SelfieOperations
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
 @testable import S3
+@testable import SelfieApp
+@testable import SelfieConfiguration
 
 /// What puts leave behind that were never finished.
 extension ReconcileTests {
@@ -42,14 +45,14 @@ extension ReconcileTests {
             #expect(try await Self.reconcile(service, repairs: true).findings.isEmpty, "it may go on")
             let later: TimeInterval = 82
             // A photo of that name is being stored, whatever the store's clock or ours says.
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 """
                 INSERT INTO photos (user_id, name, title, random_id, state)
                 SELECT user_id, 'n', 't', 'left', 'pending' FROM photos
                 """
             )
             #expect(try await Self.reconcile(service, repairs: true, secondsLater: later).findings.isEmpty)
-            try await service.postgres.execute("DELETE FROM photos WHERE random_id = 'left'")
+            try await service.postgres.write("DELETE FROM photos WHERE random_id = 'left'")
             let dry = try await Self.reconcile(service, repairs: false, secondsLater: later)
             #expect(dry.findings == ["unfinishedPut left false"])
             let wet = try await Self.reconcile(service, repairs: true, secondsLater: later)

@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import SelfieApp
 
 @Suite("Requests that take too long to answer", .timeLimit(.minutes(2)))
 struct AnswerTimeTests {

@@ -3,8 +3,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 @Suite("Uploads that break", .timeLimit(.minutes(2)))
 struct BrokenUploadTests {
     private static let body = TestMultipart.body(image: TestImage.png(bytes: 2_500_000), title: "A photo")

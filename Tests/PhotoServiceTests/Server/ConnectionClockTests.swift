@@ -4,7 +4,7 @@ import NIOHTTPTypes
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
 
 /// The limits as they are in use, by a clock that the test moves.
 @Suite("A connection, by a clock of its own")
@@ -206,7 +206,7 @@ struct ConnectionClockTests {
         connection.receive("hello")
         var requestID = ""
         for part in try connection.parts() {
-            if case .head(let head) = part { requestID = RequestID.of(head.headerFields) }
+            if case .head(let head) = part { requestID = RequestIdentifier.of(head.headerFields) }
         }
         #expect(id == nil || requestID == id)
         connection.wait(26)

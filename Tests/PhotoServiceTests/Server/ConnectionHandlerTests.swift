@@ -4,8 +4,6 @@ import NIOHTTP1
 import NIOHTTPTypes
 import Testing
 
-@testable import PhotoService
-
 @Suite("A connection, packet by packet")
 struct ConnectionHandlerTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"

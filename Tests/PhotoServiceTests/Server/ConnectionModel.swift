@@ -2,7 +2,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
 
 /// A connection's state machine, and what its owner would know of it.
 struct ConnectionModel {

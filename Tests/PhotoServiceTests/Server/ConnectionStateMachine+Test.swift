@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-@testable import PhotoService
+@testable import HTTPConnection
 
 extension ConnectionStateMachine {
     /// A request's head comes.

@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
 
 @Suite("A connection's requests, one after another")
 struct ConnectionStateMachineTests {

@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
 
 /// How long the client waits for an answer.
 extension ConnectionTimeTests {

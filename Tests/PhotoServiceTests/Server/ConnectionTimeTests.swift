@@ -1,7 +1,7 @@
 import NIOCore
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
 
 /// The promise behind the default limits: a client that has gone silent is dropped within 30 seconds.
 @Suite("A burst, then silence")
@@ -210,10 +210,10 @@ struct ConnectionTimeTests {
 
     @Test("The limits are those that are documented, and a slow client is gone within 30 seconds")
     func limitsAsTheyAre() {
-        #expect(limits.headerBytesMax == 16_384 && limits.headerFieldsMax == 100)
+        #expect(limits.maxHeaderBytes == 16_384 && limits.maxHeaderFields == 100)
         #expect(limits.idleTimeout == .seconds(60) && limits.headerTimeout == .seconds(20))
-        #expect(limits.bodyWindow == .seconds(12) && limits.bodyBytesPerWindowMin == 3_072)
-        #expect(limits.writeTimeout == .seconds(25) && limits.writtenBytesPerTimeoutMin == 16_384)
+        #expect(limits.bodyWindow == .seconds(12) && limits.minBodyBytesPerWindow == 3_072)
+        #expect(limits.writeTimeout == .seconds(25) && limits.minWrittenBytesPerTimeout == 16_384)
         #expect(limits.lingerTimeout == .seconds(5) && limits.halfClosedTimeout == .seconds(2))
         #expect(limits.answerTimeout == .seconds(27) && limits.tick == .seconds(2))
         #expect(limits.answerTimeout + limits.tick < .seconds(30))

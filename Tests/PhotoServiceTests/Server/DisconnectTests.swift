@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import SelfieApp
 
 @Suite("Clients that go away", .timeLimit(.minutes(3)))
 struct DisconnectTests {
@@ -13,7 +14,7 @@ struct DisconnectTests {
     ///
     /// Asked outside of a transaction, which would see the same activity all the time.
     private func waiting(_ service: TestService) async throws -> Int {
-        let rows = try await service.postgres.query(
+        let rows = try await service.postgres.read(
             """
             SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%AS session_id%'

@@ -5,7 +5,9 @@ import NIOEmbedded
 import NIOHTTPTypes
 import TestSupport
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import LinuxFiles
+@testable import SelfieWeb
 
 /// A connection without a socket, whose client, server and clock are the test's.
 final class EmbeddedConnection {
@@ -21,7 +23,12 @@ final class EmbeddedConnection {
     init(limits: ConnectionLimits = ConnectionLimits()) throws {
         channel.allowRemoteHalfClosure = true
         try channel.pipeline.syncOperations.addHandler(socket)
-        abandonment = try HTTPConnection.addHandlers(to: channel, limits: limits, logger: log.logger(level: .info))
+        abandonment = try HTTPConnection.addHandlers(
+            to: channel,
+            limits: limits,
+            refusalAnswer: Routes.answer,
+            logger: log.logger(level: .info)
+        )
         // Nothing is connected: it makes the channel an active one.
         channel.connect(to: try SocketAddress(unixDomainSocketPath: "none"), promise: nil)
         channel.read()

@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 import UnixSignals
 
-@testable import PhotoService
+@testable import SelfieApp
+@testable import SelfieConfiguration
 
 @Suite("The end of the time for a graceful shutdown", .timeLimit(.minutes(2)))
 struct EndOfTimeTests {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import PhotoService
+@testable import Encodings
 
 @Suite("Dates in headers")
 struct HTTPDateTests {

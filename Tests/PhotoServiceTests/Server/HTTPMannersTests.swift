@@ -3,8 +3,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 @Suite("HTTP on the wire", .timeLimit(.minutes(2)))
 struct HTTPMannersTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -4,7 +4,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
 
 @Suite("Many connections", .timeLimit(.minutes(2)))
 struct ManyConnectionsTests {
@@ -57,13 +57,18 @@ struct MemoryTrimmerTests {
     func threshold(freeBytes: Int) async throws {
         let (looks, look) = AsyncStream.makeStream(of: Void.self)
         let (trims, trim) = AsyncStream.makeStream(of: Void.self)
-        let trimmer = MemoryTrimmer(interval: .milliseconds(1)) {
+        let trimmer = MemoryTrimmer {
             look.yield()
             return freeBytes
         } trim: {
             trim.yield()
         }
-        let running = Task { try await trimmer.run() }
+        let running = Task {
+            try await PeriodicService(interval: .milliseconds(1)) {
+                trimmer.trimIfWorthwhile()
+                return .again
+            }.run()
+        }
         var seen = looks.makeAsyncIterator()
         for _ in 0..<3 { await seen.next() }
         running.cancel()
@@ -84,7 +89,7 @@ struct MemoryTrimmerTests {
             // What follows the last piece in use the C library may have given back by itself.
             let middles = pieces.enumerated().filter { $0.offset % 64 != 0 && $0.offset < 192 }
                 .map { UInt(bitPattern: $0.element) + 32 * 1024 }
-            let trimmer = MemoryTrimmer(interval: .seconds(1))
+            let trimmer = MemoryTrimmer()
             #expect(trimmer.freeBytes() > 8 << 20)
             #expect(middles.count { isResident($0) } == 189)
             trimmer.trim()

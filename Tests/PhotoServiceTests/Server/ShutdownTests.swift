@@ -4,8 +4,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 @Suite("Graceful shutdown", .timeLimit(.minutes(2)))
 struct ShutdownTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import SelfieApp
 
 /// With limits that are over at once, so that nobody waits; how long they are in use, `ConnectionClockTests` tells.
 @Suite("Clients that are slow", .timeLimit(.minutes(2)))

@@ -5,8 +5,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 extension RawConnection {
     /// Reads one answer and checks that it is a refusal in the contract's form.
     @discardableResult

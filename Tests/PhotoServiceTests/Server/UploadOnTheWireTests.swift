@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import SelfieApp
 
 @Suite("Uploads on the wire", .timeLimit(.minutes(2)))
 struct UploadOnTheWireTests {

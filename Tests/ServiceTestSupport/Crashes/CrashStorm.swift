@@ -93,7 +93,7 @@ package struct CrashStorm: Sendable {
 
     /// How many others' connections to the database are in such a state.
     private func count(_ condition: String) async throws -> Int {
-        try await postgres.query(
+        try await postgres.read(
             PostgresQuery(
                 stringLiteral: """
                     SELECT FROM pg_stat_activity
@@ -168,20 +168,20 @@ package struct CrashStorm: Sendable {
 
     /// Makes old what waits for its age.
     package func age() async throws {
-        try await postgres.execute(
+        try await postgres.write(
             "UPDATE photos SET created_at = created_at - interval '1 hour' WHERE state = 'pending'"
         )
-        try await postgres.execute("UPDATE object_deletions SET due_at = due_at - interval '1 hour'")
+        try await postgres.write("UPDATE object_deletions SET due_at = due_at - interval '1 hour'")
     }
 
     /// Whether nothing is half-done: each ready row has an object, each object a ready row, and nothing waits.
     package func isWhole() async throws -> Bool {
-        let left = try await postgres.query(
+        let left = try await postgres.read(
             """
             SELECT FROM photos WHERE state <> 'ready' UNION ALL SELECT FROM object_deletions
             """
         )
-        let rows = try await postgres.query("SELECT random_id FROM photos WHERE state = 'ready'")
+        let rows = try await postgres.read("SELECT random_id FROM photos WHERE state = 'ready'")
         return try left.isEmpty
             && rows.map { try $0.decode("random_id", as: String.self) }.sorted() == objects.keys()
     }

@@ -87,20 +87,20 @@ package final class RestartLoad: Sendable {
     package static func addUsers(url: String) async throws {
         try await PostgresClient.withClient(configuration: .patient(url: url)) { client in
             for user in 1...userCount {
-                try await client.execute(
+                try await client.write(
                     """
                     INSERT INTO users (id, first_name, last_name, email, password_hash)
                     VALUES (\(user), 'Ada', 'Lovelace', \("user\(user)@example.com"), 'none')
                     """
                 )
-                try await client.execute(
+                try await client.write(
                     """
                     INSERT INTO sessions (user_id, token_digest, expires_at)
                     VALUES (\(user), sha256(convert_to(\("token-\(user)"), 'UTF8')), \(Date.now + 86_400))
                     """
                 )
                 for photo in 1...photosPerUser {
-                    try await client.execute(
+                    try await client.write(
                         """
                         INSERT INTO photos (user_id, name, title, random_id, state)
                         VALUES (\(user), 'a.jpg', 'A title', \("user-\(user)-photo-\(photo)"), 'ready')
@@ -157,7 +157,7 @@ package final class RestartLoad: Sendable {
             number += 1
             let start = ContinuousClock.now
             do throws(PostgresError) {
-                let row = try await client.query("SELECT \(number) AS number, 1 / (\(number) % 7) AS seventh")[0]
+                let row = try await client.read("SELECT \(number) AS number, 1 / (\(number) % 7) AS seventh")[0]
                 let answer: Int = try row.decode("number")
                 #expect(answer == number && number % 7 != 0)
             } catch {

@@ -67,7 +67,7 @@ package enum StoreOutage: CaseIterable, Sendable {
         try await poll("objects and rows match") {
             // Deletions that wait for their back-off are brought forward. So are those that wait 20 s for a put, once
             // that put is over.
-            try await service.postgres.execute(
+            try await service.postgres.write(
                 "UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC' WHERE attempts > 0 OR \(time != nil)"
             )
             guard try await service.count("SELECT count(*) FROM object_deletions") == 0 else { return false }

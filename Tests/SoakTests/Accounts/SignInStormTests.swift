@@ -3,7 +3,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
 
 @Suite("A storm of sign-ins", .serialized, .timeLimit(.minutes(10)))
 struct SignInStormTests {

@@ -34,13 +34,13 @@ struct LateDatabaseTests {
                         postgres: postgres
                     )
                     let creation = PostgresQuery(stringLiteral: "CREATE DATABASE \(name) TEMPLATE selfie_template")
-                    try await poll("the database is made") { (try? await postgres.execute(creation)) != nil }
+                    try await poll("the database is made") { (try? await postgres.write(creation)) != nil }
                     try await poll("it serves") { try await served.service.list(token: "any").status == 401 }
                     try await Task.sleep(for: .seconds(3))
                     #expect(try await served.service.list(token: "any").status == 401)
                     served.process.signal(SIGTERM)
                     #expect(try await served.process.waitForExit() == 0)
-                    try await postgres.execute(PostgresQuery(stringLiteral: "DROP DATABASE \(name) WITH (FORCE)"))
+                    try await postgres.write(PostgresQuery(stringLiteral: "DROP DATABASE \(name) WITH (FORCE)"))
                 }
             }
         }

@@ -5,8 +5,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 /// With the time limits that are in use.
 @Suite("The database goes away, in real time", .timeLimit(.minutes(4)), .serialized)
 struct DatabaseOutageSoakTests {

@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import SelfieApp
 
 /// Photos that come through the service from a bucket that fails, to clients that are slow or leave.
 @Suite("Photos through the service, in real time", .serialized, .timeLimit(.minutes(3)))

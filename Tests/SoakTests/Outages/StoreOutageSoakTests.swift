@@ -2,7 +2,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
 
 @Suite("The object store goes away, in real time", .timeLimit(.minutes(3)))
 struct StoreOutageSoakTests {

@@ -11,7 +11,7 @@ struct CancellationStormTests {
         try await TestCluster.withEmptyDatabase { url in
             let configuration = try PostgresConfiguration.patient(url: url, connectionsMax: 4)
             try await PostgresClient.withClient(configuration: configuration) { client in
-                try await client.execute("CREATE TABLE things (id int)")
+                try await client.write("CREATE TABLE things (id int)")
                 let cancelled = Atomic(0)
                 try await withThrowingTaskGroup(of: Int.self) { group in
                     for worker in 0..<20 {
@@ -34,9 +34,9 @@ struct CancellationStormTests {
                     for try await count in group { cancelled.add(count, ordering: .relaxed) }
                 }
                 #expect(cancelled.load(ordering: .relaxed) > 100)
-                #expect(try await client.query("SELECT * FROM things").isEmpty)
+                #expect(try await client.read("SELECT * FROM things").isEmpty)
                 try await poll("no transaction is open") {
-                    let rows = try await client.query(
+                    let rows = try await client.read(
                         """
                         SELECT pid FROM pg_stat_activity
                         WHERE datname = current_database() AND state LIKE 'idle in transaction%'

@@ -28,7 +28,7 @@ struct DatabaseWaitTests {
         try await withClient { client, _ in
             try await client.withConnection { _ in
                 let duration = try await time { () async throws in
-                    let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                    let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT 1") }
                     guard case .leaseTimedOut = error else {
                         Issue.record("\(String(reflecting: error))")
                         return
@@ -42,20 +42,20 @@ struct DatabaseWaitTests {
     @Test("A flood of writes that wait for a lock keeps no reader out")
     func flood() async throws {
         try await withClient(connectionsMax: 4) { client, url async throws in
-            try await client.execute("CREATE TABLE things (id int)")
-            try await client.execute("INSERT INTO things VALUES (1)")
+            try await client.write("CREATE TABLE things (id int)")
+            try await client.write("INSERT INTO things VALUES (1)")
             try await TestCluster.withClient(url) { other async throws in
                 try await other.withTransaction { connection async throws in
                     try await connection.query("SELECT id FROM things FOR UPDATE")
                     try await withThrowingTaskGroup(of: Void.self) { writes async throws in
                         for _ in 0..<200 {
-                            writes.addTask { _ = try? await client.execute("UPDATE things SET id = id + 1") }
+                            writes.addTask { _ = try? await client.write("UPDATE things SET id = id + 1") }
                         }
                         // Longer than any of them waits.
                         let end = ContinuousClock.now + .seconds(5)
                         var readCount = 0
                         while ContinuousClock.now < end {
-                            let rows = try await client.query("SELECT id FROM things")
+                            let rows = try await client.read("SELECT id FROM things")
                             #expect(rows.count == 1)
                             readCount += 1
                         }
@@ -71,30 +71,30 @@ struct DatabaseWaitTests {
     func statementTimeout() async throws {
         try await withClient { client, _ in
             let duration = try await time { () async throws in
-                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT pg_sleep(60)") }
+                let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT pg_sleep(60)") }
                 guard case .statementTimedOut = error else {
                     Issue.record("\(String(reflecting: error))")
                     return
                 }
             }
             #expect(duration >= .milliseconds(2_490) && duration < .seconds(10))
-            #expect(try await client.query("SELECT 1").count == 1)
+            #expect(try await client.read("SELECT 1").count == 1)
         }
     }
 
     @Test("Of a server that falls silent, callers are told in three seconds, and another connection takes its place")
     func silence() async throws {
         try await withClient { client, _ in
-            let frozen: Int = try await client.query("SELECT pg_backend_pid() AS pid")[0].decode("pid")
+            let frozen: Int = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid")
             kill(pid_t(frozen), SIGSTOP)
             defer { kill(pid_t(frozen), SIGCONT) }
             let duration = try await time { () async throws in
-                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT 1") }
                 #expect(error?.isUnavailable == true)
             }
             #expect(duration >= .milliseconds(2_990) && duration < .seconds(10))
             try await poll("another one serves", within: .seconds(20)) {
-                (try? await client.query("SELECT 1")) != nil
+                (try? await client.read("SELECT 1")) != nil
             }
         }
     }
@@ -107,7 +107,7 @@ struct DatabaseWaitTests {
         configuration.pool.leaseTimeout = .seconds(60)
         try await PostgresClient.withClient(configuration: configuration) { client in
             let duration = try await time { () async throws in
-                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT 1") }
                 guard case .cannotConnect = error else {
                     Issue.record("\(String(reflecting: error))")
                     return

@@ -1,10 +1,12 @@
 import NIOCore
 import Postgres
+import SelfieConfiguration
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import SelfieApp
 
 @Suite("Requests that take too long to answer, in real time", .timeLimit(.minutes(2)))
 struct AnswerTimeSoakTests {

@@ -5,7 +5,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
 
 /// The numbers are those that the service is to stand.
 @Suite("A thousand connections", .timeLimit(.minutes(4)))
@@ -90,7 +90,7 @@ struct ManyConnectionsSoakTests {
 
     /// How many sessions the service has at the database.
     private func databaseConnections(_ service: TestService) async throws -> Int {
-        let rows = try await service.postgres.query(
+        let rows = try await service.postgres.read(
             """
             SELECT count(*) AS count FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'selfie'

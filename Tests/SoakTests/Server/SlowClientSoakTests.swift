@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import HTTPConnection
+@testable import SelfieApp
 
 /// In real time: one case of each limit that the tests of `PhotoServiceTests` look at by a clock of their own.
 @Suite("Clients that are slow, in real time", .timeLimit(.minutes(5)))
@@ -16,7 +17,7 @@ struct SlowClientSoakTests {
         service.limits.idleTimeout = .seconds(5)
         service.limits.headerTimeout = .seconds(4)
         service.limits.bodyWindow = .seconds(5)
-        service.limits.bodyBytesPerWindowMin = 3000
+        service.limits.minBodyBytesPerWindow = 3000
         service.limits.lingerTimeout = .seconds(3)
         service.limits.tick = .milliseconds(50)
     }

@@ -1,4 +1,3 @@
-import PhotoService
 import Postgres
 import ServiceTestSupport
 import TestSupport

@@ -6,8 +6,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 /// One request at a time suffers one fault, and the client's time moves on only when that has it wait in vain.
 @Suite("Each fault of a store, once to each kind of request", .timeLimit(.minutes(5)))
 struct EachFaultTests {

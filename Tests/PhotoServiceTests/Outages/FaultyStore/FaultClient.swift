@@ -5,7 +5,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
+@testable import SelfieCore
 
 /// Does what sends a kind of request, and checks that a success is true.
 struct FaultClient: Sendable {
@@ -72,7 +73,6 @@ struct FaultClient: Sendable {
         let sweeper = PhotoSweeper(
             photos: account.photos,
             objects: store,
-            interval: .seconds(600),
             now: { Date() },
             logger: account.logger
         )
@@ -82,7 +82,7 @@ struct FaultClient: Sendable {
 
     /// Whether objects are gone, and not to be deleted later.
     private func isGone(_ ids: [String]) async throws -> Bool {
-        let left = try await account.postgres.query("SELECT FROM object_deletions WHERE random_id = ANY(\(ids))")
+        let left = try await account.postgres.read("SELECT FROM object_deletions WHERE random_id = ANY(\(ids))")
         guard left.isEmpty else { return false }
         #expect(Set(account.scene.objects.keys()).isDisjoint(with: ids))
         return true

@@ -6,7 +6,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import ObjectStore
+@testable import SelfieCore
 
 /// Something that a process does, which may come to an end in its middle.
 enum CrashCase: String, CaseIterable, Sendable {
@@ -83,8 +84,8 @@ enum CrashCase: String, CaseIterable, Sendable {
         let (deleted, givenUp) = (try await account.addPhoto(), try await account.addPhoto())
         _ = try await account.photos.remove(deleted, ofUser: account.userID, from: .test)
         _ = try await account.photos.addPending(account.photo(bytes: 100), sessionID: account.session.id)
-        try await account.postgres.execute("UPDATE photos SET state = 'pending' WHERE random_id = \(givenUp)")
-        try await account.postgres.execute(
+        try await account.postgres.write("UPDATE photos SET state = 'pending' WHERE random_id = \(givenUp)")
+        try await account.postgres.write(
             "UPDATE photos SET created_at = created_at - interval '1 hour' WHERE state = 'pending'"
         )
         if case .disk(let folder) = account.scene.objects {
@@ -94,7 +95,6 @@ enum CrashCase: String, CaseIterable, Sendable {
             let sweeper = PhotoSweeper(
                 photos: process.photos,
                 objects: process.objects,
-                interval: .seconds(600),
                 now: { Date(timeIntervalSinceNow: 3_600) },
                 logger: account.logger
             )
@@ -117,7 +117,7 @@ enum CrashCase: String, CaseIterable, Sendable {
                 sessionID: account.session.id
             )
         } expect: { isAnswered, comment in
-            let left = try await account.postgres.query(
+            let left = try await account.postgres.read(
                 """
                 SELECT (SELECT count(*) FROM users WHERE id = \(account.userID)) AS users,
                     (SELECT count(*) FROM sessions WHERE user_id = \(account.userID)) AS sessions,
@@ -170,14 +170,14 @@ struct CrashAccount: Sendable {
 
     static func make(_ scene: CrashScene) async throws -> CrashAccount {
         let token = UUID().uuidString
-        let users = try await scene.postgres.query(
+        let users = try await scene.postgres.read(
             """
             INSERT INTO users (first_name, last_name, email, password_hash)
             VALUES ('Ada', 'Lovelace', \("\(token)@example.com"), \(passwordHash)) RETURNING id
             """
         )
         let userID: Int = try #require(users.first).decode("id")
-        try await scene.postgres.execute(
+        try await scene.postgres.write(
             """
             INSERT INTO sessions (user_id, token_digest, expires_at)
             VALUES (\(userID), \(IssuedToken.digest(of: token)), now() + interval '1 day')

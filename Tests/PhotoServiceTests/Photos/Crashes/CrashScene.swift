@@ -9,7 +9,9 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import LinuxFiles
+@testable import ObjectStore
+@testable import SelfieCore
 
 /// A database and a store that outlive the processes that use them, and a counter that has those stop at each step.
 struct CrashScene: Sendable {
@@ -122,7 +124,7 @@ struct CrashScene: Sendable {
         configuration.pool.backOffMax = .milliseconds(1)
         let client = PostgresClient(configuration: configuration)
         // Connecting is no step.
-        try await poll("a connection") { (try? await client.query("SELECT")) != nil }
+        try await poll("a connection") { (try? await client.read("SELECT")) != nil }
         let process = CrashProcess(postgres: client, objects: try store(isCounted: true))
         let (start, starter) = AsyncStream.makeStream(of: Void.self)
         let work = Task {
@@ -139,7 +141,7 @@ struct CrashScene: Sendable {
         await client.close()
         try await poll("the store is done with what it was asked for") { steps.underWayCount == 0 }
         try await poll("the server has noticed the end of the process") {
-            try await postgres.query(
+            try await postgres.read(
                 """
                 SELECT FROM pg_stat_activity
                 WHERE application_name = \(Self.applicationName) AND datname = current_database()
@@ -151,14 +153,13 @@ struct CrashScene: Sendable {
 
     /// What the sweeper of another process does once all is old that was left.
     func sweepLater() async throws {
-        try await postgres.execute(
+        try await postgres.write(
             "UPDATE photos SET created_at = created_at - interval '1 hour' WHERE state = 'pending'"
         )
-        try await postgres.execute("UPDATE object_deletions SET due_at = due_at - interval '1 hour'")
+        try await postgres.write("UPDATE object_deletions SET due_at = due_at - interval '1 hour'")
         let sweeper = PhotoSweeper(
             photos: PhotoStore(postgres: postgres),
             objects: try store(isCounted: false),
-            interval: .seconds(600),
             now: { Date(timeIntervalSinceNow: 3_600) },
             logger: TestLog().logger(level: .error)
         )
@@ -169,7 +170,7 @@ struct CrashScene: Sendable {
     ///
     /// Parts that a bucket got of an upload that was not finished are no object, and are left to `reconcile`.
     func expectWhole(of userID: Int, _ comment: Comment) async throws {
-        let rows = try await postgres.query("SELECT user_id, random_id, state, byte_count FROM photos")
+        let rows = try await postgres.read("SELECT user_id, random_id, state, byte_count FROM photos")
         let states = try rows.map { try $0.decode("state", as: String.self) }
         #expect(states.allSatisfy { $0 == "ready" }, comment)
         let ids = try rows.map { try $0.decode("random_id", as: String.self) }
@@ -178,7 +179,7 @@ struct CrashScene: Sendable {
             let isWhole = objects.bytes(key: id) == CrashCase.image(bytes: try row.decode("byte_count"))
             #expect(isWhole, "\(comment): \(id)")
         }
-        #expect(try await postgres.query("SELECT FROM object_deletions").isEmpty, comment)
+        #expect(try await postgres.read("SELECT FROM object_deletions").isEmpty, comment)
     }
 }
 

@@ -6,8 +6,6 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
-
 /// Two services and their misbehaving store.
 struct FaultyStoreScene: Sendable {
     let clients: StoreClients
@@ -79,11 +77,11 @@ struct FaultyStoreScene: Sendable {
     func checkStore() async throws {
         try await poll("nothing is left to be deleted", within: .seconds(60)) {
             // What waits for its back-off, or for a put that may still come, is brought forward.
-            try await service.postgres.execute("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")
+            try await service.postgres.write("UPDATE object_deletions SET due_at = now() AT TIME ZONE 'UTC'")
             return try await service.count("SELECT count(*) FROM object_deletions") == 0
         }
         #expect(try await service.count("SELECT count(*) FROM photos WHERE state <> 'ready'") == 0)
-        let rows = try await service.postgres.query("SELECT random_id FROM photos")
+        let rows = try await service.postgres.read("SELECT random_id FROM photos")
         let kept = clients.ledger.kept
         #expect(try rows.map { try $0.decode("random_id", as: String.self) }.sorted() == kept.map(\.id).sorted())
         #expect(objects.keys() == kept.map(\.id).sorted())

@@ -7,7 +7,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import PhotoService
+@testable import SelfieApp
 
 @Suite("A store that breaks, delays and refuses hundreds of times", .timeLimit(.minutes(6)))
 struct FaultyStoreStormTests {

@@ -1,0 +1,167 @@
+package import NIOCore
+
+/// The name of a member, an identifier, which needs no escaping.
+package struct JSONKey: ExpressibleByStringLiteral {
+    let name: StaticString
+
+    package init(stringLiteral name: StaticString) {
+        self.name = name
+    }
+}
+
+/// Writes one JSON value, keeping members in the order in which they are added, as the contract lists them.
+package struct JSONWriter: ~Copyable {
+    private var text: TextBuffer
+    private var needsComma = false
+
+    /// - Parameter capacity: About how many bytes will be written.
+    package init(capacity: Int = 256) {
+        text = TextBuffer(capacity: capacity)
+    }
+
+    /// What was written, as UTF-8.
+    package var buffer: ByteBuffer { text.buffer }
+
+    /// Writes an object.
+    ///
+    /// - Parameter members: Adds its members.
+    /// - Throws: What the closure throws.
+    package mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
+        begin("{")
+        try members(&self)
+        end("}")
+    }
+
+    /// Writes an array.
+    ///
+    /// - Parameter elements: Writes its elements.
+    /// - Throws: What the closure throws.
+    package mutating func array(_ elements: (inout JSONWriter) throws -> Void) rethrows {
+        begin("[")
+        try elements(&self)
+        end("]")
+    }
+
+    /// Writes an array.
+    ///
+    /// - Parameters:
+    ///   - elements: What it has an element for.
+    ///   - each: Writes one element.
+    /// - Throws: What the closure throws.
+    package mutating func array<Element>(
+        _ elements: some Sequence<Element>,
+        each: (inout JSONWriter, Element) throws -> Void
+    ) rethrows {
+        try array { json in
+            for element in elements { try each(&json, element) }
+        }
+    }
+
+    /// Adds a string, or `null`.
+    package mutating func member(_ key: JSONKey, _ value: String?) {
+        guard var value else {
+            add(key)
+            return text.append("null")
+        }
+        value.withUTF8 { member(key, utf8: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds a string that is UTF-8 already.
+    package mutating func member(_ key: JSONKey, utf8 value: UnsafeRawBufferPointer) {
+        member(key) { text in Self.escape(value, to: &text) }
+    }
+
+    /// Adds a string whose bytes need no escaping.
+    ///
+    /// - Parameters:
+    ///   - key: The member's name.
+    ///   - append: Appends the string's bytes to what was written so far.
+    package mutating func member(_ key: JSONKey, plain append: (inout TextBuffer) -> Void) {
+        add(key)
+        text.append(UInt8(ascii: "\""))
+        append(&text)
+        text.append(UInt8(ascii: "\""))
+    }
+
+    /// Adds a whole number.
+    package mutating func member(_ key: JSONKey, _ value: Int) {
+        add(key)
+        var digits = String(value)
+        digits.withUTF8 { text.append(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds `true` or `false`.
+    package mutating func member(_ key: JSONKey, _ value: Bool) {
+        add(key)
+        text.append(value ? "true" : "false")
+    }
+
+    private mutating func begin(_ bracket: StaticString) {
+        if needsComma { text.append(",") }
+        text.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func end(_ bracket: StaticString) {
+        text.append(bracket)
+        needsComma = true
+    }
+
+    private mutating func add(_ key: JSONKey) {
+        text.append(needsComma ? ",\"" : "\"")
+        text.append(key.name)
+        text.append("\":")
+        needsComma = true
+    }
+
+    /// Escapes what RFC 8259 section 7 says must be, and writes the rest as UTF-8.
+    private static func escape(_ value: UnsafeRawBufferPointer, to text: inout TextBuffer) {
+        if isPlain(value) { return text.append(value) }
+        for byte in value {
+            if needsEscape(byte) {
+                escape(byte, to: &text)
+            } else {
+                text.append(byte)
+            }
+        }
+    }
+
+    /// Whether nothing needs to be escaped, as in nearly every text; asks about eight bytes at a time.
+    private static func isPlain(_ value: UnsafeRawBufferPointer) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highBits = ones << 7
+        var start = 0
+        while value.count - start >= 8 {
+            let bytes = value.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+            let (quotes, backslashes) = (bytes ^ ones &* 0x22, bytes ^ ones &* 0x5C)
+            // To take n from each byte sets the high bit of one that is less, and perhaps of its neighbour, but of
+            // none if there is no such byte; a high bit that was set before does not count.
+            let found =
+                (bytes &- ones &* 0x20) & ~bytes | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+            if found & highBits != 0 { return false }
+            start += 8
+        }
+        while start < value.count {
+            if needsEscape(value[start]) { return false }
+            start += 1
+        }
+        return true
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x22 || byte == 0x5C
+    }
+
+    private static func escape(_ byte: UInt8, to text: inout TextBuffer) {
+        switch byte {
+        case 0x22: text.append("\\\"")
+        case 0x5C: text.append("\\\\")
+        case 0x0A: text.append("\\n")
+        case 0x0D: text.append("\\r")
+        case 0x09: text.append("\\t")
+        default:
+            text.append(byte < 0x10 ? "\\u000" : "\\u001")
+            text.append(("0123456789abcdef" as StaticString).utf8Start[Int(byte & 0x0F)])
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// Unguessable names: tokens, photo ids, request ids.
+package enum RandomIdentifier {
+    /// 48 of 62 letters carry 285 bits; the contract asks for 41 letters at least.
+    package static let secretLength = 48
+
+    private static let lettersAndDigits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+
+    /// A token or a photo's id: letters and digits only, from the system's cryptographic generator.
+    package static func makeSecret() -> String {
+        make(length: secretLength, alphabet: lettersAndDigits)
+    }
+
+    /// A string of letters drawn evenly from an alphabet.
+    ///
+    /// `SystemRandomNumberGenerator` reads `getrandom(2)` on Linux, and `randomElement` rejects to stay even.
+    static func make(length: Int, alphabet: [Character]) -> String {
+        var generator = SystemRandomNumberGenerator()
+        return String((0..<length).compactMap { _ in alphabet.randomElement(using: &generator) })
+    }
+}

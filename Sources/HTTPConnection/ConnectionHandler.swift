@@ -1,0 +1,275 @@
+import HTTPTypes
+import LinuxFiles
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+
+/// Asks the connection to tell a client that sent `Expect: 100-continue` to go on; does nothing for others.
+package struct ContinueEvent: Sendable {
+    package init() {}
+}
+
+/// A request that stopped arriving, or arrives too slowly to wait for.
+package struct SlowRequestError: Error {}
+
+/// Keeps one connection's manners: time limits, `Expect: 100-continue`, `Connection: close`, and an answer to what is not
+/// HTTP.
+///
+/// It also turns the parts of HTTP/1 into those of any version, which are Hummingbird's, and back.
+final class ConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let limits: ConnectionLimits
+    private let meter: SocketMeter
+    private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
+    private let logger: Logger
+    /// Succeeds when nobody waits for the answer that is being made; fails when the connection ends otherwise.
+    private let abandonment: EventLoopPromise<Void>
+    private var state: ConnectionStateMachine
+    private var ticker: RepeatedTask?
+    private var isInputClosed = false
+    /// Whether a head waits for the first bytes of a body whose length it tells, to be sent with them.
+    private var holdsHead = false
+
+    init(
+        limits: ConnectionLimits,
+        meter: SocketMeter,
+        abandonment: EventLoopPromise<Void>,
+        refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer,
+        logger: Logger
+    ) {
+        self.limits = limits
+        self.meter = meter
+        self.refusalAnswer = refusalAnswer
+        self.abandonment = abandonment
+        self.logger = logger
+        state = ConnectionStateMachine(limits: limits, now: abandonment.futureResult.eventLoop.now)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let eventLoop = context.eventLoop
+        meter.onRead = { [unowned self] in state.bytesRead(now: eventLoop.now) }
+        let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
+        ticker = eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
+            let (handler, context) = bound.value
+            handler.tick(context: context)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        ticker?.cancel()
+        ticker = nil
+        meter.onRead = nil
+        abandonment.fail(ChannelError.ioOnClosedChannel)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if state.isAbandonable { abandonment.succeed() }
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !state.isLingering, !state.isDropping else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            guard state.takesRequest() else { return }
+            // Whatever else a URL may hold is percent-encoded; what is not would not survive the way to the router.
+            guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                return reject(context: context, with: .malformedRequest)
+            }
+            let expectsContinue = head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
+            // After these, NIO's decoder takes what follows for another protocol, so no request would be heard again.
+            let changesProtocol = head.headers.contains(name: "upgrade") || head.method == .CONNECT
+            let isKeepAlive = head.isKeepAlive && !changesProtocol
+            do {
+                var request = try HTTPRequest(received: head)
+                let requestID = RequestIdentifier.name(&request.headerFields)
+                state.requestHead(
+                    ConnectionStateMachine.Exchange(requestID: requestID, method: head.method),
+                    isKeepAlive: isKeepAlive,
+                    expectsContinue: expectsContinue,
+                    now: context.eventLoop.now
+                )
+                context.fireChannelRead(wrapInboundOut(.head(request)))
+            } catch {
+                context.fireErrorCaught(error)
+            }
+        case .body(let buffer):
+            state.requestBody(bytes: buffer.readableBytes, now: context.eventLoop.now)
+            context.fireChannelRead(wrapInboundOut(.body(buffer)))
+        case .end(let trailers):
+            state.requestEnd(now: context.eventLoop.now)
+            context.fireChannelRead(wrapInboundOut(.end(trailers.map { HTTPFields($0, splitCookie: false) })))
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard state.isLingering else { return context.fireChannelReadComplete() }
+        // Nobody downstream asks for more any longer.
+        context.read()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !state.hasTimedOut else {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
+        switch unwrapOutboundIn(data) {
+        case .head(let response):
+            var head = HTTPResponseHead(response)
+            if head.status.code >= 200, state.responseHead() {
+                head.headers.replaceOrAdd(name: "connection", value: "close")
+            }
+            holdsHead = head.status.code >= 200 && head.headers.contains(name: "content-length")
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body(let buffer):
+            holdsHead = false
+            context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: promise)
+        case .end(let trailers):
+            holdsHead = false
+            context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
+            if state.responseEnd(now: context.eventLoop.now) == .linger { linger(context: context) }
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        if !holdsHead { context.flush() }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard !state.hasTimedOut else {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
+        switch event {
+        case is ContinueEvent:
+            if state.takesContinue() {
+                let head = HTTPResponseHead(version: .http1_1, status: .continue)
+                context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+            }
+            promise?.succeed()
+        case let event as SendFileEvent: send(event, context: context, promise: promise)
+        default: context.triggerUserOutboundEvent(event, promise: promise)
+        }
+    }
+
+    private func send(_ event: SendFileEvent, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+        let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: event.file.descriptor)
+        let region = FileRegion(
+            fileHandle: handle,
+            readerIndex: event.range.lowerBound,
+            endIndex: event.range.upperBound
+        )
+        let sent = promise ?? context.eventLoop.makePromise()
+        holdsHead = false
+        // The handle has the descriptor on loan: the file, which closes it, stays until all of the range is sent.
+        sent.futureResult.whenComplete { _ in
+            withExtendedLifetime(event.file) { _ = try? handle.takeDescriptorOwnership() }
+        }
+        context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: sent)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+        reject(
+            context: context,
+            with: error == .headerOverflow ? .headerTooLarge : .malformedRequest,
+            readerGets: error
+        )
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is ChannelShouldQuiesceEvent:
+            if state.quiesce() { context.close(promise: nil) }
+        case ChannelEvent.inputClosed where state.isLingering: context.close(promise: nil)
+        case ChannelEvent.inputClosed:
+            isInputClosed = true
+            state.inputClosed(now: context.eventLoop.now)
+            context.fireUserInboundEventTriggered(event)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    private func tick(context: ChannelHandlerContext) {
+        // A channel that does not know is one that has just been closed.
+        let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
+        state.socketTook(bytes: meter.bytesWritten - (unsent ?? 0), isAll: unsent ?? 0 == 0, now: context.eventLoop.now)
+        switch state.tick(now: context.eventLoop.now, isReadPending: meter.isReadPending) {
+        case .none: break
+        case .close: context.close(promise: nil)
+        case .refuse: refuse(context: context, with: .requestTooSlow)
+        case .failBody: context.fireErrorCaught(SlowRequestError())
+        case .abandon: abandonment.succeed()
+        case .timeOut: timeOut(context: context)
+        }
+    }
+
+    /// Deals with what is no HTTP, by what is under way on the connection.
+    private func reject(
+        context: ChannelHandlerContext,
+        with refusal: ConnectionRefusal,
+        readerGets error: HTTPParserError? = nil
+    ) {
+        switch (state.parserError(), error) {
+        case (.refuse, _) where !isInputClosed: refuse(context: context, with: refusal)
+        case (.failBody, let error?): context.fireErrorCaught(error)
+        default: context.close(promise: nil)
+        }
+    }
+
+    /// Answers a request that never reached the router.
+    private func refuse(context: ChannelHandlerContext, with refusal: ConnectionRefusal) {
+        let (requestID, refusal) = (RequestIdentifier.make(), refusalAnswer(refusal))
+        logger.info(
+            "request",
+            metadata: ["status": "\(refusal.status.code)", "request_id": "\(requestID)", "route": "none"]
+        )
+        answer(context: context, with: refusal, requestID: requestID, isHead: false)
+    }
+
+    /// Answers a request whose handler takes too long.
+    ///
+    /// The handler is at it still. Its own line in the log comes when it ends, or when the connection does.
+    private func timeOut(context: ChannelHandlerContext) {
+        guard let exchange = state.exchanges.first else { return context.close(promise: nil) }
+        logger.warning(
+            "a request took too long and was answered 503",
+            metadata: ["method": "\(exchange.method.rawValue)", "request_id": "\(exchange.requestID)"]
+        )
+        answer(
+            context: context,
+            with: refusalAnswer(.handlerTooSlow),
+            requestID: exchange.requestID,
+            isHead: exchange.method == .HEAD
+        )
+    }
+
+    private func answer(
+        context: ChannelHandlerContext,
+        with refusal: RefusalAnswer,
+        requestID: String,
+        isHead: Bool
+    ) {
+        context.write(wrapOutboundOut(.head(refusal.head(requestID: requestID))), promise: nil)
+        if !isHead { context.write(wrapOutboundOut(.body(.byteBuffer(refusal.body))), promise: nil) }
+        context.write(wrapOutboundOut(.end(nil)), promise: nil)
+        state.refused(now: context.eventLoop.now)
+        linger(context: context)
+    }
+
+    private func linger(context: ChannelHandlerContext) {
+        context.flush()
+        guard !isInputClosed else { return context.close(promise: nil) }
+        let eventLoop = context.eventLoop
+        context.close(mode: .output).assumeIsolated().whenSuccess { [self] in
+            state.outputClosed(now: eventLoop.now)
+        }
+        context.read()
+    }
+}

@@ -1,0 +1,55 @@
+package import HTTPTypes
+package import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
+
+/// Why a connection answers by itself, before a request reaches its handler or instead of it.
+package enum ConnectionRefusal: Sendable {
+    /// What arrived is not HTTP.
+    case malformedRequest
+    /// The header is over ``ConnectionLimits/maxHeaderBytes``, or has too many fields.
+    case headerTooLarge
+    /// The request took too long to arrive.
+    case requestTooSlow
+    /// The handler took longer than ``ConnectionLimits/answerTimeout``.
+    case handlerTooSlow
+}
+
+/// How a refusal looks to the client; the connection adds its length, the request's id and `Connection: close`.
+package struct RefusalAnswer: Sendable {
+    package let status: HTTPResponse.Status
+    /// Without the fields that the connection adds.
+    package let headers: HTTPFields
+    /// The body's media type.
+    package let contentType: String
+    package let body: ByteBuffer
+
+    /// - Parameters:
+    ///   - status: The answer's status.
+    ///   - headers: Its header, without the fields that the connection adds.
+    ///   - contentType: The body's media type.
+    ///   - body: Its body; a HEAD request gets none of it.
+    package init(status: HTTPResponse.Status, headers: HTTPFields, contentType: String, body: ByteBuffer) {
+        self.status = status
+        self.headers = headers
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// The answer's head on the wire.
+    func head(requestID: String) -> HTTPResponseHead {
+        var fields: HTTPHeaders = [
+            "content-type": contentType,
+            "content-length": String(body.readableBytes),
+            "x-content-type-options": "nosniff",
+            "x-request-id": requestID,
+            "connection": "close",
+        ]
+        fields.add(contentsOf: HTTPHeaders(headers))
+        return HTTPResponseHead(
+            version: .http1_1,
+            status: HTTPResponseStatus(statusCode: Int(status.code)),
+            headers: fields
+        )
+    }
+}

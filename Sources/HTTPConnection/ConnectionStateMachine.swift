@@ -1,0 +1,267 @@
+import NIOCore
+import NIOHTTP1
+
+/// Decides when a connection has waited long enough, must be closed, or may be kept; without I/O.
+struct ConnectionStateMachine {
+    enum Phase: Equatable {
+        /// Between requests.
+        case idle(since: NIODeadline)
+        /// A request's header is arriving.
+        case readingHeader(since: NIODeadline)
+        /// A request's body is arriving.
+        case readingBody(since: NIODeadline, bytes: Int)
+        /// A whole request has arrived and its answer is not written yet.
+        case responding
+        /// The answer is written, though perhaps not sent yet; what still comes is dropped.
+        case lingering(since: NIODeadline, isSent: Bool)
+    }
+
+    /// A request, until it is answered.
+    struct Exchange {
+        let requestID: String
+        let method: HTTPMethod
+        /// Whether all of the request has come.
+        fileprivate(set) var isWhole = false
+
+        init(requestID: String, method: HTTPMethod) {
+            self.requestID = requestID
+            self.method = method
+        }
+
+        /// Whether it only reads, so that it may be given up anywhere.
+        fileprivate var isSafe: Bool { method == .GET || method == .HEAD }
+    }
+
+    enum TimeAction: Equatable {
+        case none
+        case close
+        /// Answer that the request was too slow, then close.
+        case refuse
+        /// Fail the body, so that whoever reads it answers.
+        case failBody
+        /// Give up the request that is being answered: nobody waits for the answer.
+        case abandon
+        /// Answer, instead of who is at it, that the service is not available; then close.
+        case timeOut
+    }
+
+    enum ResponseEndAction: Equatable {
+        case keep
+        /// Close the sending side, drop what still comes, then close.
+        case linger
+    }
+
+    enum ParserErrorAction: Equatable {
+        /// No request is under way: answer and close.
+        case refuse
+        /// Let the reader of the body know.
+        case failBody
+        case close
+    }
+
+    private let limits: ConnectionLimits
+    private(set) var phase: Phase
+    /// The requests that are not answered yet, in the order in which they came.
+    private(set) var exchanges = CircularBuffer<Exchange>()
+    private var isClosing = false
+    private var expectsContinue = false
+    private var inputClosedSince: NIODeadline?
+    private var bodyHasFailed = false
+    /// Whether an answer has said that the connection ends with it.
+    private var hasSaidClose = false
+    /// Whether what comes is dropped.
+    private(set) var isDropping = false
+    /// Whether an answer has begun and is not written yet.
+    private var isAnswering = false
+    /// Since when the client waits for an answer to begin; nil when it does not.
+    private var waitingSince: NIODeadline?
+    /// When something of the last request came.
+    private var lastArrival: NIODeadline
+    /// Since when the server has not read on in a body; nil when it reads.
+    private var stalledSince: NIODeadline?
+    /// Whether a request took too long to be answered; what still comes of it is dropped.
+    private(set) var hasTimedOut = false
+    /// What the client had taken when it last took enough; nil while there is nothing for it to take.
+    private var lastTaking: (time: NIODeadline, bytes: Int)?
+
+    init(limits: ConnectionLimits, now: NIODeadline) {
+        self.limits = limits
+        phase = .idle(since: now)
+        lastArrival = now
+    }
+
+    var isLingering: Bool {
+        if case .lingering = phase { true } else { false }
+    }
+
+    /// Whether a request is arriving or being answered.
+    private var isBusy: Bool {
+        if case .readingHeader = phase { return true }
+        return !exchanges.isEmpty
+    }
+
+    mutating func bytesRead(now: NIODeadline) {
+        if case .idle = phase { phase = .readingHeader(since: now) }
+    }
+
+    /// Whether to answer a request that begins.
+    ///
+    /// After an answer with `Connection: close` it is dropped: the client sends it again over another connection.
+    mutating func takesRequest() -> Bool {
+        isDropping = isDropping || isLingering || hasSaidClose
+        return !isDropping
+    }
+
+    mutating func requestHead(_ exchange: Exchange, isKeepAlive: Bool, expectsContinue: Bool, now: NIODeadline) {
+        exchanges.append(exchange)
+        isClosing = isClosing || !isKeepAlive
+        self.expectsContinue = expectsContinue
+        (lastArrival, stalledSince) = (now, nil)
+        phase = .readingBody(since: now, bytes: 0)
+    }
+
+    mutating func requestBody(bytes: Int, now: NIODeadline) {
+        guard case .readingBody(let since, let count) = phase else { return }
+        _ = takesContinue()
+        lastArrival = now
+        phase = .readingBody(since: since, bytes: count + bytes)
+    }
+
+    mutating func requestEnd(now: NIODeadline) {
+        guard case .readingBody = phase else { return }
+        guard let last = exchanges.indices.last else { return phase = .idle(since: now) }
+        phase = .responding
+        exchanges[last].isWhole = true
+        // The last bytes may have been there for as long as the server did not read.
+        if exchanges.count == 1, !isAnswering { waitingSince = stalledSince ?? now }
+    }
+
+    /// Whether the client waits for leave to send its body; true once for a request.
+    mutating func takesContinue() -> Bool {
+        guard expectsContinue else { return false }
+        expectsContinue = false
+        stalledSince = nil
+        return true
+    }
+
+    /// Whether the answer that begins must say that the connection ends with it: a body that is not there yet may be
+    /// of any size, and reading it only to drop it is not worth a connection.
+    mutating func responseHead() -> Bool {
+        isAnswering = true
+        waitingSince = nil
+        guard exchanges.count == 1 else { return false }
+        if case .readingBody = phase { isClosing = true }
+        hasSaidClose = hasSaidClose || isClosing
+        return isClosing
+    }
+
+    mutating func responseEnd(now: NIODeadline) -> ResponseEndAction {
+        _ = exchanges.popFirst()
+        isAnswering = false
+        // Whoever is to answer the next one could not begin before.
+        (lastArrival, stalledSince) = (now, nil)
+        waitingSince = exchanges.first?.isWhole == true ? now : nil
+        if isClosing, exchanges.isEmpty {
+            phase = .lingering(since: now, isSent: false)
+            return .linger
+        }
+        if case .responding = phase, exchanges.isEmpty { phase = .idle(since: now) }
+        return .keep
+    }
+
+    /// What arrived was answered without the router, and the connection ends with it.
+    mutating func refused(now: NIODeadline) {
+        isClosing = true
+        exchanges.removeAll()
+        waitingSince = nil
+        phase = .lingering(since: now, isSent: false)
+    }
+
+    /// All of the last answer is on its way, so the time for what the client still sends begins.
+    mutating func outputClosed(now: NIODeadline) {
+        if isLingering { phase = .lingering(since: now, isSent: true) }
+    }
+
+    mutating func parserError() -> ParserErrorAction {
+        isClosing = true
+        return switch phase {
+        case .idle, .readingHeader: .refuse
+        case .readingBody: .failBody
+        case .responding, .lingering: .close
+        }
+    }
+
+    /// The server is shutting down; true when the connection can be closed at once.
+    mutating func quiesce() -> Bool {
+        isClosing = true
+        return !isBusy
+    }
+
+    /// The client has closed its sending side, or the connection.
+    mutating func inputClosed(now: NIODeadline) {
+        inputClosedSince = inputClosedSince ?? now
+    }
+
+    /// Whether what is being answered may be given up when the connection is gone.
+    var isAbandonable: Bool {
+        if case .responding = phase { exchanges.allSatisfy(\.isSafe) } else { hasTimedOut }
+    }
+
+    /// Notes how far the client has come with what was written to it.
+    ///
+    /// - Parameters:
+    ///   - bytes: How many bytes the socket has taken since the connection began.
+    ///   - isAll: Whether that is all that was written.
+    ///   - now: The time.
+    mutating func socketTook(bytes: Int, isAll: Bool, now: NIODeadline) {
+        guard !isAll else { return lastTaking = nil }
+        if let lastTaking, bytes - lastTaking.bytes < limits.minWrittenBytesPerTimeout { return }
+        lastTaking = (now, bytes)
+    }
+
+    /// Looks at the clock.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - isReadPending: Whether the server has asked the socket for more, and so waits for the client.
+    /// - Returns: What is due.
+    mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
+        if let lastTaking, now - lastTaking.time >= limits.writeTimeout { return .close }
+        if lastTaking != nil {
+            // What the client has not taken yet of an answer holds up the next.
+            if waitingSince != nil { waitingSince = now }
+            (lastArrival, stalledSince) = (now, nil)
+        }
+        if let waitingSince, now - waitingSince >= limits.answerTimeout { return timeOut() }
+        switch phase {
+        case .idle(let since): return now - since >= limits.idleTimeout ? .close : .none
+        case .readingHeader(let since): return now - since >= limits.headerTimeout ? .refuse : .none
+        case .lingering(let since, let isSent):
+            return isSent && now - since >= limits.lingerTimeout ? .close : .none
+        case .responding:
+            // A client that takes an answer is there.
+            guard isAbandonable, !isAnswering, let inputClosedSince else { return .none }
+            return now - inputClosedSince >= limits.halfClosedTimeout ? .abandon : .none
+        case .readingBody(let since, let bytes):
+            // A client that waits for leave to send its body waits for the server, too.
+            guard isReadPending, !expectsContinue else {
+                stalledSince = bytes > 0 ? lastArrival : stalledSince ?? lastArrival
+                phase = .readingBody(since: now, bytes: 0)
+                guard let stalledSince, !isAnswering else { return .none }
+                return now - stalledSince >= limits.answerTimeout ? timeOut() : .none
+            }
+            stalledSince = nil
+            guard now - since >= limits.bodyWindow else { return .none }
+            phase = .readingBody(since: now, bytes: 0)
+            guard bytes < limits.minBodyBytesPerWindow else { return .none }
+            // A second failure finds the reader gone or stuck, so there is nobody left to answer.
+            defer { bodyHasFailed = true }
+            return bodyHasFailed ? .close : .failBody
+        }
+    }
+
+    private mutating func timeOut() -> TimeAction {
+        hasTimedOut = true
+        return .timeOut
+    }
+}

@@ -1,0 +1,117 @@
+import Hummingbird
+package import HummingbirdCore
+package import Logging
+package import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+
+/// An HTTP/1.1 connection with this service's limits; Hummingbird's own has one time limit and answers what is not
+/// HTTP with an empty 400.
+package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
+    /// A connection and what tells that the request which is being answered may be given up.
+    package struct Value: ServerChildChannelValue {
+        let asyncChannel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+        let abandonment: EventLoopFuture<Void>
+
+        package var channel: any Channel { asyncChannel.channel }
+    }
+
+    package let responder: HTTPChannelHandler.Responder
+    private let limits: ConnectionLimits
+    private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
+
+    /// - Parameters:
+    ///   - responder: Answers requests.
+    ///   - limits: How much and how long a connection may take.
+    ///   - refusalAnswer: How refusals of the connection's own look.
+    package init(
+        responder: @escaping HTTPChannelHandler.Responder,
+        limits: ConnectionLimits,
+        refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer
+    ) {
+        self.responder = responder
+        self.limits = limits
+        self.refusalAnswer = refusalAnswer
+    }
+
+    /// The most bytes of an upload that are read at a time.
+    ///
+    /// Each piece costs a way through several tasks. A connection comes to it only while each of its reads finds as much.
+    private static let readBytesMax = 256 * 1024
+
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.syncOptions?.setOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: Self.readBytesMax)
+            )
+            let abandonment = try Self.addHandlers(
+                to: channel,
+                limits: limits,
+                refusalAnswer: refusalAnswer,
+                logger: logger
+            )
+            let asyncChannel = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: true)
+            )
+            return Value(asyncChannel: asyncChannel, abandonment: abandonment)
+        }
+    }
+
+    /// Makes a channel of bytes one of requests and answers; called on its event loop.
+    ///
+    /// - Parameters:
+    ///   - channel: The connection.
+    ///   - limits: How much and how long it may take, by the clock of its event loop.
+    ///   - refusalAnswer: How refusals of the connection's own look.
+    ///   - logger: Told of what never reaches the router.
+    /// - Returns: Succeeds when the request that is being answered may be given up, and fails when the connection ends
+    ///   otherwise.
+    /// - Throws: What the channel throws that is closed already.
+    static func addHandlers(
+        to channel: any Channel,
+        limits: ConnectionLimits,
+        refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer,
+        logger: Logger
+    ) throws -> EventLoopFuture<Void> {
+        var decoderLimits = NIOHTTPDecoderLimitConfiguration()
+        decoderLimits.maxHeaderFieldSize = limits.maxHeaderBytes
+        decoderLimits.maxHeaderListSize = limits.maxHeaderBytes
+        decoderLimits.maxHeaderFieldCount = limits.maxHeaderFields
+        let meter = SocketMeter()
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(meter)
+        try pipeline.configureHTTPServerPipeline(
+            withPipeliningAssistance: false,
+            withErrorHandling: false,
+            withOutboundHeaderValidation: false,
+            withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: decoderLimits
+        )
+        let abandonment = channel.eventLoop.makePromise(of: Void.self)
+        try pipeline.addHandler(
+            ConnectionHandler(
+                limits: limits,
+                meter: meter,
+                abandonment: abandonment,
+                refusalAnswer: refusalAnswer,
+                logger: logger
+            )
+        )
+        return abandonment.futureResult
+    }
+
+    /// Answers the connection's requests, on the thread of its socket.
+    package func handle(value: Value, logger: Logger) async {
+        let task = Task(executorPreference: EventLoopTaskExecutor(value.channel.eventLoop)) {
+            await handleHTTP(asyncChannel: value.asyncChannel, logger: logger)
+        }
+        value.abandonment.whenSuccess { task.cancel() }
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Encodings
+package import HTTPTypes
+import Synchronization
+
+/// The id under which one request appears in answers and logs.
+package enum RequestIdentifier {
+    package static let headerName = HTTPField.Name("X-Request-Id")
+    private static let lengthMax = 255
+
+    /// The client's own id, if it is 1 to 255 of `[A-Za-z0-9-]`, or else a new one.
+    package static func of(_ headers: HTTPFields) -> String {
+        guard
+            let headerName, let id = headers[headerName],
+            (1...lengthMax).contains(id.utf8.count),
+            id.utf8.allSatisfy({ isAllowed($0) })
+        else { return make() }
+        return id
+    }
+
+    /// Gives a request the id that it has or a new one, so that each layer calls it by the same.
+    ///
+    /// - Parameter headers: The request's.
+    /// - Returns: The id.
+    static func name(_ headers: inout HTTPFields) -> String {
+        let id = of(headers)
+        if let headerName { headers[headerName] = id }
+        return id
+    }
+
+    /// A new id, 32 hexadecimal digits: half of them name the process, at random, and half the request.
+    static func make() -> String {
+        processID + hexadecimal(count.add(1, ordering: .relaxed).newValue)
+    }
+
+    private static let processID = hexadecimal(.random(in: 0 ... .max))
+    private static let count = Atomic<UInt64>(0)
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        withUnsafeBytes(of: number.bigEndian) { $0.hexadecimal }
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package import FoundationEssentials
+import NIOCore
+package import S3
+
+/// Objects in a bucket.
+package struct S3ObjectStore: ObjectStore {
+    let client: S3Client
+    /// The pauses before a transfer that broke off is begun anew.
+    private let transferPauses: [Duration]
+
+    /// - Parameters:
+    ///   - client: The bucket's.
+    ///   - transferPauses: The pauses before a transfer that broke off is begun anew.
+    package init(client: S3Client, transferPauses: [Duration] = S3Download.pauses) {
+        self.client = client
+        self.transferPauses = transferPauses
+    }
+
+    package func prepare() async throws(ObjectStoreError) {
+        try await Self.call { () async throws(S3Error) in try await client.prepare() }
+    }
+
+    package func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
+        let digests = object.digests
+        let body = S3Body(length: object.length, sha256Hex: digests.sha256Hex, md5Hex: digests.md5Hex) { range in
+            try await object.bytes(in: range)
+        }
+        try await Self.call { () async throws(S3Error) in
+            try await client.put(key: key, body: body, contentType: contentType)
+        }
+    }
+
+    package func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
+        try await Self.call { () async throws(S3Error) in try await client.delete(keys: keys) }
+    }
+
+    package func length(key: String) async throws(ObjectStoreError) -> Int? {
+        try await Self.call { () async throws(S3Error) in try await client.head(key: key)?.contentLength }
+    }
+
+    /// Whether the bucket has an object of these bytes.
+    package func holds(key: String, length: Int, digests: ObjectDigests) async throws(ObjectStoreError) -> Bool {
+        try await Self.call { () async throws(S3Error) in
+            try await client.holds(key: key, length: length, digests: digests)
+        }
+    }
+
+    package func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject? {
+        try await S3Download.begin(client: client, key: key, range: range, pauses: transferPauses)
+    }
+
+    package func publicURL(
+        key: String,
+        at date: Date,
+        endingBy end: Date,
+        isHead: Bool,
+        label: PublicLabel?
+    ) async throws(ObjectStoreError) -> PublicURL? {
+        let window = PresignedWindow(at: date, endingBy: end)
+        let url = try await Self.call { () async throws(S3Error) in
+            try await client.presignedGet(
+                key: key,
+                expires: window.seconds,
+                at: window.start,
+                isHead: isHead,
+                answering: S3AnswerHeaders(
+                    contentType: label?.contentType,
+                    contentDisposition: label?.contentDisposition
+                )
+            )
+        }
+        return PublicURL(url: url.url, end: url.end)
+    }
+
+    /// A bucket shows no object before its put is complete; parts that were left are looked for by `reconcile`.
+    package func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
+
+    package func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws {
+        var next: String?
+        repeat {
+            let page = try await Self.call { () async throws(S3Error) in try await client.list(from: next) }
+            let entries = page.entries.map { ObjectEntry(key: $0.key, length: $0.length, modified: $0.lastModified) }
+            if !entries.isEmpty { try await body(entries) }
+            next = page.next
+        } while next != nil
+    }
+
+    package func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
+        var next: S3UploadPage.Marker?
+        repeat {
+            let page = try await Self.call { () async throws(S3Error) in try await client.listUploads(from: next) }
+            let puts = page.entries.map { UnfinishedPut(key: $0.key, id: $0.uploadID, begun: $0.initiated) }
+            if !puts.isEmpty { try await body(puts) }
+            next = page.next
+        } while next != nil
+    }
+
+    package func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) {
+        try await Self.call { () async throws(S3Error) in
+            try await client.abortUpload(key: put.key, uploadID: put.id)
+        }
+    }
+
+    /// Makes a call to the bucket, and sorts its error.
+    static func call<Result>(
+        _ body: () async throws(S3Error) -> Result
+    ) async throws(ObjectStoreError) -> Result {
+        do {
+            return try await body()
+        } catch {
+            throw ObjectStoreError(error)
+        }
+    }
+}
+
+extension ObjectStoreError {
+    /// Sorts an error of the bucket's.
+    init(_ error: S3Error) {
+        self =
+            switch error {
+            case .notFound, .refused: .refused(error)
+            case .invalidArgument: .invalidKey
+            case .cancelled: .unavailable(CancellationError())
+            case .unavailable, .source, .noCredentials: .unavailable(error)
+            }
+    }
+
+    /// Whether the bucket is what is missing.
+    package var isMissingBucket: Bool {
+        guard case .refused(S3Error.notFound(let failure)) = self else { return false }
+        return failure.code == "NoSuchBucket"
+    }
+}

@@ -1,0 +1,189 @@
+import Encodings
+package import FoundationEssentials
+import Glibc
+import LinuxFiles
+import NIOCore
+import NIOPosix
+
+/// Objects as files of one folder, each named by its key.
+package struct DiskObjectStore: ObjectStore {
+    private let directory: String
+    private let steps: FileSteps
+    /// Beside the objects, so that a rename never crosses file systems.
+    private var incomingDirectory: String { "\(directory)/.incoming" }
+
+    private static let copyBytes = 256 * 1024
+    private static let pageCount = 1_000
+
+    /// Makes the folder if there is none.
+    ///
+    /// - Parameters:
+    ///   - directory: The folder's path.
+    ///   - steps: What changes its files.
+    /// - Throws: `UnusableFolder` when it can't be made.
+    package init(directory: String, steps: FileSteps = FileSteps()) throws(UnusableFolder) {
+        self.directory = directory
+        self.steps = steps
+        do {
+            try FileManager.default.createDirectory(
+                atPath: incomingDirectory,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            // What Foundation says itself is for programmers.
+            let cause = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+            throw UnusableFolder(path: directory, reason: cause.map { String(cString: strerror($0)) } ?? "\(error)")
+        }
+    }
+
+    package func prepare() {}
+
+    package func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
+        let path = try path(of: key)
+        try await run { [incomingDirectory, directory, steps] in
+            let incoming = "\(incomingDirectory)/\(RandomIdentifier.makeSecret())"
+            do {
+                let file = try steps.create(incoming)
+                try Self.write(object) { try steps.write(file, $0) }
+                try steps.synchronize(file)
+                try steps.rename(incoming, path)
+                if let folder = try PosixFile.open(path: directory) { try steps.synchronize(folder) }
+            } catch {
+                try? steps.remove(incoming)
+                throw error
+            }
+        }
+    }
+
+    package func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
+        let paths = try keys.map { key throws(ObjectStoreError) in (key, try path(of: key)) }
+        return try await run { [steps] in
+            var failures: [String: any Error] = [:]
+            for (key, path) in paths {
+                do { try steps.remove(path) } catch { failures[key] = error }
+            }
+            return failures
+        }
+    }
+
+    package func length(key: String) async throws(ObjectStoreError) -> Int? {
+        try await open(key: key, range: nil)?.length
+    }
+
+    package func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject? {
+        let path = try path(of: key)
+        switch PosixFile.openQuickly(path: path) {
+        case .missing: return nil
+        case .found(let file): return try Self.object(in: file, range: range)
+        case .mayBlock:
+            return try await run {
+                guard let file = try PosixFile.open(path: path) else { return nil }
+                return try Self.object(in: file, range: range)
+            }
+        }
+    }
+
+    private static func object(in file: PosixFile, range: Range<Int>?) throws(ObjectStoreError) -> OpenObject? {
+        let length: Int
+        do {
+            length = try file.status().bytes
+        } catch {
+            throw .unavailable(error)
+        }
+        let range = range ?? 0..<length
+        guard range.upperBound <= length else { throw .refused(FileEndedEarly()) }
+        return OpenObject(length: length, bytes: .file(file, range))
+    }
+
+    /// Clients can't reach a folder of this system.
+    package func publicURL(
+        key: String,
+        at date: Date,
+        endingBy end: Date,
+        isHead: Bool,
+        label: PublicLabel?
+    ) async throws(ObjectStoreError) -> PublicURL? { nil }
+
+    package func removeLeftovers(from date: Date) async throws(ObjectStoreError) {
+        do {
+            try await forEachPageOfUnfinishedPuts { puts in
+                for put in puts where put.begun < date { try await abandon(put) }
+            }
+        } catch {
+            throw error as? ObjectStoreError ?? .unavailable(error)
+        }
+    }
+
+    package func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws {
+        try await forEachPage(of: directory) { files in
+            try await body(files.map { ObjectEntry(key: $0.name, length: $0.bytes, modified: $0.modified) })
+        }
+    }
+
+    package func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
+        try await forEachPage(of: incomingDirectory) { files in
+            try await body(files.map { UnfinishedPut(key: $0.name, id: $0.name, begun: $0.modified) })
+        }
+    }
+
+    package func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) {
+        try await run { [incomingDirectory, steps] in try steps.remove("\(incomingDirectory)/\(put.id)") }
+    }
+
+    private func forEachPage(of path: String, _ body: ([PosixDirectory.File]) async throws -> Void) async throws {
+        let directory: PosixDirectory
+        do { directory = try PosixDirectory(path: path) } catch { throw ObjectStoreError.unavailable(error) }
+        while true {
+            let page: [PosixDirectory.File]
+            do { page = try await directory.next(Self.pageCount) } catch { throw ObjectStoreError.unavailable(error) }
+            guard !page.isEmpty else { return }
+            try await body(page)
+        }
+    }
+
+    /// Takes any name that a file of the folder itself can have, but those that begin with a dot.
+    private func path(of key: String) throws(ObjectStoreError) -> String {
+        guard (1...255).contains(key.utf8.count), !key.hasPrefix("."), !key.utf8.contains(UInt8(ascii: "/")),
+            !key.utf8.contains(0)
+        else { throw .invalidKey }
+        return "\(directory)/\(key)"
+    }
+
+    private static func write(_ object: SpooledObject, _ write: (UnsafeRawBufferPointer) throws -> Void) throws {
+        switch object.storage {
+        case .memory(let blocks, _):
+            for block in blocks { try block.withUnsafeReadableBytes { try write($0) } }
+        case .file(let source):
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBytes, alignment: 1)
+            defer { buffer.deallocate() }
+            var offset = 0
+            while offset < object.length {
+                let count = try source.read(into: buffer, at: offset)
+                guard count > 0 else { throw FileEndedEarly() }
+                try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                offset += count
+            }
+        }
+    }
+
+    /// Runs blocking calls on a thread that may block.
+    private func run<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws(ObjectStoreError) -> Result {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive(body)
+        } catch let error as ObjectStoreError {
+            throw error
+        } catch {
+            throw .unavailable(error)
+        }
+    }
+}
+
+/// A folder that can't be made or written to.
+package struct UnusableFolder: Error {
+    package let path: String
+    /// In the system's words.
+    package let reason: String
+}

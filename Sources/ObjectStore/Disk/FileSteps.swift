@@ -1,0 +1,15 @@
+import LinuxFiles
+
+/// The calls that change a store's files, one by one, so that tests can watch them and have each fail.
+package struct FileSteps: Sendable {
+    /// Makes a file of a path, which must not exist yet.
+    var create: @Sendable (String) throws -> PosixFile = { try PosixFile.create(path: $0) }
+    /// Writes bytes at a file's end.
+    var write: @Sendable (PosixFile, UnsafeRawBufferPointer) throws -> Void = { try $0.write($1) }
+    /// Makes sure that a file's bytes, or a folder's names, survive a loss of power.
+    var synchronize: @Sendable (PosixFile) throws -> Void = { try $0.synchronize() }
+    /// Gives the file of a path another path, in place of any that is there.
+    var rename: @Sendable (String, String) throws -> Void = { try PosixFile.rename($0, to: $1) }
+    /// Removes the file of a path; that there is none is success.
+    var remove: @Sendable (String) throws -> Void = { try PosixFile.remove($0) }
+}

@@ -1,0 +1,82 @@
+import LinuxFiles
+package import NIOCore
+import NIOPosix
+import S3
+
+/// Takes an upload's bytes as they arrive: into memory while they are few or the shared memory lasts, then into a file
+/// without a name.
+package struct Spool: ~Copyable {
+    /// What one upload may hold in memory in any case, beside the network's own buffers.
+    package static let memoryBytesMax = 1024 * 1024
+    /// What is added at a time; a store that asks for as much gets it without a copy.
+    static let blockBytes = 256 * 1024
+    /// How many of the first bytes are kept at hand, to tell the format by.
+    package static let leadingBytesMax = 64
+
+    private let reservation: SpoolReservation?
+    private var blocks: [ByteBuffer] = []
+    private var file: PosixFile?
+    private var length = 0
+    private var digests = ObjectDigests()
+    private var leadingBytes: [UInt8] = []
+
+    /// - Parameter memory: What uploads share; nil for an upload that goes to a file as soon as it has its own part.
+    package init(sharing memory: SpoolMemory? = nil) {
+        reservation = memory.map(SpoolReservation.init)
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// - Parameter chunk: The bytes.
+    /// - Throws: `PosixFileError`, for instance when the disk is full.
+    package mutating func append(_ chunk: ByteBuffer) async throws {
+        digests.update(chunk)
+        if leadingBytes.count < Self.leadingBytesMax {
+            leadingBytes += chunk.readableBytesView.prefix(Self.leadingBytesMax - leadingBytes.count)
+        }
+        length += chunk.readableBytes
+        var rest = chunk
+        while rest.readableBytes > 0 {
+            if blocks.last.map({ $0.readableBytes == Self.blockBytes }) ?? true { try await addBlock() }
+            let last = blocks.count - 1
+            let room = Self.blockBytes - blocks[last].readableBytes
+            if let part = rest.readSlice(length: min(room, rest.readableBytes)) {
+                blocks[last].writeImmutableBuffer(part)
+            }
+        }
+    }
+
+    /// Ends the upload.
+    ///
+    /// - Returns: The whole object.
+    /// - Throws: `PosixFileError`.
+    package consuming func finish() async throws -> SpooledObject {
+        if file != nil { try await flush() }
+        return SpooledObject(
+            storage: file.map { .file($0) } ?? .memory(blocks, reservation),
+            length: length,
+            digests: digests,
+            leadingBytes: leadingBytes
+        )
+    }
+
+    private mutating func addBlock() async throws {
+        let isOwn = blocks.count * Self.blockBytes < Self.memoryBytesMax
+        let isShared = !isOwn && file == nil && reservation?.grow(by: Self.blockBytes) == true
+        if !isOwn && !isShared { try await flush() }
+        // The first grows as it fills, since most photos on the wire are small.
+        blocks.append(
+            blocks.isEmpty && file == nil ? ByteBuffer() : ByteBufferAllocator().buffer(capacity: Self.blockBytes)
+        )
+    }
+
+    private mutating func flush() async throws {
+        file = try await NIOThreadPool.singleton.runIfActive { [blocks, file] in
+            let file = try file ?? PosixFile.makeTemporary()
+            for block in blocks { try block.withUnsafeReadableBytes { try file.write($0) } }
+            return file
+        }
+        blocks.removeAll(keepingCapacity: true)
+        reservation?.giveBack()
+    }
+}

@@ -1,0 +1,65 @@
+import Synchronization
+
+/// Memory that uploads share beyond the little that each may have: whoever finds none left goes on in a file.
+///
+/// Writing a photo to a file and reading it again costs a sixth of an upload; memory for all of them would have no bound.
+package final class SpoolMemory: Sendable {
+    /// The most bytes of photos that wait in memory for the store, of all uploads of a process.
+    static let bytesMaxUsual = 192 * 1024 * 1024
+
+    private let bytesMax: Int
+    private let used = Mutex(0)
+
+    /// - Parameter bytesMax: The most bytes of all reservations together.
+    package init(bytesMax: Int = bytesMaxUsual) {
+        self.bytesMax = bytesMax
+    }
+
+    var bytesUsed: Int { used.withLock { $0 } }
+
+    fileprivate func take(_ bytes: Int) -> Bool {
+        used.withLock { used in
+            guard used + bytes <= bytesMax else { return false }
+            used += bytes
+            return true
+        }
+    }
+
+    fileprivate func giveBack(_ bytes: Int) {
+        used.withLock { $0 -= bytes }
+    }
+}
+
+/// What one upload has of the shared memory; given back when it is dropped.
+final class SpoolReservation: Sendable {
+    private let memory: SpoolMemory
+    private let bytes = Mutex(0)
+
+    /// - Parameter memory: What is shared.
+    init(of memory: SpoolMemory) {
+        self.memory = memory
+    }
+
+    deinit {
+        giveBack()
+    }
+
+    /// Takes some more, if there is as much left.
+    ///
+    /// - Returns: Whether there was.
+    func grow(by more: Int) -> Bool {
+        guard memory.take(more) else { return false }
+        bytes.withLock { $0 += more }
+        return true
+    }
+
+    /// Gives everything back.
+    func giveBack() {
+        memory.giveBack(
+            bytes.withLock { bytes in
+                defer { bytes = 0 }
+                return bytes
+            }
+        )
+    }
+}

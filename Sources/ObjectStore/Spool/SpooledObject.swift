@@ -1,0 +1,46 @@
+import LinuxFiles
+import NIOCore
+package import S3
+
+/// An upload's bytes, all of them there, to be read as often as a store needs.
+package struct SpooledObject: Sendable {
+    enum Storage: Sendable {
+        /// Blocks of ``Spool/blockBytes``, the last of which may have fewer, and what they have of the shared memory.
+        case memory([ByteBuffer], SpoolReservation?)
+        case file(PosixFile)
+    }
+
+    let storage: Storage
+    /// In bytes.
+    package let length: Int
+    package let digests: ObjectDigests
+    /// The first bytes, at most ``Spool/leadingBytesMax``.
+    package let leadingBytes: [UInt8]
+
+    /// Reads the bytes of a range within `0..<length`.
+    ///
+    /// - Throws: What reading the file throws.
+    func bytes(in range: Range<Int>) async throws -> ByteBuffer {
+        switch storage {
+        case .memory(let blocks, _): return try Self.bytes(in: range, of: blocks)
+        case .file(let file): return try await file.bytes(in: range)
+        }
+    }
+
+    private static func bytes(in range: Range<Int>, of blocks: [ByteBuffer]) throws -> ByteBuffer {
+        var bytes = ByteBuffer()
+        var rest = range
+        while !rest.isEmpty {
+            let (index, offset) = rest.lowerBound.quotientAndRemainder(dividingBy: Spool.blockBytes)
+            let count = min(rest.count, Spool.blockBytes - offset)
+            guard index < blocks.count,
+                let part = blocks[index].getSlice(at: blocks[index].readerIndex + offset, length: count)
+            else { throw FileEndedEarly() }
+            // Of one block nothing is copied.
+            if count == range.count { return part }
+            bytes.writeImmutableBuffer(part)
+            rest = rest.lowerBound + count..<rest.upperBound
+        }
+        return bytes
+    }
+}

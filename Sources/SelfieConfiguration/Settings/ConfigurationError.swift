@@ -1,0 +1,25 @@
+/// Keys that are missing or malformed; it never holds a value.
+package struct ConfigurationError: Error, CustomStringConvertible {
+    package enum Problem: Equatable {
+        case missing(key: String, hint: String?)
+        case malformed(key: String, expected: String)
+    }
+
+    package let problems: [Problem]
+
+    package var description: String {
+        let lines = problems.map { "  \($0)" }
+        return (["The configuration is not complete. Set in the environment or in the file .env:"] + lines)
+            .joined(separator: "\n")
+    }
+}
+
+extension ConfigurationError.Problem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .missing(let key, nil): "\(key) is missing"
+        case .missing(let key, let hint?): "\(key) is missing (\(hint))"
+        case .malformed(let key, let expected): "\(key) is malformed: it must be \(expected)"
+        }
+    }
+}

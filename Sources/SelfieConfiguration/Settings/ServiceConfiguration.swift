@@ -1,0 +1,138 @@
+import Configuration
+package import Logging
+package import Postgres
+package import S3
+package import SelfieCore
+
+/// All that the service is told from outside, checked.
+package struct ServiceConfiguration: Sendable {
+    /// From `DATABASE_URL` and `DATABASE_POOL_SIZE`.
+    package var postgres: PostgresConfiguration
+    /// From `API_AUTH_NAME` and `API_AUTH_PASSWORD`.
+    package let apiCredential: APICredential
+    /// From `SECRET_KEY_BASE`.
+    let secretKeyBase: String
+    /// From `OBJECTS_PATH`, or `S3_BUCKET_NAME` and its like.
+    package let objectStorage: ObjectStorage
+    /// From `PHOTO_DELIVERY`.
+    package let photoDelivery: PhotoDelivery
+    /// From `PUBLIC_URL`, without a slash at its end.
+    package let publicURL: String?
+    /// From `PORT`; 0 for any that is free.
+    package let port: Int
+    /// From `UPLOAD_BYTES_MAX`.
+    package let uploadBytesMax: Int
+    /// From `TOKEN_LIFETIME_HOURS`.
+    let tokenLifetimeHours: Int
+    /// From `PASSWORD_HASH_COST`.
+    package let passwordHashCost: Int
+    /// From `GET_TOKEN_WITHOUT_PASSWORD`.
+    package let getsTokenWithoutPassword: Bool
+    /// From `RATE_LIMITS` and the keys that begin with `RATE_LIMIT_`; nil for none.
+    package let rateLimits: RateLimits?
+    /// From `TRUSTED_PROXIES`; nil when it is not set.
+    package let trustedProxies: Int?
+    /// From `LOG_LEVEL`.
+    package let logLevel: Logger.Level
+
+    /// Where photos' bytes are kept.
+    package enum ObjectStorage: Sendable {
+        case disk(path: String)
+        case s3(Bucket)
+    }
+
+    /// A bucket, and where its keys come from.
+    package struct Bucket: Sendable {
+        package let configuration: S3Configuration
+        package let credentials: S3CredentialSource
+    }
+
+    /// Reads all keys that the service knows.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Throws: `ConfigurationError` with the name of every key that is missing or malformed.
+    package init(from source: ConfigurationSource) throws(ConfigurationError) {
+        var settings = SettingsReader(source)
+        let postgres = settings.postgres()
+        let apiCredential = settings.apiCredential()
+        let secretKeyBase = settings.required("SECRET_KEY_BASE", "at least 32 characters") { $0.count >= 32 ? $0 : nil }
+        let objectStorage = settings.objectStorage()
+        photoDelivery = settings.photoDelivery()
+        publicURL = settings.optional("PUBLIC_URL", "an http:// or https:// URL", parse: SettingsReader.origin)
+        port = settings.integer("PORT", in: 0...65535, default: 3000)
+        uploadBytesMax = settings.uploadBytesMax()
+        tokenLifetimeHours = settings.integer("TOKEN_LIFETIME_HOURS", in: 1...(365 * 24), default: 24)
+        passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
+        getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
+        rateLimits = settings.rateLimits()
+        trustedProxies = settings.integer("TRUSTED_PROXIES", in: 0...16)
+        logLevel = settings.logLevel()
+        guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
+            throw ConfigurationError(problems: settings.problems)
+        }
+        self.postgres = postgres
+        self.apiCredential = apiCredential
+        self.secretKeyBase = secretKeyBase
+        self.objectStorage = objectStorage
+    }
+
+    /// Reads only what migrations need.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: Where the database is.
+    /// - Throws: `ConfigurationError`.
+    package static func postgres(from source: ConfigurationSource) throws(ConfigurationError) -> PostgresConfiguration {
+        var settings = SettingsReader(source)
+        guard let postgres = settings.postgres(), settings.problems.isEmpty else {
+            throw ConfigurationError(problems: settings.problems)
+        }
+        return postgres
+    }
+
+    /// Reads only what copying photos from one store to another needs.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: Where the database is, and both stores.
+    /// - Throws: `ConfigurationError`.
+    package static func copying(from source: ConfigurationSource) throws(ConfigurationError) -> CopyConfiguration {
+        var settings = SettingsReader(source)
+        let postgres = settings.postgres()
+        let storages = settings.bothStorages()
+        guard settings.problems.isEmpty, let postgres, let storages else {
+            throw ConfigurationError(problems: settings.problems)
+        }
+        return CopyConfiguration(postgres: postgres, path: storages.path, bucket: storages.bucket)
+    }
+
+    /// Reads only what the password transport needs.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: `API_AUTH_PASSWORD`.
+    /// - Throws: `ConfigurationError`.
+    package static func apiPassword(from source: ConfigurationSource) throws(ConfigurationError) -> String {
+        var settings = SettingsReader(source)
+        guard let password = settings.required("API_AUTH_PASSWORD") else {
+            throw ConfigurationError(problems: settings.problems)
+        }
+        return password
+    }
+}
+
+extension ServiceConfiguration {
+    /// What the use cases are told.
+    package var useCases: UseCases.Settings {
+        UseCases.Settings(
+            secretKeyBase: secretKeyBase,
+            tokenLifetimeHours: tokenLifetimeHours,
+            needsPasswordForToken: !getsTokenWithoutPassword,
+            rateLimits: rateLimits
+        )
+    }
+}
+
+/// Prints no value, since several are secret.
+extension ServiceConfiguration: CustomStringConvertible, CustomReflectable {
+    package var description: String { "ServiceConfiguration(redacted)" }
+
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,124 @@
+import S3
+
+extension SettingsReader {
+    package mutating func objectStorage() -> ServiceConfiguration.ObjectStorage? {
+        if let path = source.value(of: "OBJECTS_PATH") { return .disk(path: path) }
+        return bucket(hint: "or OBJECTS_PATH, to keep photos on disk").map { .s3($0) }
+    }
+
+    /// A folder and a bucket, to copy from one to the other.
+    mutating func bothStorages() -> (path: String, bucket: ServiceConfiguration.Bucket)? {
+        let path = required("OBJECTS_PATH", hint: "the folder to copy photos from or to")
+        let bucket = bucket(hint: "the bucket to copy photos from or to")
+        guard let path, let bucket else { return nil }
+        return (path, bucket)
+    }
+
+    private mutating func bucket(hint: String) -> ServiceConfiguration.Bucket? {
+        let bucket = required("S3_BUCKET_NAME", hint: hint)
+        let credentials = credentials(hasBucket: bucket != nil)
+        let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
+        let region = source.value(of: "AWS_REGION") ?? "us-east-1"
+        let endpoint = source.value(of: "AWS_ENDPOINT_URL_S3")
+        problems += S3Configuration.problems(bucket: bucket, region: region, endpoint: endpoint).map(Self.problem)
+        guard let bucket, let credentials,
+            let configuration = try? S3Configuration(
+                bucket: bucket,
+                region: region,
+                endpoint: endpoint,
+                forcePathStyle: forcesPathStyle
+            )
+        else { return nil }
+        return .init(configuration: configuration, credentials: credentials)
+    }
+
+    /// The first of what AWS's own tools look for that is set: keys, a container's endpoint, the instance's role.
+    private mutating func credentials(hasBucket: Bool) -> S3CredentialSource? {
+        let isOffInstance = boolean("AWS_EC2_METADATA_DISABLED", default: false)
+        let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]
+        if keys.contains(where: { source.value(of: $0) != nil }) { return fixedCredentials() }
+        // Only used if the relative one is not set, says AWS.
+        if let uri = source.value(of: "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
+            return credentialSource { authorization throws(S3CredentialConfigurationError) in
+                .container(try ContainerCredentials(relativeURI: uri, authorization: authorization))
+            }
+        }
+        if let uri = source.value(of: "AWS_CONTAINER_CREDENTIALS_FULL_URI") {
+            return credentialSource { authorization throws(S3CredentialConfigurationError) in
+                .container(try ContainerCredentials(fullURI: uri, authorization: authorization))
+            }
+        }
+        // Who has not even named the bucket gets all that is usually needed told at once.
+        guard hasBucket, !isOffInstance else { return fixedCredentials() }
+        let endpoint = source.value(of: "AWS_EC2_METADATA_SERVICE_ENDPOINT")
+        return credentialSource { _ throws(S3CredentialConfigurationError) in
+            .instance(try InstanceCredentials(endpoint: endpoint))
+        }
+    }
+
+    private mutating func fixedCredentials() -> S3CredentialSource? {
+        let hint = "or the role of a container on ECS or EKS, or of an EC2 instance with its metadata on"
+        let accessKeyID = required("AWS_ACCESS_KEY_ID", hint: hint)
+        let secretAccessKey = required("AWS_SECRET_ACCESS_KEY", hint: hint)
+        guard let accessKeyID, let secretAccessKey else { return nil }
+        let sessionToken = source.value(of: "AWS_SESSION_TOKEN")
+        problems += S3Credentials.problems(
+            accessKeyID: accessKeyID,
+            secretAccessKey: secretAccessKey,
+            sessionToken: sessionToken
+        ).map(Self.problem)
+        return try? .fixed(
+            S3Credentials(accessKeyID: accessKeyID, secretAccessKey: secretAccessKey, sessionToken: sessionToken)
+        )
+    }
+
+    private mutating func credentialSource(
+        make: (ContainerCredentials.Authorization) throws(S3CredentialConfigurationError) -> S3CredentialSource
+    ) -> S3CredentialSource? {
+        let authorization: ContainerCredentials.Authorization =
+            if let path = source.value(of: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
+                .file(path: path)
+            } else if let token = source.value(of: "AWS_CONTAINER_AUTHORIZATION_TOKEN") {
+                .token(token)
+            } else {
+                .none
+            }
+        do {
+            return try make(authorization)
+        } catch {
+            problems.append(Self.problem(error))
+            return nil
+        }
+    }
+
+    private static func problem(_ error: S3ConfigurationError) -> ConfigurationError.Problem {
+        switch error {
+        case .bucket: .malformed(key: "S3_BUCKET_NAME", expected: "the name of a bucket")
+        case .region: .malformed(key: "AWS_REGION", expected: "the name of a region, such as eu-west-1")
+        case .endpointNotHTTP, .endpointNotBare:
+            .malformed(key: "AWS_ENDPOINT_URL_S3", expected: "an http:// or https:// URL of a host, without a path")
+        case .accessKeyID: .malformed(key: "AWS_ACCESS_KEY_ID", expected: "visible ASCII characters")
+        case .secretAccessKey: .malformed(key: "AWS_SECRET_ACCESS_KEY", expected: "visible ASCII characters")
+        case .sessionToken: .malformed(key: "AWS_SESSION_TOKEN", expected: "visible ASCII characters")
+        }
+    }
+
+    private static func problem(_ error: S3CredentialConfigurationError) -> ConfigurationError.Problem {
+        switch error {
+        case .fullURI:
+            .malformed(key: "AWS_CONTAINER_CREDENTIALS_FULL_URI", expected: "an http:// or https:// URL")
+        case .fullURIHost:
+            .malformed(
+                key: "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+                expected: "https://, or http:// to localhost, a loopback address, 169.254.170.2, 169.254.170.23 or "
+                    + "[fd00:ec2::23]"
+            )
+        case .relativeURI:
+            .malformed(key: "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", expected: "a path that begins with a slash")
+        case .token:
+            .malformed(key: "AWS_CONTAINER_AUTHORIZATION_TOKEN", expected: "printable ASCII characters in one line")
+        case .metadataEndpoint:
+            .malformed(key: "AWS_EC2_METADATA_SERVICE_ENDPOINT", expected: "an http:// or https:// URL of a host")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Encodings
+import Foundation
+import Logging
+package import Postgres
+import SelfieCore
+
+/// Reads keys one by one and remembers what is wrong with any of them.
+package struct SettingsReader {
+    let source: ConfigurationSource
+    var problems: [ConfigurationError.Problem] = []
+
+    package init(_ source: ConfigurationSource) {
+        self.source = source
+    }
+
+    mutating func optional<Value>(_ key: String, _ expected: String, parse: (String) -> Value?) -> Value? {
+        guard let text = source.value(of: key) else { return nil }
+        guard let value = parse(text) else {
+            problems.append(.malformed(key: key, expected: expected))
+            return nil
+        }
+        return value
+    }
+
+    mutating func required<Value>(
+        _ key: String,
+        _ expected: String,
+        hint: String? = nil,
+        parse: (String) -> Value?
+    ) -> Value? {
+        if source.value(of: key) == nil { problems.append(.missing(key: key, hint: hint)) }
+        return optional(key, expected, parse: parse)
+    }
+
+    mutating func required(_ key: String, hint: String? = nil) -> String? {
+        required(key, "a text", hint: hint) { $0 }
+    }
+
+    mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int) -> Int {
+        integer(key, in: range) ?? fallback
+    }
+
+    mutating func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        return optional(key, expected) { Int($0).flatMap { range.contains($0) ? $0 : nil } }
+    }
+
+    mutating func boolean(_ key: String, default fallback: Bool) -> Bool {
+        optional(key, "true or false") { Bool(settingText: $0) } ?? fallback
+    }
+
+    mutating func logLevel() -> Logger.Level {
+        let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        return optional("LOG_LEVEL", "one of \(names)") { Logger.Level(rawValue: $0.lowercased()) } ?? .info
+    }
+
+    package mutating func postgres() -> PostgresConfiguration? {
+        let connectionsMax = integer("DATABASE_POOL_SIZE", in: 1...500, default: 10)
+        return required("DATABASE_URL", "a postgresql:// URL") { url in
+            try? PostgresConfiguration(url: url, connectionsMax: connectionsMax)
+        }
+    }
+
+    package mutating func uploadBytesMax() -> Int {
+        integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)
+    }
+
+    mutating func apiCredential() -> APICredential? {
+        let name = required("API_AUTH_NAME", "a text without a colon") { $0.contains(":") ? nil : $0 }
+        let password = required("API_AUTH_PASSWORD")
+        guard let name, let password else { return nil }
+        return APICredential(name: name, password: password)
+    }
+
+    /// Files of a folder have no address to send clients to.
+    mutating func photoDelivery() -> PhotoDelivery {
+        if source.value(of: "OBJECTS_PATH") == nil {
+            return optional("PHOTO_DELIVERY", "redirect or proxy") { PhotoDelivery(rawValue: $0) } ?? .redirect
+        }
+        return optional("PHOTO_DELIVERY", "proxy, or not set, with OBJECTS_PATH") { $0 == "proxy" ? .proxy : nil }
+            ?? .proxy
+    }
+
+    /// An origin, perhaps with a path, without the slash at its end.
+    static func origin(_ text: String) -> String? {
+        guard
+            let url = URL(string: text), let host = url.host(), !host.isEmpty,
+            ["http", "https"].contains(url.scheme?.lowercased()),
+            url.query() == nil, url.fragment() == nil, url.user() == nil,
+            !text.utf8.contains(where: { forbiddenInOrigins.contains($0) || $0 <= 0x20 || $0 == 0x7F })
+        else { return nil }
+        return String(text.reversed().drop { $0 == "/" }.reversed())
+    }
+
+    /// What no URL may hold (RFC 3986, appendix A), but Foundation takes; an origin is copied into JSON as it is.
+    private static let forbiddenInOrigins = Array("\"\\<>^`{|}".utf8)
+}

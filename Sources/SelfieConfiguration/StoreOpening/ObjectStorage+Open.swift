@@ -1,0 +1,119 @@
+package import AsyncHTTPClient
+package import FoundationEssentials
+package import Logging
+package import ObjectStore
+package import S3
+
+extension ServiceConfiguration.ObjectStorage {
+    /// Opens the store that is configured.
+    ///
+    /// - Parameters:
+    ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
+    ///   - uploads: Which objects go to a bucket whole.
+    ///   - deadlines: How long calls to a bucket may take.
+    ///   - time: The time by which these are kept.
+    ///   - retries: When a call is tried again.
+    ///   - transferPauses: The pauses before a transfer from a bucket that broke off is begun anew.
+    ///   - now: The time.
+    ///   - logger: Told when credentials can't be fetched anew.
+    /// - Returns: The store; a bucket need not be there yet.
+    /// - Throws: `ServiceStartError.noCredentials`, or `ServiceStartError.folder` when a folder can't be made.
+    package func open(
+        httpClient: HTTPClient,
+        uploads: S3UploadPolicy = S3UploadPolicy(),
+        deadlines: S3Deadlines = S3Deadlines(),
+        time: S3Time = .system,
+        retries: S3RetryPolicy = S3RetryPolicy(),
+        transferPauses: [Duration] = S3Download.pauses,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) async throws -> any ObjectStore {
+        switch self {
+        case .disk(let path): return try DiskObjectStore.open(directory: path)
+        case .s3(let bucket):
+            return try await bucket.open(
+                httpClient: httpClient,
+                uploads: uploads,
+                deadlines: deadlines,
+                time: time,
+                retries: retries,
+                transferPauses: transferPauses,
+                now: now,
+                logger: logger
+            )
+        }
+    }
+}
+
+extension ServiceConfiguration.Bucket {
+    /// Opens the bucket, which need not be there yet.
+    ///
+    /// - Parameters:
+    ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
+    ///   - uploads: Which objects go whole.
+    ///   - deadlines: How long calls may take.
+    ///   - time: The time by which these are kept.
+    ///   - retries: When a call is tried again.
+    ///   - transferPauses: The pauses before a transfer that broke off is begun anew.
+    ///   - now: The time.
+    ///   - logger: Told when credentials can't be fetched anew.
+    /// - Returns: The store.
+    /// - Throws: `ServiceStartError.noCredentials`.
+    package func open(
+        httpClient: HTTPClient,
+        uploads: S3UploadPolicy = S3UploadPolicy(),
+        deadlines: S3Deadlines = S3Deadlines(),
+        time: S3Time = .system,
+        retries: S3RetryPolicy = S3RetryPolicy(),
+        transferPauses: [Duration] = S3Download.pauses,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) async throws -> S3ObjectStore {
+        let credentials = S3CredentialCache(
+            source: credentials,
+            httpClient: httpClient,
+            onFailure: { logger.warning("credentials could not be fetched", metadata: ["error": "\($0)"]) },
+            now: now
+        )
+        try await Self.requireKeys(credentials)
+        return S3ObjectStore(
+            client: S3Client(
+                httpClient: httpClient,
+                configuration: configuration,
+                credentials: credentials,
+                deadlines: deadlines,
+                retries: retries,
+                uploads: uploads,
+                time: time,
+                now: now
+            ),
+            transferPauses: transferPauses
+        )
+    }
+
+    /// Finds out now whether there are keys at all, since requests would only be answered 503.
+    private static func requireKeys(_ credentials: S3CredentialCache) async throws {
+        do {
+            _ = try await credentials.current()
+        } catch .cancelled {
+            throw CancellationError()
+        } catch {
+            throw ServiceStartError.noCredentials(error)
+        }
+    }
+}
+
+extension DiskObjectStore {
+    /// Opens the folder of `OBJECTS_PATH`, and makes it if there is none.
+    ///
+    /// - Parameter path: The folder's path.
+    /// - Returns: The store.
+    /// - Throws: `ServiceStartError.folder` when it can't be made.
+    package static func open(directory path: String) throws(ServiceStartError) -> DiskObjectStore {
+        do {
+            return try DiskObjectStore(directory: path)
+        } catch {
+            throw .folder(path: error.path, reason: error.reason)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// Removes an account and all that belongs to it, for somebody who knows its password.
+package struct DeleteAccount: Sendable {
+    let users: UserStore
+    let check: PasswordCheck
+
+    /// Removes the account.
+    ///
+    /// - Parameters:
+    ///   - session: Whose account.
+    ///   - password: The password; nil for one that could not be decrypted.
+    ///   - source: Where the request came from.
+    /// - Returns: Whether the password was right, and the account is gone.
+    /// - Throws: `RateLimitExceeded`, `SessionError.ended` when the session has ended, or the account was gone or disabled
+    ///   already, `PostgresError`, `PasswordHasherError`.
+    package func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws
+        -> Bool
+    {
+        let deleted: Void? = try await check(
+            password,
+            for: PasswordCheck.Purpose(
+                actions: [.passwordOfSession(id: session.id)],
+                failure: .accountDeletionFailed,
+                userID: session.userID,
+                source: source
+            ),
+            find: { _ in
+                guard let user = try await users.find(id: session.userID), !user.isDisabled else {
+                    throw SessionError.ended
+                }
+                return user
+            },
+            use: { user, _ in
+                let isDeleted = try await users.delete(
+                    userID: user.id,
+                    passwordHash: user.passwordHash,
+                    sessionID: session.id
+                )
+                return isDeleted ? () : nil
+            }
+        )
+        return deleted != nil
+    }
+}

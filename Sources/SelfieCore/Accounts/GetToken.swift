@@ -1,0 +1,18 @@
+/// Begins a session as a sign-in does, for clients that ask for the token alone.
+package struct GetToken: Sendable {
+    let signIn: SignIn
+    let limiter: RateLimiter
+    /// Whether the password is asked for; railsauth did not.
+    package let needsPassword: Bool
+
+    /// Counts the call, and begins a session.
+    ///
+    /// - Parameter attempt: What was sent; its password is ignored where none is needed.
+    /// - Returns: The account and its new token; nil when e-mail or password is wrong.
+    /// - Throws: `RateLimitExceeded`, `AccountError.disabled`, `PostgresError`, `PasswordHasherError`.
+    package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
+        let network = attempt.source.address.network
+        try await limiter.count([.getToken(network: network)], ofUser: nil, from: attempt.source)
+        return needsPassword ? try await signIn(attempt) : try await signIn.withoutPassword(attempt)
+    }
+}

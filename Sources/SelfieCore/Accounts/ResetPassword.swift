@@ -1,0 +1,56 @@
+import FoundationEssentials
+
+/// Changes a password, for somebody who knows the old one.
+package struct ResetPassword: Sendable {
+    let users: UserStore
+    let check: PasswordCheck
+    let hasher: PasswordHasher
+    let tokenLifetime: TimeInterval
+    let now: @Sendable () -> Date
+
+    /// Changes the password, ends all sessions and begins a new one.
+    ///
+    /// - Parameters:
+    ///   - session: Whose password.
+    ///   - old: The old password; nil for one that could not be decrypted.
+    ///   - new: The new password; nil for one that could not be decrypted.
+    ///   - device: What the user is to recognise the new session by.
+    ///   - source: Where the request came from.
+    /// - Returns: The account and its new token; nil when the old password is wrong.
+    /// - Throws: `InvalidInput` about the new password, `RateLimitExceeded`, `SessionError.ended` when the session has
+    ///   ended or the account is disabled by now, `PostgresError`, `PasswordHasherError`.
+    package func callAsFunction(
+        _ session: Session,
+        old: Password?,
+        new: Password?,
+        device: String?,
+        from source: RequestSource
+    ) async throws -> (user: User, issued: IssuedToken)? {
+        var hash: String?
+        return try await check(
+            old,
+            for: PasswordCheck.Purpose(
+                actions: [.passwordOfSession(id: session.id)],
+                failure: .passwordResetFailed,
+                userID: session.userID,
+                source: source
+            ),
+            find: { _ in try await users.find(id: session.userID) },
+            use: { user, _ in
+                guard !user.isDisabled else { throw SessionError.ended }
+                let newHash = if let hash { hash } else { try await hasher.hash(try Password.checked(new)) }
+                hash = newHash
+                let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
+                let isChanged = try await users.changePassword(
+                    of: user,
+                    to: newHash,
+                    by: session.id,
+                    beginning: issued,
+                    device: device,
+                    from: source
+                )
+                return isChanged ? (user, issued) : nil
+            }
+        )
+    }
+}

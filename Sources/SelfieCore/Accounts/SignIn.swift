@@ -1,0 +1,123 @@
+import FoundationEssentials
+
+/// A try to sign in, as it was sent.
+package struct SignInAttempt: Sendable {
+    let email: String
+    /// Nil for one that could not be decrypted.
+    let password: Password?
+    /// What the user is to recognise the session by.
+    let device: String?
+    let source: RequestSource
+    /// Whether to answer as if, and leave everything as it is, for a HEAD request.
+    let changesNothing: Bool
+
+    /// - Parameters:
+    ///   - email: The email.
+    ///   - password: Nil for one that could not be decrypted.
+    ///   - device: What the user is to recognise the session by.
+    ///   - source: The source.
+    ///   - changesNothing: Whether to answer as if, and leave everything as it is, for a HEAD request.
+    package init(email: String, password: Password?, device: String?, source: RequestSource, changesNothing: Bool) {
+        self.email = email
+        self.password = password
+        self.device = device
+        self.source = source
+        self.changesNothing = changesNothing
+    }
+}
+
+/// Begins a session for somebody who knows the password.
+package struct SignIn: Sendable {
+    let users: UserStore
+    let sessions: SessionStore
+    let audit: AuditStore
+    let check: PasswordCheck
+    let hasher: PasswordHasher
+    let tokenLifetime: TimeInterval
+    let now: @Sendable () -> Date
+
+    /// Checks the password and begins a session; the other sessions are left alone.
+    ///
+    /// - Parameter attempt: What was sent.
+    /// - Returns: The account and its new token; nil when e-mail or password is wrong, in the same time for both.
+    /// - Throws: `RateLimitExceeded`, `AccountError.disabled` where the password is right, `PostgresError`,
+    ///   `PasswordHasherError`.
+    package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
+        // Before the database is asked.
+        try check.requireRoom()
+        let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
+        return try await check(
+            attempt.password,
+            for: PasswordCheck.Purpose(
+                actions: Self.actions(attempt, of: found),
+                failure: .signInFailed,
+                userID: found?.user.id,
+                source: attempt.source
+            ),
+            find: { isAgain in
+                guard isAgain else { return found?.user }
+                return try await users.find(email: attempt.email, from: attempt.source.address.network)?.user
+            },
+            use: { user, password in
+                guard !user.isDisabled else {
+                    try await audit.add(.signInFailed, userID: user.id, from: attempt.source)
+                    throw AccountError.disabled
+                }
+                return try await begin(attempt, user: user, password: password).map { (user, $0) }
+            }
+        )
+    }
+
+    /// Begins a session without a password, for callers on a trusted network.
+    ///
+    /// - Parameter attempt: What was sent.
+    /// - Returns: The account and its new token; nil when there is no such account.
+    /// - Throws: `AccountError.disabled`, `PostgresError`.
+    func withoutPassword(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
+        while let (user, _) = try await users.find(email: attempt.email, from: attempt.source.address.network) {
+            guard !user.isDisabled else { throw AccountError.disabled }
+            if let issued = try await begin(attempt, user: user, passwordHash: user.passwordHash) {
+                return (user, issued)
+            }
+        }
+        return nil
+    }
+
+    /// What a password that is about to be tried counts as.
+    ///
+    /// A user who has signed in from the same network before is counted apart, so that nobody elsewhere can lock them out.
+    private static func actions(
+        _ attempt: SignInAttempt,
+        of found: (user: User, isKnownNetwork: Bool)?
+    ) -> [LimitedAction] {
+        let network = attempt.source.address.network
+        if let found, found.isKnownNetwork {
+            return [.passwordFromKnownNetwork(userID: found.user.id, network: network)]
+        }
+        let name: AccountName = found.map { .user(id: $0.user.id) } ?? .unknown(email: attempt.email)
+        // The address first: one that is refused anyway must not use up what an account has.
+        return [.signIn(network: network), .password(name)]
+    }
+
+    private func begin(_ attempt: SignInAttempt, user: User, password: Password) async throws -> IssuedToken? {
+        var hash = user.passwordHash
+        if hasher.isWeak(hash), !attempt.changesNothing {
+            hash = try await hasher.hash(password)
+            guard try await users.renewHash(of: user, to: hash) else { return nil }
+        }
+        return try await begin(attempt, user: user, passwordHash: hash)
+    }
+
+    private func begin(_ attempt: SignInAttempt, user: User, passwordHash: String) async throws -> IssuedToken? {
+        let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
+        if attempt.changesNothing { return issued }
+        let hasBegun = try await sessions.begin(
+            issued,
+            userID: user.id,
+            passwordHash: passwordHash,
+            device: attempt.device,
+            from: attempt.source
+        )
+        return hasBegun ? issued : nil
+    }
+}

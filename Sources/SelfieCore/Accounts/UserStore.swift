@@ -1,0 +1,173 @@
+import Encodings
+package import Postgres
+
+/// The table `users`.
+package struct UserStore: Sendable {
+    let postgres: PostgresClient
+
+    /// - Parameter postgres: The postgres.
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
+
+    /// The account of an e-mail, compared without regard to case.
+    ///
+    /// - Parameters:
+    ///   - email: The e-mail.
+    ///   - network: Where the request came from.
+    /// - Returns: The account, and whether its user has signed in from there before; nil when there is none.
+    /// - Throws: `PostgresError`.
+    func find(email: String, from network: String) async throws -> (user: User, isKnownNetwork: Bool)? {
+        // PostgreSQL's text holds no NUL, so no account has one.
+        guard !email.unicodeScalars.contains("\0") else { return nil }
+        let rows = try await postgres.read(
+            """
+            SELECT id, first_name, last_name, email, password_hash, disabled_at IS NOT NULL AS is_disabled,
+                EXISTS (SELECT FROM known_addresses WHERE user_id = users.id AND network = \(network)) AS is_known
+            FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))
+            """
+        )
+        return try rows.first.map { (try User($0), try $0.decode("is_known")) }
+    }
+
+    /// Whether an e-mail has an account.
+    func hasAccount(email: String) async throws -> Bool {
+        let rows = try await postgres.read(
+            "SELECT id FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))"
+        )
+        return !rows.isEmpty
+    }
+
+    /// The account of an id.
+    func find(id: Int) async throws -> User? {
+        let rows = try await postgres.read(
+            """
+            SELECT id, first_name, last_name, email, password_hash, disabled_at IS NOT NULL AS is_disabled
+            FROM users WHERE id = \(id)
+            """
+        )
+        return try rows.first.map(User.init)
+    }
+
+    /// Adds an account; of parallel calls with one e-mail, one succeeds.
+    ///
+    /// - Parameters:
+    ///   - user: The account.
+    ///   - passwordHash: The hash of its password.
+    ///   - source: Where the request came from, which is known to be the user's from then on.
+    /// - Returns: Whether it was added; false when the e-mail has an account.
+    /// - Throws: `PostgresError`.
+    func add(_ user: NewUser, passwordHash: String, from source: RequestSource) async throws -> Bool {
+        let count = try await postgres.write(
+            """
+            WITH added AS (
+                INSERT INTO users (first_name, last_name, email, password_hash)
+                VALUES (\(user.firstName), \(user.lastName), \(user.email), \(passwordHash))
+                ON CONFLICT (lower(btrim(email))) DO NOTHING RETURNING id
+            ), known AS (
+                \(part: KnownAddressStore.insertion(of: source.address.network, forEach: "SELECT id FROM added"))
+            )
+            \(part: AuditStore.insertion(of: .signUp, from: source, forEach: "SELECT id FROM added"))
+            """
+        )
+        return count == 1
+    }
+
+    /// Puts a stronger hash of the same password in place of the one it was checked against.
+    ///
+    /// - Returns: Whether it did; false when the password was changed meanwhile.
+    /// - Throws: `PostgresError`.
+    func renewHash(of user: User, to hash: String) async throws -> Bool {
+        let count = try await postgres.write(
+            """
+            UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC'
+            WHERE id = \(user.id) AND password_hash = \(user.passwordHash)
+            """
+        )
+        return count == 1
+    }
+
+    /// Changes the password, ends all sessions, and begins a new one: all of it or nothing.
+    ///
+    /// - Parameters:
+    ///   - user: The account, with the hash that the old password was checked against.
+    ///   - hash: The new password's hash.
+    ///   - sessionID: The session that asks for it.
+    ///   - issued: The new session's token.
+    ///   - device: What the user is to recognise the new session by.
+    ///   - source: Where the request came from.
+    /// - Returns: Whether it did; false when the password was changed, or the account disabled, meanwhile.
+    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
+    func changePassword(
+        of user: User,
+        to hash: String,
+        by sessionID: Int,
+        beginning issued: IssuedToken,
+        device: String?,
+        from source: RequestSource
+    ) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            let count = try await connection.execute(
+                """
+                UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC'
+                WHERE id = \(user.id) AND password_hash = \(user.passwordHash) AND disabled_at IS NULL
+                """
+            )
+            guard count == 1 else { return false }
+            try await SessionStore.endAll(ofUser: user.id, by: sessionID, on: connection)
+            // The old password may have been used from elsewhere; whoever changes it here is known here.
+            try await KnownAddressStore.keepOnly(source.address.network, ofUser: user.id, on: connection)
+            try await SessionStore.begin(issued, userID: user.id, device: device, on: connection)
+            try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
+            return true
+        }
+    }
+
+    /// Keeps an account from being used: its sessions end at once, and no other begins.
+    ///
+    /// - Parameter id: Whose.
+    /// - Returns: Whether it was not disabled before.
+    /// - Throws: `PostgresError`.
+    package func disable(id: Int) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            let count = try await connection.execute(
+                """
+                UPDATE users SET disabled_at = now() AT TIME ZONE 'UTC' WHERE id = \(id) AND disabled_at IS NULL
+                """
+            )
+            guard count == 1 else { return false }
+            try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
+            try await AuditStore.add(.accountDisabled, userID: id, from: nil, on: connection)
+            return true
+        }
+    }
+
+    /// Lets a disabled account be used again; its user signs in anew.
+    ///
+    /// - Parameter id: Whose.
+    /// - Returns: Whether it was disabled before.
+    /// - Throws: `PostgresError`.
+    package func enable(id: Int) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            let count = try await connection.execute(
+                "UPDATE users SET disabled_at = NULL WHERE id = \(id) AND disabled_at IS NOT NULL"
+            )
+            guard count == 1 else { return false }
+            try await AuditStore.add(.accountEnabled, userID: id, from: nil, on: connection)
+            return true
+        }
+    }
+}
+
+extension User {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
+            id: try row.decode("id"),
+            firstName: try row.decode("first_name"),
+            lastName: try row.decode("last_name"),
+            email: try row.decode("email"),
+            passwordHash: try row.decode("password_hash"),
+            isDisabled: try row.decode("is_disabled")
+        )
+    }
+}

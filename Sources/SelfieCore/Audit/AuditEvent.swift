@@ -1,0 +1,38 @@
+/// What happened to an account.
+package enum AuditEvent: String, Sendable, CaseIterable {
+    case signUp = "sign_up"
+    case signIn = "sign_in"
+    case signInFailed = "sign_in_failed"
+    /// Sign-ins began to be refused for a while, since too many failed; noted once for each while.
+    case signInLimited = "sign_in_limited"
+    /// The same with passwords that came with a token, sign-ups, calls of `get_token`, guesses at tokens and uploads.
+    case passwordLimited = "password_limited"
+    case signUpLimited = "sign_up_limited"
+    case getTokenLimited = "get_token_limited"
+    case tokenGuessesLimited = "token_guesses_limited"
+    case uploadsLimited = "uploads_limited"
+    case tokenCleared = "token_cleared"
+    case allTokensCleared = "all_tokens_cleared"
+    case sessionEnded = "session_ended"
+    case passwordReset = "password_reset"
+    case passwordResetFailed = "password_reset_failed"
+    case photoDeleted = "photo_deleted"
+    case accountDeleted = "account_deleted"
+    case accountDeletionFailed = "account_deletion_failed"
+    case accountDisabled = "account_disabled"
+    case accountEnabled = "account_enabled"
+}
+
+/// Where a request came from, as far as it is written down.
+package struct RequestSource: Sendable {
+    let address: ClientAddress
+    let requestID: String
+
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - requestID: The request i d.
+    package init(address: ClientAddress, requestID: String) {
+        self.address = address
+        self.requestID = requestID
+    }
+}

@@ -1,0 +1,55 @@
+import Postgres
+
+/// The table `known_addresses`: where users have signed in from.
+struct KnownAddressStore: Sendable {
+    let postgres: PostgresClient
+
+    /// How long at least a user's address counts as known after it was used to sign in.
+    private static let unusedDaysMin = 180
+
+    /// The part of a statement that notes where some users are.
+    ///
+    /// - Parameters:
+    ///   - network: Where, known to be theirs from then on.
+    ///   - users: Selects one column, the users' ids.
+    /// - Returns: An INSERT.
+    static func insertion(of network: String, forEach users: PostgresQuery) -> PostgresQuery {
+        """
+        INSERT INTO known_addresses (user_id, network) SELECT id, \(network) FROM (\(part: users)) AS affected (id)
+        ON CONFLICT (user_id, network) DO UPDATE SET last_used_at = excluded.last_used_at
+        """
+    }
+
+    /// Makes an address the only one that is known to be a user's.
+    ///
+    /// - Parameters:
+    ///   - network: Where the user is.
+    ///   - userID: Whose.
+    ///   - connection: In a transaction.
+    /// - Throws: `PostgresError`.
+    static func keepOnly(_ network: String, ofUser userID: Int, on connection: PostgresConnection) async throws {
+        try await connection.execute(
+            "DELETE FROM known_addresses WHERE user_id = \(userID) AND network <> \(network)"
+        )
+        try await connection.execute(insertion(of: network, forEach: "SELECT \(userID)::bigint"))
+    }
+
+    /// Forgets addresses that were not used for long.
+    ///
+    /// - Parameter tokenLifetimeHours: How long a token lives: who need not sign in for long is not to be forgotten.
+    /// - Throws: `PostgresError`.
+    func removeUnused(tokenLifetimeHours: Int) async throws {
+        let unusedDaysMax = max(Self.unusedDaysMin, 2 * tokenLifetimeHours / 24)
+        try await inBatches { rowCount in
+            try await postgres.write(
+                """
+                DELETE FROM known_addresses WHERE (user_id, network) IN (
+                    SELECT user_id, network FROM known_addresses
+                    WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(unusedDaysMax)::integer)
+                    LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
+                )
+                """
+            )
+        }
+    }
+}

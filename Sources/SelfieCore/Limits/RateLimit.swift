@@ -1,0 +1,60 @@
+/// How often something may be done in a window of time.
+package struct RateLimit: Sendable, Equatable {
+    package let count: Int
+    package let seconds: Int
+
+    private static let secondsByUnit: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+    private static let countMax = 1_000_000
+    /// A month.
+    private static let secondsMax = 30 * 86_400
+
+    /// What a text must be to be read.
+    package static let expected = """
+        a count from 1 to \(countMax), a slash and a time from 1s to 30d, in s, m, h or d, such as 10/15m
+        """
+
+    init(_ count: Int, per seconds: Int) {
+        self.count = count
+        self.seconds = seconds
+    }
+
+    /// Reads a limit such as `10/15m`: a count, and a number with s, m, h or d behind it.
+    package init?(_ text: String) {
+        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard !text.contains("+"), halves.count == 2, let count = Int(halves[0]), (1...Self.countMax).contains(count),
+            let unit = halves[1].last.flatMap({ Self.secondsByUnit[$0] }),
+            let number = Int(halves[1].dropLast()), (1...Self.secondsMax).contains(number),
+            number * unit <= Self.secondsMax
+        else { return nil }
+        self.init(count, per: number * unit)
+    }
+}
+
+/// The limits of a service.
+package struct RateLimits: Sendable, Equatable {
+    /// Wrong passwords for one account; where its user has signed in from before, those from there count apart.
+    var signInPerAccount = RateLimit(20, per: 15 * 60)
+    /// Wrong passwords from one address, for any accounts.
+    var signInPerAddress = RateLimit(100, per: 15 * 60)
+    /// Sign-ups from one address.
+    var signUpPerAddress = RateLimit(30, per: 3_600)
+    /// Calls of `get_token` from one address.
+    var getTokenPerAddress = RateLimit(100, per: 15 * 60)
+    /// Tokens that nobody has, from one address.
+    var tokenGuessesPerAddress = RateLimit(100, per: 15 * 60)
+    /// Uploads of one user.
+    var uploadsPerUser = RateLimit(500, per: 3_600)
+
+    /// Each limit by the key of the configuration that changes it.
+    package static let settings: [(key: String, limit: any WritableKeyPath<RateLimits, RateLimit> & Sendable)] = [
+        ("RATE_LIMIT_SIGNIN_PER_ACCOUNT", \.signInPerAccount),
+        ("RATE_LIMIT_SIGNIN_PER_ADDRESS", \.signInPerAddress),
+        ("RATE_LIMIT_SIGNUP_PER_ADDRESS", \.signUpPerAddress),
+        ("RATE_LIMIT_GET_TOKEN_PER_ADDRESS", \.getTokenPerAddress),
+        ("RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS", \.tokenGuessesPerAddress),
+        ("RATE_LIMIT_UPLOADS_PER_USER", \.uploadsPerUser),
+    ]
+
+    /// The limits in use; change single values after.
+    package init() {}
+}

@@ -1,0 +1,79 @@
+import Postgres
+
+/// The table `rate_limits`: how often what was done since its window began.
+struct RateLimitStore: Sendable {
+    let postgres: PostgresClient
+
+    struct Count: Sendable {
+        let count: Int
+        /// Until the window ends, at least 1.
+        let secondsLeft: Int
+        let place: Place
+    }
+
+    /// What may be given back: one of a count, in the window in which it was counted.
+    struct Place: Sendable {
+        let key: String
+        let limit: Int
+        /// In microseconds since 1970.
+        let windowEnd: Int
+    }
+
+    /// Counts once, in a window that begins with the first.
+    ///
+    /// - Parameters:
+    ///   - key: What is counted.
+    ///   - limit: The limit. Of what is refused the first is counted as one more, all others together as two more, until
+    ///     something is given back.
+    /// - Returns: The count.
+    /// - Throws: `PostgresError`.
+    func count(_ key: String, limit: RateLimit) async throws -> Count {
+        let query: PostgresQuery = """
+            INSERT INTO rate_limits AS counted (key, count, window_ends_at)
+            VALUES (\(key), 1, now() AT TIME ZONE 'UTC' + make_interval(secs => \(limit.seconds)))
+            ON CONFLICT (key) DO UPDATE SET
+                count = CASE WHEN counted.window_ends_at <= now() AT TIME ZONE 'UTC' THEN 1
+                    ELSE least(counted.count + 1, \(limit.count + 2)) END,
+                window_ends_at = CASE WHEN counted.window_ends_at <= now() AT TIME ZONE 'UTC'
+                    THEN excluded.window_ends_at ELSE counted.window_ends_at END
+            RETURNING count,
+                greatest(1, ceil(extract(epoch FROM window_ends_at - now() AT TIME ZONE 'UTC')))::bigint AS seconds_left,
+                (extract(epoch FROM window_ends_at) * 1000000)::bigint AS window_end
+            """
+        let row = try await postgres.withConnection { try await $0.query(query)[0] }
+        let place = Place(key: key, limit: limit.count, windowEnd: try row.decode("window_end"))
+        return Count(count: try row.decode("count"), secondsLeft: try row.decode("seconds_left"), place: place)
+    }
+
+    /// Takes one from each count whose window is still the same, and what was refused with it, which takes nobody's place.
+    func giveBack(_ places: [Place]) async throws {
+        try await postgres.write(
+            """
+            UPDATE rate_limits SET count = least(rate_limits.count, limits.count) - 1
+            FROM unnest(\(places.map(\.key)), \(places.map(\.limit)), \(places.map(\.windowEnd)))
+                AS limits (key, count, window_end)
+            WHERE rate_limits.key = limits.key AND rate_limits.count > 0
+                AND (extract(epoch FROM window_ends_at) * 1000000)::bigint = limits.window_end
+                AND rate_limits.key IN (
+                    SELECT key FROM rate_limits WHERE key = ANY(\(places.map(\.key))) ORDER BY key FOR UPDATE
+                )
+            """
+        )
+    }
+
+    /// Forgets windows that have ended.
+    ///
+    /// - Throws: `PostgresError`.
+    func removeEnded() async throws {
+        try await inBatches { rowCount in
+            try await postgres.write(
+                """
+                DELETE FROM rate_limits WHERE key IN (
+                    SELECT key FROM rate_limits WHERE window_ends_at < now() AT TIME ZONE 'UTC'
+                    LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
+                )
+                """
+            )
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Crypto
+import Encodings
+import FoundationEssentials
+
+/// Counts what is done, for all processes together, and refuses what is done too often.
+struct RateLimiter: Sendable {
+    private let store: RateLimitStore
+    private let audit: AuditStore
+    /// Nil when they are off.
+    private let limits: RateLimits?
+    private let authenticator: MessageAuthenticator
+    private let memory = RefusalMemory()
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// - Parameters:
+    ///   - store: Where the counts are.
+    ///   - audit: Told when a limit begins to refuse.
+    ///   - limits: The limits; nil for none.
+    ///   - secret: Makes the keys of counts name nobody to who reads them.
+    ///   - now: The time by which refusals are remembered.
+    init(
+        store: RateLimitStore,
+        audit: AuditStore,
+        limits: RateLimits?,
+        secret: String,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        self.now = now
+        self.store = store
+        self.audit = audit
+        self.limits = limits
+        authenticator = MessageAuthenticator(key: Array("rate limits\0\(secret)".utf8))
+    }
+
+    /// Counts actions that a request is.
+    ///
+    /// - Parameters:
+    ///   - actions: The actions; where one is refused, those before it are given back and those behind not counted.
+    ///   - userID: Whose account they are about; nil when there is none.
+    ///   - source: Where the request came from.
+    /// - Returns: What was counted, to be given back to a client that turns out to have been right.
+    /// - Throws: `RateLimitExceeded`, `PostgresError`.
+    @discardableResult
+    func count(
+        _ actions: [LimitedAction],
+        ofUser userID: Int?,
+        from source: RequestSource
+    ) async throws -> CountedActions {
+        guard let limits else { return CountedActions() }
+        let keys = actions.map { key(of: $0) }
+        for key in keys {
+            if let refusal = memory.refusal(of: key, now: now()) { throw refusal }
+        }
+        var counted = CountedActions()
+        for (action, key) in zip(actions, keys) {
+            let limit = limits[keyPath: action.limit]
+            let count = try await givingBack(counted, onFailureOf: { try await store.count(key, limit: limit) })
+            guard count.count > limit.count else {
+                counted.places.append(count.place)
+                continue
+            }
+            // What others did to an account must not use up what an address has.
+            await giveBack(counted)
+            let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft)
+            memory.remember(key, exceeded, now: now())
+            // The first refusal tells of all that follow.
+            if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
+            throw exceeded
+        }
+        return counted
+    }
+
+    /// Takes back what was counted.
+    ///
+    /// A failure of it keeps nobody from what the request is for, and a client that is gone does not stop it.
+    func giveBack(_ counted: CountedActions) async {
+        guard !counted.places.isEmpty else { return }
+        try? await Task { try await store.giveBack(counted.places) }.value
+        memory.forget(counted.places.map(\.key))
+    }
+
+    /// Takes back what was counted when what comes next fails.
+    ///
+    /// A client that goes away before the answer does not get a try for nothing.
+    func givingBack<Result>(
+        _ counted: CountedActions,
+        onFailureOf body: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await body()
+        } catch {
+            if !Task.isCancelled { await giveBack(counted) }
+            throw error
+        }
+    }
+
+    /// Tries a password that was counted as wrong, and takes the count back when it was right, or could not be tried.
+    ///
+    /// - Parameters:
+    ///   - counted: The count; nothing is left of it once it was taken back.
+    ///   - verify: Tries it.
+    /// - Returns: Whether it was right.
+    /// - Throws: What the body throws.
+    func givingBack(
+        _ counted: inout CountedActions,
+        unlessWrong verify: () async throws -> Bool
+    ) async throws -> Bool {
+        let isRight = try await givingBack(counted, onFailureOf: verify)
+        if isRight {
+            await giveBack(counted)
+            counted = CountedActions()
+        }
+        return isRight
+    }
+
+    /// The code of an action, which is no secret and no name.
+    private func key(of action: LimitedAction) -> String {
+        let name = Array(action.name.utf8)
+        return authenticator.code { hash in hash.update(data: name) }.withUnsafeBytes { $0.hexadecimal }
+    }
+}
+
+/// What was counted against limits.
+struct CountedActions: Sendable {
+    fileprivate var places: [RateLimitStore.Place] = []
+}
+
+/// Something was done too often.
+package struct RateLimitExceeded: Error {
+    package let limit: RateLimit
+    /// Until the window ends.
+    package let secondsLeft: Int
+}

@@ -1,0 +1,55 @@
+package import AESCrypt
+
+/// A password in the clear, on its short way from the request to its hash; it prints as nothing.
+package struct Password: Sendable {
+    let bytes: [UInt8]
+
+    static let charactersMin = 6
+
+    /// Decrypts a password as clients send it.
+    ///
+    /// Nil for whatever is not a text that was encrypted with this cipher; nothing tells why.
+    ///
+    /// - Parameters:
+    ///   - text: The AESCrypt form.
+    ///   - cipher: The cipher with the API's password.
+    package init?(_ text: String, cipher: AESCrypt) {
+        guard let bytes = try? cipher.decrypt(text), String(validating: bytes, as: UTF8.self) != nil else { return nil }
+        self.bytes = bytes
+    }
+
+    /// The rules for a new password: 6 characters to 72 bytes, without NUL.
+    ///
+    /// - Parameter password: The password; nil for one that could not be decrypted.
+    /// - Returns: What is wrong with it.
+    static func complaints(about password: Password?) -> [Complaint] {
+        let tooShort = Complaint(.password, .tooShort(minCharacters: charactersMin))
+        guard let password else { return [tooShort] }
+        var complaints: [Complaint] = []
+        if String(decoding: password.bytes, as: UTF8.self).unicodeScalars.count < charactersMin {
+            complaints.append(tooShort)
+        }
+        if password.bytes.count > BCrypt.passwordBytesMax {
+            complaints.append(Complaint(.password, .tooManyBytes(max: BCrypt.passwordBytesMax)))
+        }
+        if password.bytes.contains(0) { complaints.append(Complaint(.password, .invalid)) }
+        return complaints
+    }
+
+    /// A new password that breaks no rule.
+    ///
+    /// - Parameter password: The password; nil for one that could not be decrypted.
+    /// - Returns: The password.
+    /// - Throws: `InvalidInput`.
+    static func checked(_ password: Password?) throws(InvalidInput) -> Password {
+        let complaints = complaints(about: password)
+        guard complaints.isEmpty, let password else { throw InvalidInput(complaints: complaints) }
+        return password
+    }
+}
+
+extension Password: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "Password(redacted)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

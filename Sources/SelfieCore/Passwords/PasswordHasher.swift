@@ -1,0 +1,99 @@
+import Encodings
+import NIOPosix
+import Synchronization
+
+/// Hashes and checks passwords on threads of its own, so that a storm of sign-ins slows nobody else down.
+package final class PasswordHasher: Sendable {
+    /// The cost of new hashes; weaker ones are renewed at sign-in.
+    let cost: Int
+
+    private let options: PasswordHasherOptions
+    private let threads: NIOThreadPool
+    private let waitingMax: Int
+    private let waiting = Atomic(0)
+    /// What the password of an account that does not exist is checked against, so that it takes as long.
+    private let dummyHash: String
+
+    /// Starts the threads.
+    ///
+    /// - Parameters:
+    ///   - cost: The cost of new hashes.
+    ///   - options: How many threads, and how much may wait for them.
+    /// - Throws: `BCryptError`.
+    package init(cost: Int, options: PasswordHasherOptions) throws {
+        self.cost = cost
+        self.options = options
+        threads = NIOThreadPool(numberOfThreads: options.threadCount)
+        waitingMax = options.threadCount * options.waitingPerThreadMax
+        dummyHash = try BCrypt.hash(Array(RandomIdentifier.makeSecret().utf8), cost: cost)
+        threads.start()
+    }
+
+    /// Ends the threads once what they are at is done.
+    package func shutDown() async throws {
+        try await threads.shutdownGracefully()
+    }
+
+    /// Refuses what would be refused later, before anything is done for it.
+    ///
+    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
+    func requireRoom() throws(PasswordHasherError) {
+        guard waiting.load(ordering: .relaxed) < waitingMax else { throw .overloaded }
+    }
+
+    /// Hashes a password.
+    ///
+    /// - Parameter password: The password.
+    /// - Returns: Its hash.
+    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already, or `BCryptError`.
+    func hash(_ password: Password) async throws -> String {
+        let willCompute = options.willCompute
+        return try await run { [cost] in try BCrypt.hash(password.bytes, cost: cost, willCompute: willCompute) }
+    }
+
+    /// Checks a password, in the same time whether or not there is a hash to check it against.
+    ///
+    /// - Parameters:
+    ///   - password: The password; nil for one that could not be decrypted.
+    ///   - hash: The account's hash; nil when there is no such account.
+    /// - Returns: Whether it is the account's password.
+    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
+    func verify(_ password: Password?, against hash: String?) async throws -> Bool {
+        let bytes = password?.bytes ?? Array("undecryptable".utf8)
+        let willCompute = options.willCompute
+        let isMatch = try await run { [dummyHash, cost] in
+            let hash = hash ?? dummyHash
+            if BCrypt.verify(bytes, against: hash, willCompute: willCompute) { return true }
+            // A hash of an older, lower cost must not give itself away by a quicker refusal. Each cost takes twice as
+            // long as the one below, so these and the one above take as long as one of today's.
+            guard let hashCost = BCrypt.cost(of: hash) else {
+                BCrypt.spendTime(of: bytes, cost: cost, willCompute: willCompute)
+                return false
+            }
+            for lower in hashCost..<max(hashCost, cost) {
+                BCrypt.spendTime(of: bytes, cost: lower, willCompute: willCompute)
+            }
+            return false
+        }
+        return isMatch && password != nil && hash != nil
+    }
+
+    /// Whether a hash should be renewed, now that its password is known.
+    func isWeak(_ hash: String) -> Bool {
+        (BCrypt.cost(of: hash) ?? 0) < cost
+    }
+
+    private func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        let (now, deadline) = (options.now, options.now() + options.waitMax)
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        guard waiting.add(1, ordering: .relaxed).newValue <= waitingMax else { throw PasswordHasherError.overloaded }
+        return try await threads.runIfActive {
+            guard now() < deadline else { throw PasswordHasherError.overloaded }
+            return try work()
+        }
+    }
+}
+
+package enum PasswordHasherError: Error {
+    case overloaded
+}

@@ -1,0 +1,14 @@
+/// Lets a user upload a photo, unless that was done too often.
+package struct AdmitUpload: Sendable {
+    let limiter: RateLimiter
+
+    /// Counts an upload, before its body is read.
+    ///
+    /// - Parameters:
+    ///   - userID: Whose.
+    ///   - source: Where the request came from.
+    /// - Throws: `RateLimitExceeded`, `PostgresError`.
+    package func callAsFunction(userID: Int, from source: RequestSource) async throws {
+        try await limiter.count([.upload(userID: userID)], ofUser: userID, from: source)
+    }
+}

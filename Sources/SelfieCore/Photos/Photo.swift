@@ -1,0 +1,47 @@
+import Encodings
+package import ObjectStore
+
+/// A stored photo, as its owner sees it.
+package struct Photo: Sendable {
+    /// The uploaded file's name, a label only.
+    package let name: String
+    package let title: String
+    /// Names the photo to clients, and its object in the store.
+    package let randomID: String
+}
+
+/// A photo to be stored, checked.
+package struct NewPhoto: Sendable {
+    let photo: Photo
+    let userID: Int
+    let format: PhotoFormat
+    let object: SpooledObject
+
+    /// Checks what a client sent by the contract's rules.
+    ///
+    /// - Parameters:
+    ///   - title: The title.
+    ///   - fileName: The uploaded file's name, of which only what follows the last `/` or `\` is kept.
+    ///   - object: The uploaded bytes.
+    ///   - userID: Whose photo it is.
+    /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`.
+    package init(title: String, fileName: String, object: SpooledObject, userID: Int) throws {
+        let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0) } ?? ""
+        let complaints = Complaint.about(title, .title) + Complaint.about(name, .fileName)
+        guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
+        guard object.length > 0 else { throw InvalidInput(complaints: [Complaint(.image, .blank)]) }
+        guard let format = PhotoFormat(leadingBytes: object.leadingBytes) else { throw PhotoError.unknownFormat }
+        photo = Photo(name: name, title: title, randomID: RandomIdentifier.makeSecret())
+        self.userID = userID
+        self.format = format
+        self.object = object
+    }
+}
+
+/// Why a photo is not stored.
+package enum PhotoError: Error {
+    /// Its bytes are of none of the formats that are accepted.
+    case unknownFormat
+    /// Storing it took so long that it was given up meanwhile.
+    case givenUp
+}

@@ -1,0 +1,79 @@
+import Postgres
+
+/// The table `object_deletions`: what is to go from the store, and when it is tried next.
+extension PhotoStore {
+    /// How many deletions one process takes on at a time.
+    static let deletionBatchSize = 100
+    /// The longest pause between two attempts to delete an object.
+    static let deletionBackOffSecondsMax = 600
+
+    /// Takes on deletions that are due; other processes leave them alone until the next attempt is due.
+    ///
+    /// - Returns: The ids of the objects to delete, at most `deletionBatchSize`.
+    /// - Throws: `PostgresError`.
+    func claimDeletions() async throws -> [String] {
+        let query: PostgresQuery = """
+            UPDATE object_deletions SET
+                attempts = attempts + 1,
+                due_at = now() AT TIME ZONE 'UTC'
+                    + make_interval(secs => least(\(Self.deletionBackOffSecondsMax), 10 * 2 ^ least(attempts, 10)))
+            WHERE random_id IN (
+                SELECT random_id FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC'
+                ORDER BY due_at LIMIT \(Self.deletionBatchSize) FOR UPDATE SKIP LOCKED
+            )
+            RETURNING random_id
+            """
+        return try await postgres.withConnection { connection in
+            try await connection.query(query).map { try $0.decode("random_id") }
+        }
+    }
+
+    /// Gives back deletions that were taken on, of which a store that is down said nothing.
+    ///
+    /// One without an attempt was put off by `removePending` since, and is not to be done sooner.
+    func releaseDeletions(_ randomIDs: [String]) async throws {
+        try await postgres.write(
+            """
+            UPDATE object_deletions SET attempts = attempts - 1, due_at = now() AT TIME ZONE 'UTC'
+            WHERE random_id = ANY(\(randomIDs)) AND attempts > 0
+            """
+        )
+    }
+
+    /// Forgets deletions whose objects are gone.
+    ///
+    /// One that is not due yet and had no attempt was put off by `removePending` since: the object may have come back.
+    func finishDeletions(_ randomIDs: [String]) async throws {
+        try await postgres.write(
+            """
+            DELETE FROM object_deletions
+            WHERE random_id = ANY(\(randomIDs)) AND (attempts > 0 OR due_at <= now() AT TIME ZONE 'UTC')
+            """
+        )
+    }
+
+    /// Removes all photos of a user, batch by batch; their objects are deleted once no put can bring them back.
+    ///
+    /// - Parameters:
+    ///   - userID: Whose.
+    ///   - connection: In the transaction that removes the account.
+    /// - Throws: `PostgresError`.
+    static func removeAll(ofUser userID: Int, on connection: PostgresConnection) async throws {
+        try await inBatches(of: 10_000) { rowCount in
+            try await connection.execute(
+                """
+                WITH removed AS (
+                    DELETE FROM photos WHERE id IN (
+                        SELECT id FROM photos WHERE user_id = \(userID) LIMIT \(rowCount)
+                    ) RETURNING random_id, state
+                )
+                INSERT INTO object_deletions (random_id, due_at)
+                SELECT random_id, now() AT TIME ZONE 'UTC' + make_interval(secs =>
+                    CASE WHEN state = 'pending' THEN \(pendingInPartsSecondsMax) ELSE 0 END)
+                FROM removed
+                ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+                """
+            )
+        }
+    }
+}

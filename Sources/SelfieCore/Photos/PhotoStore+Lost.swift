@@ -1,0 +1,31 @@
+import Postgres
+
+/// Photos whose objects are gone.
+extension PhotoStore {
+    /// Whether a photo is there for its owner to see.
+    package func isReady(_ randomID: String) async throws -> Bool {
+        try await !postgres.read("SELECT FROM photos WHERE random_id = \(randomID) AND state = 'ready'").isEmpty
+    }
+
+    /// Whether nobody has a photo.
+    package func isEmpty() async throws -> Bool {
+        try await postgres.read("SELECT FROM photos WHERE state = 'ready' LIMIT 1").isEmpty
+    }
+
+    /// Whether a photo is being stored, or was until a crash that nobody has seen to yet.
+    package func isPending(_ randomID: String) async throws -> Bool {
+        // PostgreSQL's text holds no NUL, and no photo's id does.
+        guard !randomID.utf8.contains(0) else { return false }
+        return try await !postgres.read(
+            "SELECT FROM photos WHERE random_id = \(randomID) AND state = 'pending'"
+        ).isEmpty
+    }
+
+    /// Removes the row of a photo that has no object.
+    ///
+    /// - Returns: Whether there was one to remove.
+    /// - Throws: `PostgresError`.
+    package func removeLost(_ randomID: String) async throws -> Bool {
+        try await postgres.write("DELETE FROM photos WHERE random_id = \(randomID) AND state = 'ready'") == 1
+    }
+}

@@ -1,0 +1,169 @@
+import FoundationEssentials
+import ObjectStore
+package import Postgres
+import S3
+
+/// The tables `photos` and `object_deletions`.
+///
+/// A photo is pending until its object is stored, then ready; only ready ones are ever shown. What removes a photo
+/// names its object in `object_deletions` in the same statement, so that no crash can forget it.
+package struct PhotoStore: Sendable {
+    package let postgres: PostgresClient
+
+    /// - Parameter postgres: The postgres.
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
+
+    /// How long a photo may be pending: more than storing its object and all retries may take.
+    static let pendingSecondsMax = 40
+    /// The same for a photo that goes to a bucket in parts.
+    package static let pendingInPartsSecondsMax = 80
+    /// How long the object of a failed put may still appear: a store that was halted works off what it was sent.
+    static let settlingSeconds = 20
+
+    /// The photos of whoever a token names, oldest first: one statement checks the token and lists.
+    ///
+    /// - Parameter token: The token as the client sent it.
+    /// - Returns: The list, also for a token that has expired; nil for one that names no session.
+    /// - Throws: `PostgresError`.
+    func list(token: String) async throws -> PhotoList? {
+        let rows = try await postgres.read(Self.listQuery(tokenDigest: IssuedToken.digest(of: token)))
+        guard let first = rows.first else { return nil }
+        return PhotoList(
+            sessionID: try first.decode("session_id"),
+            expiry: try first.decode("expires_at"),
+            rows: rows
+        )
+    }
+
+    /// The statement that lists; the benchmark has PostgreSQL alone run its text, so there is one copy of it.
+    ///
+    /// - Parameter tokenDigest: What the database keeps of the token, 32 bytes.
+    /// - Returns: A statement with one parameter, whose rows all hold the session's id and expiry, and each a photo.
+    package static func listQuery(tokenDigest: [UInt8]) -> PostgresQuery {
+        """
+        SELECT sessions.id AS session_id, expires_at, name, title, random_id
+        FROM sessions LEFT JOIN photos ON photos.user_id = sessions.user_id AND state = 'ready'
+        WHERE token_digest = \(tokenDigest) ORDER BY photos.id
+        """
+    }
+
+    /// What is known of a photo that is to be served, unless its owner's account is disabled.
+    ///
+    /// - Parameter randomID: The photo's id.
+    /// - Returns: nil when there is no such photo.
+    /// - Throws: `PostgresError`.
+    package func servedPhoto(_ randomID: String) async throws -> ServedPhoto? {
+        let rows = try await postgres.read(
+            """
+            SELECT name, content_type, byte_count, created_at FROM photos
+            WHERE random_id = \(randomID) AND state = 'ready'
+                AND NOT EXISTS (SELECT FROM users WHERE id = user_id AND disabled_at IS NOT NULL)
+            """
+        )
+        guard let row = rows.first else { return nil }
+        let createdAt: Date? = try row.decodeIfPresent("created_at")
+        return ServedPhoto(
+            randomID: randomID,
+            fileName: try row.decode("name"),
+            contentType: try row.decodeIfPresent("content_type"),
+            byteCount: try row.decodeIfPresent("byte_count"),
+            createdAt: createdAt.map { Int($0.timeIntervalSince1970.rounded(.down)) }
+        )
+    }
+
+    /// Adds a photo as pending.
+    ///
+    /// - Parameters:
+    ///   - new: The photo.
+    ///   - sessionID: The session that it came with, which may have ended while it came.
+    /// - Returns: Whether it did; false when the session has ended, or the user's account is gone.
+    /// - Throws: `PostgresError`.
+    func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
+        // The user's row is locked before the session's, as by what deletes an account: the other way round, each could
+        // wait for the other.
+        let count = try await postgres.write(
+            """
+            WITH owner AS MATERIALIZED (SELECT id FROM users WHERE id = \(new.userID) FOR KEY SHARE)
+            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
+            SELECT user_id, \(new.photo.name), \(new.photo.title), \(new.photo.randomID),
+                \(new.format.contentType), \(new.object.length), 'pending'
+            FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID) FOR KEY SHARE OF sessions
+            """
+        )
+        return count == 1
+    }
+
+    /// Shows a pending photo to its owner.
+    ///
+    /// - Returns: Whether it did; false when the photo was pending for so long that it was given up.
+    /// - Throws: `PostgresError`.
+    func makeReady(_ randomID: String) async throws -> Bool {
+        let count = try await postgres.write(
+            "UPDATE photos SET state = 'ready' WHERE random_id = \(randomID) AND state = 'pending'"
+        )
+        return count == 1
+    }
+
+    /// Takes back a photo that could not be stored, and has its object deleted once no put can bring it back.
+    ///
+    /// A photo that was given up meanwhile has its object deleted again, since the put may have ended after the first
+    /// deletion. One that is ready after all, though the answer that said so was lost, is left alone; its state can't
+    /// be asked for here, since the statement may have begun, and waited, before the one that made it ready ended.
+    func removePending(_ randomID: String) async throws {
+        try await postgres.write(
+            """
+            WITH removed AS (DELETE FROM photos WHERE random_id = \(randomID) AND state = 'pending' RETURNING random_id)
+            INSERT INTO object_deletions (random_id, due_at)
+            SELECT \(randomID), now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.settlingSeconds))
+            WHERE EXISTS (SELECT FROM removed) OR NOT EXISTS (SELECT FROM photos WHERE random_id = \(randomID))
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at, attempts = 0
+            """
+        )
+    }
+
+    /// Removes a photo of a user's; of parallel calls, one succeeds.
+    ///
+    /// - Parameters:
+    ///   - randomID: Which photo.
+    ///   - userID: Whose it must be.
+    ///   - source: Where the request came from.
+    /// - Returns: Whether there was one to remove.
+    /// - Throws: `PostgresError`.
+    func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> Bool {
+        // PostgreSQL's text holds no NUL, so no photo's id has one.
+        guard !randomID.unicodeScalars.contains("\0") else { return false }
+        let count = try await postgres.write(
+            """
+            WITH removed AS (
+                DELETE FROM photos WHERE random_id = \(randomID) AND user_id = \(userID) AND state = 'ready'
+                RETURNING random_id, user_id
+            ), audited AS (
+                \(part: AuditStore.insertion(of: .photoDeleted, from: source, forEach: "SELECT user_id FROM removed"))
+            )
+            INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+            """
+        )
+        return count == 1
+    }
+
+    /// Gives up the photos that have been pending for too long: whoever was storing them is gone.
+    func giveUpPending() async throws {
+        try await postgres.write(
+            """
+            WITH removed AS (
+                DELETE FROM photos
+                WHERE state = 'pending'
+                    AND created_at < now() AT TIME ZONE 'UTC' - make_interval(secs =>
+                        CASE WHEN byte_count > \(S3UploadPolicy().singlePutBytesMax)
+                        THEN \(Self.pendingInPartsSecondsMax) ELSE \(Self.pendingSecondsMax) END)
+                RETURNING random_id
+            )
+            INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+            """
+        )
+    }
+}

@@ -1,0 +1,99 @@
+package import FoundationEssentials
+package import Logging
+package import ObjectStore
+import Synchronization
+
+/// Finishes or undoes what crashes and failures left half-done.
+///
+/// Any number of processes may do so at once.
+package final class PhotoSweeper: Sendable {
+    private let photos: PhotoStore
+    private let objects: any ObjectStore
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+    /// Whether what must be known of the store is known.
+    private let isPrepared = Atomic(false)
+
+    /// - Parameters:
+    ///   - photos: The rows.
+    ///   - objects: The store.
+    ///   - now: The time by which the store's files are dated.
+    ///   - logger: Told what can't be done for now.
+    package init(
+        photos: PhotoStore,
+        objects: any ObjectStore,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        self.photos = photos
+        self.objects = objects
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Sweeps, and tells the log of what failed instead of throwing it.
+    package func sweepOrWarn() async {
+        // A process that only redirects sends no request of its own that would find it out.
+        if !isPrepared.load(ordering: .relaxed) { isPrepared.store(await prepare(), ordering: .relaxed) }
+        do {
+            try await sweep()
+        } catch {
+            // What was broken off by the end of the service did not fail.
+            if Task.isCancelled { return }
+            logger.warning("a sweep failed and will be tried again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Finds out what must be known of the store.
+    ///
+    /// - Returns: Whether the store answered, be it by a refusal, which another try would get as well.
+    private func prepare() async -> Bool {
+        do throws(ObjectStoreError) {
+            try await objects.prepare()
+        } catch {
+            // What was broken off by the end of the service says nothing of the store.
+            if Task.isCancelled { return false }
+            if error.isMissingBucket {
+                logger.warning("there is no bucket yet; the first upload makes it")
+            } else {
+                logger.warning("the store does not answer as it should", metadata: ["error": "\(error)"])
+            }
+            if case .unavailable = error { return false }
+        }
+        return true
+    }
+
+    /// Gives up uploads whose process is gone, and works off the deletions that are due.
+    ///
+    /// - Throws: `PostgresError`; what could not be done stays written down.
+    package func sweep() async throws {
+        try await photos.giveUpPending()
+        try await workOffDeletions()
+        try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.pendingSecondsMax))
+    }
+
+    private func workOffDeletions() async throws {
+        while true {
+            let randomIDs = try await photos.claimDeletions()
+            if randomIDs.isEmpty { return }
+            do {
+                try await delete(randomIDs)
+            } catch let error as ObjectStoreError {
+                logger.warning("deletions wait for the store", metadata: ["error": "\(error)"])
+                guard case .unavailable = error else { continue }
+                // A store that is down costs no object an attempt; the next sweep is soon.
+                return try await photos.releaseDeletions(randomIDs)
+            }
+        }
+    }
+
+    private func delete(_ randomIDs: [String]) async throws {
+        let failures = try await objects.delete(keys: randomIDs)
+        try await photos.finishDeletions(randomIDs.filter { failures[$0] == nil })
+        guard !failures.isEmpty else { return }
+        logger.warning(
+            "objects could not be deleted and will be tried again",
+            metadata: ["count": "\(failures.count)"]
+        )
+    }
+}

@@ -1,0 +1,47 @@
+import Crypto
+package import Encodings
+
+/// The URLs of photos that are made on one day, for clients of one origin.
+package struct PhotoURLDay {
+    private let prefix: [UInt8]
+    private let infix: [UInt8]
+    private let authenticator: MessageAuthenticator
+
+    /// - Parameters:
+    ///   - origin: Scheme, host and port.
+    ///   - expires: Until when the URLs work, in seconds since 1970.
+    ///   - authenticator: Makes signatures for that end.
+    init(origin: String, expires: Int, authenticator: MessageAuthenticator) {
+        prefix = Array("\(origin)/photos/".utf8)
+        infix = Array("?expires=\(expires)&signature=".utf8)
+        self.authenticator = authenticator
+    }
+
+    /// Writes a photo's URL.
+    ///
+    /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`.
+    ///
+    /// - Parameters:
+    ///   - randomID: The photo's id, as UTF-8.
+    ///   - text: Where the URL is added.
+    package func appendURL(of randomID: UnsafeRawBufferPointer, to text: inout TextBuffer) {
+        prefix.withUnsafeBytes { text.append($0) }
+        PercentEncoding.append(randomID, to: &text)
+        infix.withUnsafeBytes { text.append($0) }
+        authenticator.code(of: randomID).withUnsafeBytes { Base64URL.append($0, to: &text) }
+    }
+
+    /// A code that differs for two answers that are made of this day's URLs and of contents, if the answers do.
+    ///
+    /// - Parameter contents: What the answer depends on beside the URLs' origin, end and key.
+    /// - Returns: 43 letters of base64url.
+    package func code(of contents: [UInt8]) -> String {
+        let code = authenticator.code { hash in
+            // No photo's id holds a NUL, so that this never passes as a signature.
+            withUnsafeBytes(of: UInt8(0)) { hash.update(bufferPointer: $0) }
+            prefix.withUnsafeBytes { hash.update(bufferPointer: $0) }
+            contents.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        }
+        return code.withUnsafeBytes { Base64URL.string(of: $0) }
+    }
+}

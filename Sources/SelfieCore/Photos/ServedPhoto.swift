@@ -1,0 +1,12 @@
+/// What the row of a photo says to a client that gets its bytes.
+package struct ServedPhoto: Sendable {
+    package let randomID: String
+    /// As a client named the file: a label only.
+    package let fileName: String
+    /// Nil for a photo that railsauth stored.
+    package let contentType: String?
+    /// Nil for a photo that railsauth stored.
+    package let byteCount: Int?
+    /// In seconds since 1970; nil when it is not known.
+    package let createdAt: Int?
+}

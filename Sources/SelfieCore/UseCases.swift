@@ -1,0 +1,137 @@
+package import FoundationEssentials
+package import Logging
+package import ObjectStore
+package import Postgres
+
+/// Everything that can be done with accounts and photos, put together; read this first.
+package struct UseCases: Sendable {
+    package let signUp: SignUp
+    package let signIn: SignIn
+    package let getToken: GetToken
+    package let resetPassword: ResetPassword
+    package let deleteAccount: DeleteAccount
+    package let findSession: FindSession
+    package let sessions: SessionStore
+    package let admitUpload: AdmitUpload
+    package let uploadPhoto: UploadPhoto
+    package let listPhotos: ListPhotos
+    package let deletePhoto: DeletePhoto
+    package let photos: PhotoStore
+    package let photoURLs: PhotoURLSigner
+    /// To be run every few seconds.
+    package let sweeper: PhotoSweeper
+    /// To be run every few minutes.
+    package let housekeeper: Housekeeper
+    /// To be written down every few seconds, and at the end.
+    package let sessionUses: SessionUseRecorder
+
+    /// What the use cases are told from outside.
+    package struct Settings: Sendable {
+        let secretKeyBase: String
+        let tokenLifetimeHours: Int
+        let needsPasswordForToken: Bool
+        let rateLimits: RateLimits?
+
+        /// - Parameters:
+        ///   - secretKeyBase: Signs photos' URLs, and makes the keys of limits name nobody.
+        ///   - tokenLifetimeHours: How long a token lives.
+        ///   - needsPasswordForToken: Whether `get_token` asks for the password.
+        ///   - rateLimits: How often something may be done; nil for no limits.
+        package init(
+            secretKeyBase: String,
+            tokenLifetimeHours: Int,
+            needsPasswordForToken: Bool,
+            rateLimits: RateLimits?
+        ) {
+            self.secretKeyBase = secretKeyBase
+            self.tokenLifetimeHours = tokenLifetimeHours
+            self.needsPasswordForToken = needsPasswordForToken
+            self.rateLimits = rateLimits
+        }
+    }
+
+    /// What tells the time.
+    package struct Clocks: Sendable {
+        let now: @Sendable () -> Date
+        let uptime: @Sendable () -> ContinuousClock.Instant
+        let storeNow: @Sendable () -> Date
+
+        /// - Parameters:
+        ///   - now: The time by which tokens and URLs live.
+        ///   - uptime: The time by which refusals are remembered.
+        ///   - storeNow: The time by which the store's files are dated.
+        package init(
+            now: @escaping @Sendable () -> Date,
+            uptime: @escaping @Sendable () -> ContinuousClock.Instant,
+            storeNow: @escaping @Sendable () -> Date
+        ) {
+            self.now = now
+            self.uptime = uptime
+            self.storeNow = storeNow
+        }
+    }
+
+    /// - Parameters:
+    ///   - postgres: The database.
+    ///   - objects: Where photos' bytes are.
+    ///   - hasher: Hashes passwords.
+    ///   - settings: What is told from outside.
+    ///   - clocks: What tells the time.
+    ///   - logger: Where work in the background reports to.
+    package init(
+        postgres: PostgresClient,
+        objects: any ObjectStore,
+        hasher: PasswordHasher,
+        settings: Settings,
+        clocks: Clocks,
+        logger: Logger
+    ) {
+        let tokenSeconds = settings.tokenLifetimeHours * 3600
+        let tokenLifetime = TimeInterval(tokenSeconds)
+        let (users, audit) = (UserStore(postgres: postgres), AuditStore(postgres: postgres))
+        let limiter = RateLimiter(
+            store: RateLimitStore(postgres: postgres),
+            audit: audit,
+            limits: settings.rateLimits,
+            secret: settings.secretKeyBase,
+            now: clocks.uptime
+        )
+        let check = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
+        sessions = SessionStore(postgres: postgres)
+        sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)
+        signUp = SignUp(users: users, limiter: limiter, hasher: hasher)
+        signIn = SignIn(
+            users: users,
+            sessions: sessions,
+            audit: audit,
+            check: check,
+            hasher: hasher,
+            tokenLifetime: tokenLifetime,
+            now: clocks.now
+        )
+        getToken = GetToken(signIn: signIn, limiter: limiter, needsPassword: settings.needsPasswordForToken)
+        resetPassword = ResetPassword(
+            users: users,
+            check: check,
+            hasher: hasher,
+            tokenLifetime: tokenLifetime,
+            now: clocks.now
+        )
+        deleteAccount = DeleteAccount(users: users, check: check)
+        let guesses = TokenGuesses(limiter: limiter)
+        findSession = FindSession(sessions: sessions, guesses: guesses, uses: sessionUses)
+
+        photos = PhotoStore(postgres: postgres)
+        photoURLs = PhotoURLSigner(secret: settings.secretKeyBase, lifetimeMin: tokenSeconds)
+        admitUpload = AdmitUpload(limiter: limiter)
+        uploadPhoto = UploadPhoto(photos: photos, objects: objects)
+        listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
+        deletePhoto = DeletePhoto(photos: photos, objects: objects)
+        sweeper = PhotoSweeper(photos: photos, objects: objects, now: clocks.storeNow, logger: logger)
+        housekeeper = Housekeeper(
+            postgres: postgres,
+            tokenLifetimeHours: settings.tokenLifetimeHours,
+            logger: logger
+        )
+    }
+}

@@ -1,0 +1,114 @@
+import NIOCore
+import ObjectStore
+import Postgres
+import S3
+import SelfieCore
+
+/// Copies the photos' objects from one store to the other, while services go on using the first.
+///
+/// What both stores have already is not copied again, so that a run that was broken off goes on where it was.
+struct CopyPhotos: Sendable {
+    let photos: PhotoStore
+    let disk: DiskObjectStore
+    let bucket: S3ObjectStore
+    let direction: CopyDirection
+    let onProgress: @Sendable (TaskProgress) -> Void
+    let onOutcome: @Sendable (CopyOutcome, String) -> Void
+
+    /// How many photos are on their way at a time.
+    private static let copiesInFlight = 4
+    /// How often it is looked for what was uploaded since the last look.
+    private static let passesMax = 10
+
+    private var source: any ObjectStore { direction == .s3 ? disk : bucket }
+    private var destination: any ObjectStore { direction == .s3 ? bucket : disk }
+
+    /// Copies all photos that are there when it begins, and those that are uploaded while it goes on.
+    ///
+    /// - Returns: What came of each.
+    /// - Throws: `ObjectStoreError`, `PostgresError`; what was copied until then stays.
+    func callAsFunction() async throws -> CopyReport {
+        try await photos.postgres.withConnection { connection in
+            let list = try await CopyList(on: connection)
+            var report = CopyReport()
+            var done = 0
+            for _ in 0..<Self.passesMax {
+                let before = done
+                var last = 0
+                while let page = try await list.page(after: last), let end = page.last {
+                    last = end.id
+                    let total = try await max(list.photoCount(), done)
+                    try await copy(page) { outcome, photo in
+                        done += 1
+                        report[outcome] += 1
+                        onOutcome(outcome, photo.randomID)
+                        onProgress(TaskProgress(task: "Copying photos", done: done, total: max(total, done)))
+                    }
+                    try await list.note(page)
+                }
+                if done == before { break }
+            }
+            try await removeDeleted(list)
+            return report
+        }
+    }
+
+    /// Takes away again what was deleted after it was copied, by a service that knew nothing of the copy.
+    private func removeDeleted(_ list: CopyList) async throws {
+        var last = ""
+        while true {
+            let page = try await list.deleted(after: last)
+            guard let end = page.last else { return }
+            last = end
+            for (_, failure) in try await destination.delete(keys: page) { throw ObjectStoreError.refused(failure) }
+        }
+    }
+
+    private func copy(_ page: [CopyList.Photo], note: (CopyOutcome, CopyList.Photo) -> Void) async throws {
+        try await withThrowingTaskGroup(of: (CopyOutcome, CopyList.Photo).self) { group in
+            for (index, photo) in page.enumerated() {
+                if index >= Self.copiesInFlight, let (outcome, photo) = try await group.next() { note(outcome, photo) }
+                group.addTask { (try await copy(photo), photo) }
+            }
+            for try await (outcome, photo) in group { note(outcome, photo) }
+        }
+    }
+
+    private func copy(_ photo: CopyList.Photo) async throws -> CopyOutcome {
+        let key = photo.randomID
+        if try await bothHave(key) { return .alreadyThere }
+        guard let object = try await fetch(key) else {
+            if try await destination.length(key: key) != nil { return .alreadyThere }
+            return try await photos.isReady(key) ? .missing : .deleted
+        }
+        guard photo.byteCount == nil || photo.byteCount == object.length else { return .damaged }
+        let contentType = photo.contentType ?? PhotoFormat(leadingBytes: object.leadingBytes)?.contentType
+        try await destination.put(object, key: key, contentType: contentType ?? PhotoFormat.unknownContentType)
+        // The bucket's put has compared already; a folder is read again.
+        if direction == .disk, try await disk.digest(of: key)?.sha256Hex != object.digests.sha256Hex {
+            throw ObjectStoreError.unavailable(S3NoAnswer.otherBytes)
+        }
+        // Who deleted it meanwhile knew nothing of the copy.
+        guard try await photos.isReady(key) else {
+            try await destination.delete(key: key)
+            return .deleted
+        }
+        return .copied
+    }
+
+    /// Reads the folder's, since a bucket tells of its own without being read.
+    private func bothHave(_ key: String) async throws -> Bool {
+        guard let digests = try await disk.digest(of: key), let length = try await disk.length(key: key) else {
+            return false
+        }
+        return try await bucket.holds(key: key, length: length, digests: digests)
+    }
+
+    /// The source's object, whole, so that a put that fails can be tried again.
+    private func fetch(_ key: String) async throws -> SpooledObject? {
+        guard let object = try await source.open(key: key, range: nil) else { return nil }
+        var spool = Spool()
+        try await object.bytes.forEachChunk { try await spool.append($0) }
+        return try await spool.finish()
+    }
+}

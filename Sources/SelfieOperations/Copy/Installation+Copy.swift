@@ -1,0 +1,40 @@
+package import FoundationEssentials
+package import Logging
+import ObjectStore
+package import SelfieConfiguration
+import SelfieCore
+
+extension Installation {
+    /// Copies all photos from one store to the other, while services go on using the first.
+    ///
+    /// - Parameters:
+    ///   - direction: Which way.
+    ///   - configuration: The database and both stores.
+    ///   - logger: Told what goes wrong on the way.
+    ///   - now: The time.
+    ///   - onProgress: Told how far it is.
+    ///   - onOutcome: Told what came of each photo, by its `random_id`.
+    /// - Returns: How often what came of a photo.
+    /// - Throws: `ServiceStartError` or `InstallationError`.
+    package static func copy(
+        _ direction: CopyDirection,
+        configuration: CopyConfiguration,
+        logger: Logger,
+        now: @escaping @Sendable () -> Date = { Date() },
+        onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
+        onOutcome: @escaping @Sendable (CopyOutcome, String) -> Void = { _, _ in }
+    ) async throws -> CopyReport {
+        try await withClients(configuration.postgres) { postgres, httpClient in
+            if direction == .s3 { try requireFolder(configuration.path) }
+            let copy = CopyPhotos(
+                photos: PhotoStore(postgres: postgres),
+                disk: try DiskObjectStore.open(directory: configuration.path),
+                bucket: try await configuration.bucket.open(httpClient: httpClient, now: now, logger: logger),
+                direction: direction,
+                onProgress: onProgress,
+                onOutcome: onOutcome
+            )
+            return try await copy()
+        }
+    }
+}

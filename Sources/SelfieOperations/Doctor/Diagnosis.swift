@@ -1,0 +1,155 @@
+import AsyncHTTPClient
+package import FoundationEssentials
+package import Migrations
+import Postgres
+import S3
+package import SelfieConfiguration
+import Synchronization
+
+/// A look at an installation from outside: what would keep the service from working, and what to do about it.
+///
+/// It changes nothing in the database. In the bucket or the folder it puts one object under a key that begins with
+/// ``probePrefix``, and deletes it.
+package struct Diagnosis: Sendable {
+    /// What the keys of objects that are only there to be looked at begin with.
+    package static let probePrefix = "selfie-doctor-"
+
+    private let migrations: Result<[Migration], MigrationError>
+    private let makesBucket: Bool
+    private let now: @Sendable () -> Date
+    /// How long it waits for what does not answer.
+    var limits = DiagnosisLimits()
+
+    /// - Parameters:
+    ///   - migrations: The steps that the service relies on, or why they can't be read.
+    ///   - makesBucket: Whether a missing bucket is made, as the first upload would.
+    ///   - now: The time.
+    package init(
+        migrations: Result<[Migration], MigrationError>,
+        makesBucket: Bool = false,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.migrations = migrations
+        self.makesBucket = makesBucket
+        self.now = now
+    }
+
+    /// Checks everything, one thing after another.
+    ///
+    /// - Parameters:
+    ///   - source: Environment and `.env` file, or why the file can't be read.
+    ///   - onFinding: Told of each check as it ends.
+    /// - Returns: How often checks ended how.
+    package func run(
+        on source: Result<ConfigurationSource, any Error>,
+        onFinding: @escaping @Sendable (Finding) -> Void
+    ) async -> DiagnosisSummary {
+        let counter = FindingCounter()
+        let report = { @Sendable (finding: Finding) in
+            counter.count(finding)
+            onFinding(finding)
+        }
+        await check(source, report)
+        return counter.summary
+    }
+
+    private func check(
+        _ source: Result<ConfigurationSource, any Error>,
+        _ report: @escaping @Sendable (Finding) -> Void
+    ) async {
+        let configuration = Findings(subject: .configuration, report: report)
+        switch source {
+        case .success(let source): await check(source, configuration, report)
+        case .failure(let error):
+            configuration.failed("it can't be read", "\(error)")
+            configuration.skipped("everything else, since nothing is known of the database and the photos' store")
+        }
+    }
+
+    private func check(
+        _ source: ConfigurationSource,
+        _ configuration: Findings,
+        _ report: @escaping @Sendable (Finding) -> Void
+    ) async {
+        Self.checkSettings(source, configuration)
+        let secrets = Secrets(source: source)
+        // What is usable is looked at, whatever is wrong with the other keys.
+        var settings = SettingsReader(source)
+        let postgres = settings.postgres()
+        let storage = settings.objectStorage()
+        let uploadBytesMax = settings.uploadBytesMax()
+
+        let database = Findings(subject: .database, report: report)
+        if let postgres {
+            await DatabaseDiagnosis(
+                configuration: postgres,
+                migrations: migrations,
+                limits: limits,
+                now: now,
+                secrets: secrets,
+                findings: database
+            ).run()
+        } else {
+            database.skipped("everything, since DATABASE_URL is of no use")
+        }
+
+        switch storage {
+        case .disk(let path):
+            await FolderDiagnosis(
+                path: path,
+                uploadBytesMax: uploadBytesMax,
+                findings: Findings(subject: .folder, report: report)
+            ).run()
+        case .s3(let bucket):
+            await check(bucket, secrets, Findings(subject: .bucket, report: report))
+        case nil:
+            let bucket = Findings(subject: .bucket, report: report)
+            bucket.skipped("everything, since the keys for the bucket (or OBJECTS_PATH) are of no use")
+        }
+        await SpoolDiagnosis(
+            uploadBytesMax: uploadBytesMax,
+            findings: Findings(subject: .temporaryFolder, report: report)
+        ).run()
+    }
+
+    private static func checkSettings(_ source: ConfigurationSource, _ findings: Findings) {
+        do {
+            _ = try ServiceConfiguration(from: source)
+            findings.ok("all keys that are needed are there")
+        } catch {
+            for problem in error.problems {
+                findings.failed(
+                    "\(problem)",
+                    "Set it in the environment or in the file .env; .env.example explains each key."
+                )
+            }
+        }
+        for warning in SettingsDiagnosis(source: source).warnings { findings.warning(warning.text, warning.advice) }
+    }
+
+    private func check(_ bucket: ServiceConfiguration.Bucket, _ secrets: Secrets, _ findings: Findings) async {
+        // The body throws nothing, and a client that can't be shut down is no finding.
+        try? await S3Client.withHTTPClient { httpClient in
+            await BucketDiagnosis(
+                bucket: bucket,
+                httpClient: httpClient,
+                makesBucket: makesBucket,
+                limits: limits,
+                now: now,
+                secrets: secrets,
+                findings: findings
+            ).run()
+        }
+    }
+}
+
+/// Counts findings that may come from any task.
+private final class FindingCounter: Sendable {
+    private let counts = Mutex(DiagnosisSummary())
+
+    var summary: DiagnosisSummary { counts.withLock { $0 } }
+
+    func count(_ finding: Finding) {
+        counts.withLock { $0.count(finding) }
+    }
+}

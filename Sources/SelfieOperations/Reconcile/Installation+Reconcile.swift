@@ -1,0 +1,64 @@
+package import FoundationEssentials
+package import Logging
+import ObjectStore
+import S3
+package import SelfieConfiguration
+import SelfieCore
+
+extension Installation {
+    /// Compares rows and objects both ways, and repairs what does not match unless it is only to look.
+    ///
+    /// - Parameters:
+    ///   - options: What to do.
+    ///   - configuration: The service's.
+    ///   - logger: Told what goes wrong on the way.
+    ///   - now: The time.
+    ///   - onProgress: Told how far it is.
+    ///   - onFinding: Told of each thing that is wrong.
+    /// - Returns: What was found and repaired.
+    /// - Throws: `ReconciliationError`, `ServiceStartError` or `InstallationError`.
+    package static func reconcile(
+        _ options: ReconciliationOptions,
+        configuration: ServiceConfiguration,
+        logger: Logger,
+        now: @escaping @Sendable () -> Date = { Date() },
+        onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
+        onFinding: @escaping @Sendable (ReconciliationFinding) -> Void = { _ in }
+    ) async throws -> ReconciliationReport {
+        try await withClients(configuration.postgres) { postgres, httpClient in
+            let photos = PhotoStore(postgres: postgres)
+            if case .disk(let path) = configuration.objectStorage, !options.isForced { try requireFolder(path) }
+            let objects = try await configuration.objectStorage.open(httpClient: httpClient, now: now, logger: logger)
+            if case .s3(let bucket) = configuration.objectStorage, !options.isForced {
+                try await requireBucket(bucket, objects: objects, photos: photos)
+            }
+            let sweeper = PhotoSweeper(photos: photos, objects: objects, now: now, logger: logger)
+            let reconcile = ReconcilePhotos(
+                photos: photos,
+                objects: objects,
+                sweeper: sweeper,
+                options: options,
+                now: now,
+                onProgress: onProgress,
+                onFinding: onFinding
+            )
+            return try await reconcile()
+        }
+    }
+
+    /// A bucket that is not there yet is as good as an empty one, but where there are photos its name is mistyped.
+    private static func requireBucket(
+        _ bucket: ServiceConfiguration.Bucket,
+        objects: any ObjectStore,
+        photos: PhotoStore
+    ) async throws {
+        // Before the bucket is looked at, since the first upload may just be making it.
+        let isEmpty = try await photos.isEmpty()
+        do {
+            try await objects.prepare()
+        } catch {
+            guard error.isMissingBucket else { throw error }
+            guard isEmpty else { throw InstallationError.noBucket(name: bucket.configuration.bucket) }
+        }
+    }
+}

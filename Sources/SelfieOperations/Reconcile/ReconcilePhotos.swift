@@ -1,0 +1,174 @@
+import FoundationEssentials
+import ObjectStore
+import Postgres
+import SelfieCore
+
+/// Compares the photos' rows with the store's objects, both ways, and puts right what does not match.
+///
+/// Any number of services may run meanwhile: whatever is found is looked at once more before it counts.
+struct ReconcilePhotos: Sendable {
+    let photos: PhotoStore
+    let objects: any ObjectStore
+    let sweeper: PhotoSweeper
+    let options: ReconciliationOptions
+    let now: @Sendable () -> Date
+    let onProgress: @Sendable (TaskProgress) -> Void
+    let onFinding: @Sendable (ReconciliationFinding) -> Void
+
+    /// How many objects are asked about at a time.
+    private static let lookingCount = 8
+    /// So few are never too many.
+    private static let unsuspiciousMax = 10
+
+    /// Compares, and repairs unless it is only to look.
+    ///
+    /// - Returns: What was found and repaired.
+    /// - Throws: `ReconciliationError`, `ObjectStoreError`, `PostgresError`; what was repaired until then stays so.
+    func callAsFunction() async throws -> ReconciliationReport {
+        let date = now()
+        return try await photos.postgres.withConnection { connection in
+            let listing = try await ObjectListing(on: connection)
+            var report = ReconciliationReport()
+            report.photoCount = try await listing.photoCount()
+            report.objectCount = try await list(into: listing, expecting: report.photoCount)
+            if options.repairs {
+                try await refuseSuspicious(listing, report: report, date: date)
+                // What the service would do within seconds, if one runs; in the wrong store it would forget deletions.
+                try await sweeper.sweep()
+            }
+            try await compareObjects(listing, into: &report, before: date - TimeInterval(options.secondsMin))
+            try await comparePhotos(listing, into: &report)
+            try await comparePuts(into: &report, before: date)
+            return report
+        }
+    }
+
+    private func list(into listing: ObjectListing, expecting total: Int) async throws -> Int {
+        var count = 0
+        try await objects.forEachPage { entries in
+            try await listing.add(entries)
+            count += entries.count
+            onProgress(TaskProgress(task: "Listing objects", done: count, total: max(total, count)))
+        }
+        try await listing.finish()
+        return count
+    }
+
+    /// The wrong database or the wrong bucket in the configuration must not cost anybody a photo.
+    private func refuseSuspicious(_ listing: ObjectListing, report: ReconciliationReport, date: Date) async throws {
+        guard !options.isForced else { return }
+        let orphans = try await listing.orphanCount(before: date - TimeInterval(options.secondsMin))
+        let missing = try await listing.missingCount(secondsMin: options.secondsMin)
+        for (kind, count, total) in [
+            (ReconciliationReport.Kind.photoWithoutObject, missing, report.photoCount),
+            (.objectWithoutPhoto, orphans, report.objectCount),
+        ] where count > Self.unsuspiciousMax && count * 2 > total {
+            throw ReconciliationError.suspicious(kind: kind, count: count, of: total)
+        }
+    }
+
+    private func compareObjects(
+        _ listing: ObjectListing,
+        into report: inout ReconciliationReport,
+        before date: Date
+    ) async throws {
+        var last = ""
+        while true {
+            let page = try await listing.orphans(before: date, after: last)
+            guard let end = page.last else { return }
+            last = end
+            // Listed some time ago; meanwhile it may have been deleted as it should.
+            let orphans = try await lengths(of: page).filter { $0.value != nil }.map(\.key).sorted()
+            let failures = options.repairs ? try await objects.delete(keys: orphans) : [:]
+            for key in orphans {
+                note(.objectWithoutPhoto, key, isRepaired: options.repairs && failures[key] == nil, in: &report)
+            }
+        }
+    }
+
+    private func comparePhotos(_ listing: ObjectListing, into report: inout ReconciliationReport) async throws {
+        var last = 0
+        while true {
+            let page = try await listing.mismatches(secondsMin: options.secondsMin, after: last)
+            guard let end = page.last else { return }
+            last = end.id
+            let lengths = try await lengths(of: page.map(\.randomID))
+            for mismatch in page {
+                let length = lengths[mismatch.randomID] ?? nil
+                // It was stored after the list had passed its place, or is gone as it should be.
+                guard length == nil || mismatch.byteCount.map({ $0 != length }) == true,
+                    try await photos.isReady(mismatch.randomID)
+                else { continue }
+                if length == nil {
+                    let isRepaired = options.repairs ? try await photos.removeLost(mismatch.randomID) : false
+                    note(.photoWithoutObject, mismatch.randomID, isRepaired: isRepaired, in: &report)
+                } else {
+                    note(.otherLength, mismatch.randomID, isRepaired: false, in: &report)
+                }
+            }
+        }
+    }
+
+    private func comparePuts(into report: inout ReconciliationReport, before date: Date) async throws {
+        // However young is wanted: what has not been given up yet may go on.
+        let begun = date - TimeInterval(max(options.secondsMin, PhotoStore.pendingInPartsSecondsMax))
+        try await objects.forEachPageOfUnfinishedPuts { page in
+            for put in page where put.begun <= begun {
+                // The store dates by its own clock, and the photo's row tells without any.
+                if try await photos.isPending(put.key) { continue }
+                var isRepaired = false
+                if options.repairs {
+                    try await objects.abandon(put)
+                    isRepaired = true
+                }
+                note(.unfinishedPut, put.key, isRepaired: isRepaired, in: &report)
+            }
+        }
+    }
+
+    /// What the store says now of some objects; nil of those that are not there.
+    private func lengths(of keys: [String]) async throws -> [String: Int?] {
+        try await withThrowingTaskGroup(of: (String, Int?).self) { group in
+            var lengths: [String: Int?] = [:]
+            for (index, key) in keys.enumerated() {
+                if index >= Self.lookingCount, let (key, length) = try await group.next() {
+                    lengths[key] = .some(length)
+                }
+                group.addTask { (key, try await objects.length(key: key)) }
+            }
+            for try await (key, length) in group { lengths[key] = .some(length) }
+            return lengths
+        }
+    }
+
+    private func note(
+        _ kind: ReconciliationReport.Kind,
+        _ key: String,
+        isRepaired: Bool,
+        in report: inout ReconciliationReport
+    ) {
+        report[kind].found += 1
+        if isRepaired { report[kind].repaired += 1 }
+        onFinding(ReconciliationFinding(kind: kind, key: key, isRepaired: isRepaired))
+    }
+}
+
+/// What a comparison is to do.
+package struct ReconciliationOptions: Sendable {
+    /// Whether what is wrong is put right.
+    let repairs: Bool
+    /// How many seconds old must be what is to count as wrong.
+    let secondsMin: Int
+    /// Whether that most of it is wrong is no reason to stop.
+    let isForced: Bool
+
+    /// - Parameters:
+    ///   - repairs: Whether what is wrong is put right.
+    ///   - secondsMin: How many seconds old must be what is to count as wrong; 0 or more.
+    ///   - isForced: Whether that most of it is wrong is no reason to stop.
+    package init(repairs: Bool, secondsMin: Int, isForced: Bool) {
+        self.repairs = repairs
+        self.secondsMin = secondsMin
+        self.isForced = isForced
+    }
+}

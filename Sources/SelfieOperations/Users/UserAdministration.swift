@@ -1,0 +1,168 @@
+import FoundationEssentials
+package import Postgres
+import SelfieCore
+
+/// What is done with accounts from the command line.
+package struct UserAdministration: Sendable {
+    private let postgres: PostgresClient
+
+    /// Runs a body with a database.
+    ///
+    /// - Parameters:
+    ///   - configuration: The database.
+    ///   - body: What to do.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, `UserAdministrationError.notMigrated` or `.unreachable`.
+    package static func with<Result>(
+        _ configuration: PostgresConfiguration,
+        _ body: (UserAdministration) async throws -> Result
+    ) async throws -> Result {
+        var configuration = configuration
+        // Whoever waits at a terminal is better judge of how long.
+        configuration.statementTimeout = nil
+        configuration.pool.connectionsMax = 1
+        do {
+            return try await PostgresClient.withClient(configuration: configuration) { postgres in
+                try await body(UserAdministration(postgres: postgres))
+            }
+        } catch let error as PostgresError where [.undefinedTable, .undefinedColumn].contains(error.sqlState) {
+            throw UserAdministrationError.notMigrated
+        } catch PostgresError.cannotConnect {
+            throw UserAdministrationError.unreachable
+        }
+    }
+
+    /// Accounts in the order of their ids.
+    ///
+    /// - Parameters:
+    ///   - text: What e-mail or name must contain, without regard to case; nil for all.
+    ///   - id: The id after which to begin.
+    ///   - limit: The most accounts.
+    /// - Returns: The accounts.
+    /// - Throws: `PostgresError`.
+    package func list(matching text: String?, after id: Int, limit: Int) async throws -> [UserSummary] {
+        let pattern = text.map { "%\(Self.escaped($0))%" }
+        let rows = try await postgres.read(
+            """
+            SELECT users.id, first_name, last_name, email, created_at, disabled_at,
+                (SELECT count(*) FROM photos WHERE user_id = users.id AND state = 'ready') AS photo_count,
+                (SELECT count(*) FROM sessions
+                    WHERE user_id = users.id AND expires_at > now() AT TIME ZONE 'UTC') AS session_count
+            FROM users
+            WHERE id > \(id) AND (\(pattern)::text IS NULL
+                OR email ILIKE \(pattern)::text OR first_name || ' ' || last_name ILIKE \(pattern)::text)
+            ORDER BY id LIMIT \(limit)
+            """
+        )
+        return try rows.map(UserSummary.init)
+    }
+
+    /// One account.
+    ///
+    /// - Parameter selector: Which.
+    /// - Returns: The account.
+    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    package func find(_ selector: UserSelector) async throws -> UserSummary {
+        let id = try await id(of: selector)
+        guard let user = try await list(matching: nil, after: id - 1, limit: 1).first, user.id == id else {
+            throw UserAdministrationError.noSuchUser(selector)
+        }
+        return user
+    }
+
+    /// Keeps an account from being used: its sessions end at once, and no other begins.
+    ///
+    /// - Parameter selector: Which.
+    /// - Returns: Whether it was not disabled before.
+    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    package func disable(_ selector: UserSelector) async throws -> Bool {
+        let id = try await id(of: selector)
+        return try await UserStore(postgres: postgres).disable(id: id)
+    }
+
+    /// Lets a disabled account be used again; its user signs in anew.
+    ///
+    /// - Parameter selector: Which.
+    /// - Returns: Whether it was disabled before.
+    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    package func enable(_ selector: UserSelector) async throws -> Bool {
+        let id = try await id(of: selector)
+        return try await UserStore(postgres: postgres).enable(id: id)
+    }
+
+    /// Removes an account with all that belongs to it; the service deletes its photos' objects.
+    ///
+    /// - Parameter selector: Which.
+    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    package func delete(_ selector: UserSelector) async throws {
+        let id = try await id(of: selector)
+        let isDeleted = try await UserStore(postgres: postgres).delete(
+            userID: id,
+            passwordHash: nil,
+            sessionID: nil
+        )
+        guard isDeleted else { throw UserAdministrationError.noSuchUser(selector) }
+    }
+
+    /// An account's sessions, expired ones too until they are removed, those begun last first.
+    ///
+    /// - Parameter selector: Which account.
+    /// - Returns: The sessions.
+    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    package func sessions(of selector: UserSelector) async throws -> [SessionSummary] {
+        let list = try await SessionStore(postgres: postgres).list(
+            ofUser: try await id(of: selector),
+            at: .distantPast,
+            always: nil
+        )
+        return list.map {
+            SessionSummary(
+                id: $0.id,
+                device: $0.device,
+                createdAt: $0.creation,
+                lastUsedAt: $0.lastUse,
+                expiresAt: $0.expiry
+            )
+        }
+    }
+
+    /// What happened, the last first.
+    ///
+    /// - Parameters:
+    ///   - selector: To which account, by id also one that is gone; nil for all.
+    ///   - before: The id before which to begin.
+    ///   - limit: The most events.
+    /// - Returns: The events.
+    /// - Throws: `UserAdministrationError.noSuchUser` for an e-mail without an account, `PostgresError`.
+    package func audit(of selector: UserSelector?, before: Int, limit: Int) async throws -> [AuditSummary] {
+        let id: Int? =
+            switch selector {
+            case .id(let id): id
+            case .email(let email): try await self.id(of: .email(email))
+            case nil: nil
+            }
+        let rows = try await postgres.read(
+            """
+            SELECT id, happened_at, event, user_id, address, request_id FROM audit_events
+            WHERE id < \(before) AND (\(id)::bigint IS NULL OR user_id = \(id)::bigint) ORDER BY id DESC LIMIT \(limit)
+            """
+        )
+        return try rows.map(AuditSummary.init)
+    }
+
+    private func id(of selector: UserSelector) async throws -> Int {
+        let rows =
+            switch selector {
+            case .id(let id): try await postgres.read("SELECT id FROM users WHERE id = \(id)::bigint")
+            case .email(let email):
+                try await postgres.read("SELECT id FROM users WHERE lower(btrim(email)) = lower(btrim(\(email)))")
+            }
+        guard let row = rows.first else { throw UserAdministrationError.noSuchUser(selector) }
+        return try row.decode("id")
+    }
+
+    /// A text as a pattern of LIKE that means just that.
+    private static func escaped(_ text: String) -> String {
+        text.map { "\\%_".contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+}

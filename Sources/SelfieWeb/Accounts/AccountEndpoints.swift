@@ -1,0 +1,202 @@
+import AESCrypt
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import SelfieCore
+
+/// Accounts and their tokens.
+struct AccountEndpoints: EndpointGroup {
+    private let useCases: UseCases
+    private let sources: RequestSourceReader
+    private let cipher: AESCrypt
+    private let now: @Sendable () -> Date
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(
+            .post,
+            "/api/signup",
+            .basic(handleSignUp),
+            takes: [.fullName, .email, .password],
+            answers: [.ok(.account)],
+            refuses: [.invalidParameters, .tooManyRequests]
+        ),
+        HandledEndpoint(
+            .post,
+            "/api/signin",
+            .basic(handleSignIn),
+            takes: [.email, .password, .device],
+            answers: [.ok(.accountWithToken)],
+            refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
+        ),
+        HandledEndpoint(
+            .get,
+            "/api/get_token",
+            .basic(handleGetToken),
+            takes: [.email, .password, .device],
+            answers: [.ok(.token)],
+            refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
+        ),
+        HandledEndpoint(
+            .post,
+            "/api/reset_password",
+            .token(handleResetPassword),
+            takes: [.oldPassword, .newPassword, .device],
+            answers: [.ok(.accountWithToken)],
+            refuses: [tokenExpiredForReset, wrongPassword, .invalidParameters]
+        ),
+        clearToken(.get), clearToken(.post), clearToken(.delete),
+        HandledEndpoint(
+            .delete,
+            "/api/account",
+            .token(handleDeleteAccount),
+            takes: [.password],
+            answers: [.ok(.message(accountDeleted))],
+            refuses: [.tokenExpired, wrongPassword]
+        ),
+    ]
+
+    private static func clearToken(_ method: HTTPRequest.Method) -> HandledEndpoint<Self> {
+        HandledEndpoint(
+            method,
+            "/api/clear_token",
+            .token(handleClearToken),
+            takes: [.all],
+            answers: [.ok(.message(tokenCleared))],
+            refuses: [tokenExpiredForClearing, .invalidParameters]
+        )
+    }
+
+    private static let wrongCredentials = ServiceError.unauthorized("Wrong email or password")
+    private static let wrongPassword = ServiceError.unauthorized("Wrong Password")
+    private static let tokenExpiredForReset = ServiceError.unauthorized(
+        "Authtoken is invalid or has expired. Kindly refresh the token and try again!"
+    )
+    private static let tokenExpiredForClearing = ServiceError.unauthorized(
+        "You don't have permission to do this task"
+    )
+    private static let tokenCleared = "Token cleared"
+    private static let accountDeleted = "Account deleted"
+
+    init(_ parts: WebParts) {
+        useCases = parts.useCases
+        sources = parts.sources
+        cipher = parts.cipher
+        now = parts.now
+    }
+
+    @Sendable
+    private func handleSignUp(request: Request, context: ServiceRequestContext) async throws -> Response {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let user = try await useCases.signUp(
+            fullName: try parameters.require(.fullName),
+            email: try parameters.require(.email),
+            password: try password(.password, parameters),
+            from: sources.source(of: request, context: context)
+        )
+        return .json { json in
+            json.member("first_name", user.firstName)
+            json.member("last_name", user.lastName)
+            json.member("email", user.email)
+            json.member("api_authtoken", nil)
+            json.member("authtoken_expiry", nil)
+        }
+    }
+
+    @Sendable
+    private func handleSignIn(request: Request, context: ServiceRequestContext) async throws -> Response {
+        let attempt = try await attempt(request, context: context, needsPassword: true)
+        guard let (user, issued) = try await useCases.signIn(attempt) else { throw Self.wrongCredentials }
+        return Self.response(user: user, issued: issued)
+    }
+
+    @Sendable
+    private func handleGetToken(request: Request, context: ServiceRequestContext) async throws -> Response {
+        let attempt = try await attempt(request, context: context, needsPassword: useCases.getToken.needsPassword)
+        guard let (_, issued) = try await useCases.getToken(attempt) else { throw Self.wrongCredentials }
+        return Response.json { json in
+            json.member("api_authtoken", issued.token)
+            json.member("authtoken_expiry", issued.expiry.contractText)
+        }.notStored()
+    }
+
+    private func attempt(
+        _ request: Request,
+        context: ServiceRequestContext,
+        needsPassword: Bool
+    ) async throws -> SignInAttempt {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        return SignInAttempt(
+            email: try parameters.require(.email),
+            password: needsPassword ? try password(.password, parameters) : nil,
+            device: try Self.device(parameters, request),
+            source: sources.source(of: request, context: context),
+            changesNothing: request.method == .head
+        )
+    }
+
+    private func password(
+        _ parameter: Endpoint.Parameter,
+        _ parameters: RequestParameters
+    ) throws(ServiceError) -> Password? {
+        Password(try parameters.require(parameter), cipher: cipher)
+    }
+
+    private static func device(_ parameters: RequestParameters, _ request: Request) throws(InvalidInput) -> String? {
+        try DeviceLabel.of(parameter: parameters[.device], userAgent: request.headers[.userAgent])
+    }
+
+    @Sendable
+    private func handleResetPassword(request: Request, context: SessionRequestContext) async throws -> Response {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let old = try password(.oldPassword, parameters)
+        let new = try password(.newPassword, parameters)
+        try context.session.requireAlive(at: now(), otherwise: Self.tokenExpiredForReset)
+        let changed = try await useCases.resetPassword(
+            context.session,
+            old: old,
+            new: new,
+            device: try Self.device(parameters, request),
+            from: sources.source(of: request, context: context)
+        )
+        guard let (user, issued) = changed else { throw Self.wrongPassword }
+        return Self.response(user: user, issued: issued)
+    }
+
+    @Sendable
+    private func handleClearToken(request: Request, context: SessionRequestContext) async throws -> Response {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let isForAll = try parameters.flag(.all)
+        try context.session.requireAlive(at: now(), otherwise: Self.tokenExpiredForClearing)
+        let (session, source) = (context.session, sources.source(of: request, context: context))
+        let sessions = useCases.sessions
+        switch (request.method, isForAll) {
+        case (.head, _): break
+        case (_, true): try await sessions.endAll(ofUser: session.userID, from: source)
+        case (_, false): try await sessions.end(id: session.id, ofUser: session.userID, as: .tokenCleared, from: source)
+        }
+        return .message(Self.tokenCleared)
+    }
+
+    @Sendable
+    private func handleDeleteAccount(request: Request, context: SessionRequestContext) async throws -> Response {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let password = try password(.password, parameters)
+        try context.session.requireAlive(at: now(), otherwise: .tokenExpired)
+        let source = sources.source(of: request, context: context)
+        guard try await useCases.deleteAccount(context.session, password: password, from: source) else {
+            throw Self.wrongPassword
+        }
+        return .message(Self.accountDeleted)
+    }
+
+    private static func response(user: User, issued: IssuedToken) -> Response {
+        Response.json { json in
+            json.member("first_name", user.firstName)
+            json.member("last_name", user.lastName)
+            json.member("email", user.email)
+            json.member("api_authtoken", issued.token)
+            json.member("authtoken_expiry", issued.expiry.contractText)
+        }.notStored()
+    }
+}

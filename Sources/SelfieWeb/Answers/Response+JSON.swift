@@ -1,0 +1,47 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+
+extension Response {
+    /// An answer whose body is one JSON object.
+    static func json(status: HTTPResponse.Status = .ok, _ members: (inout JSONWriter) -> Void) -> Response {
+        var json = JSONWriter()
+        json.object(members)
+        return Response(json, status: status)
+    }
+
+    /// The answer of the contract's calls that have nothing else to say.
+    static func message(_ message: String) -> Response {
+        .json { json in
+            json.member("status", 200)
+            json.member("message", message)
+        }
+    }
+
+    /// An answer whose body is the JSON that was written.
+    init(_ json: borrowing JSONWriter, status: HTTPResponse.Status = .ok) {
+        self.init(
+            status: status,
+            headers: [.contentType: jsonContentType],
+            body: ResponseBody(byteBuffer: json.buffer)
+        )
+    }
+
+    /// Forbids every cache, since the answer holds a token.
+    func notStored() -> Response {
+        var response = self
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+}
+
+/// The media type of every JSON answer.
+let jsonContentType = "application/json; charset=utf-8"
+
+extension Date {
+    /// The date as clients parse it: `2026-11-21T08:06:03.123Z`.
+    var contractText: String {
+        formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}

@@ -1,0 +1,80 @@
+import Algorithms
+import FoundationEssentials
+import HTTPTypes
+
+/// What clients write into `Authorization`, in all the forms that Rails took.
+enum AuthorizationHeader {
+    /// The header's value; several in one request are joined by commas (RFC 9110, section 5.3).
+    static func value(in headers: HTTPFields) -> String? {
+        // Joining takes a while even when there is nothing to join.
+        let first = headers.firstIndex { $0.name == .authorization }
+        guard let first, headers.lastIndex(where: { $0.name == .authorization }) == first else {
+            return headers[.authorization]
+        }
+        return headers[first].value
+    }
+
+    /// The halves of `Basic <base64 of name:password>`.
+    ///
+    /// The scheme may be in any case with any number of spaces after it, the base64 padded or not; the first colon
+    /// splits (RFC 7617, section 2).
+    ///
+    /// - Parameter value: The header's value.
+    /// - Returns: Name and password; nil when the value has another form.
+    static func basicCredential(in value: String) -> (name: String, password: String)? {
+        guard let encoded = parameters(of: value, scheme: "basic") else { return nil }
+        let digits = Substring(encoded).reversed().drop { $0 == "=" }.reversed()
+        let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
+        guard
+            let decoded = Data(base64Encoded: String(digits) + padding),
+            let text = String(validating: decoded, as: UTF8.self),
+            let colon = text.firstIndex(of: ":")
+        else { return nil }
+        return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+    }
+
+    /// The token that a request's header names; nil when there is none.
+    static func token(in headers: HTTPFields) -> String? {
+        value(in: headers).flatMap(token)
+    }
+
+    /// The token of `Token token=x`, `Token token="x"`, either with more parameters after `,` or `;`, `Token x`,
+    /// `Token "x"` and `Bearer x`.
+    ///
+    /// - Parameter value: The header's value.
+    /// - Returns: The token, never blank; nil when there is none.
+    static func token(in value: String) -> String? {
+        guard let parameters = parameters(of: value, scheme: "token") ?? parameters(of: value, scheme: "bearer") else {
+            return nil
+        }
+        var token = trimmed(parameters.prefix { !isSeparator($0) })
+        if token.starts(with: "token=".utf8) { token = trimmed(token.dropFirst("token=".utf8.count)) }
+        if token.first == quote { token = token.dropFirst().prefix { $0 != quote } }
+        let text = String(Substring(token))
+        return text.allSatisfy(\.isWhitespace) ? nil : text
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "\t")
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+
+    private static func parameters(of value: String, scheme: String) -> Substring.UTF8View? {
+        let value = trimmed(value[...].utf8)
+        let found = value.prefix { $0 != UInt8(ascii: " ") }
+        // Setting one bit makes a letter small; nothing else becomes one of the schemes' letters.
+        guard found.elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 }), found.endIndex < value.endIndex else {
+            return nil
+        }
+        return trimmed(value[found.endIndex...])
+    }
+
+    private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
+        text.trimming(while: isSpace)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte)
+    }
+}

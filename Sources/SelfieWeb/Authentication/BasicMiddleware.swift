@@ -1,0 +1,43 @@
+import Crypto
+import Hummingbird
+import SelfieCore
+
+/// Lets through who holds the API's credential, by HTTP Basic.
+struct BasicMiddleware: RouterMiddleware {
+    typealias Context = ServiceRequestContext
+
+    private let nameDigest: SHA256Digest
+    private let passwordDigest: SHA256Digest
+    private let isSame: @Sendable (SHA256Digest, SHA256Digest) -> Bool
+
+    /// - Parameters:
+    ///   - credential: The API's.
+    ///   - isSame: Compares two digests, in constant time.
+    init(
+        credential: APICredential,
+        isSame: @escaping @Sendable (SHA256Digest, SHA256Digest) -> Bool = { $0 == $1 }
+    ) {
+        self.isSame = isSame
+        nameDigest = SHA256.hash(data: Array(credential.name.utf8))
+        passwordDigest = SHA256.hash(data: Array(credential.password.utf8))
+    }
+
+    func handle(
+        _ request: Request,
+        context: ServiceRequestContext,
+        next: @concurrent (Request, ServiceRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard let header = request.headers[.authorization], accepts(header) else {
+            throw ServiceError.basicAccessDenied
+        }
+        return try await next(request, context)
+    }
+
+    /// Digests are of one length and compare in constant time; both halves are always compared.
+    func accepts(_ header: String) -> Bool {
+        guard let (name, password) = AuthorizationHeader.basicCredential(in: header) else { return false }
+        let isName = isSame(SHA256.hash(data: Array(name.utf8)), nameDigest)
+        let isPassword = isSame(SHA256.hash(data: Array(password.utf8)), passwordDigest)
+        return [isName, isPassword].allSatisfy { $0 }
+    }
+}

@@ -1,0 +1,110 @@
+import Encodings
+import HTTPConnection
+import HTTPTypes
+import Hummingbird
+import Multipart
+import NIOCore
+
+/// A request's parameters, of its query and its body; the query wins.
+struct RequestParameters {
+    /// The most bytes of a body that is read for its parameters; the longest of them takes 400.
+    static let bodyBytesMax = 256 * 1024
+
+    private let body: [String: String]
+    private let query: [String: String]
+
+    init(query: [String: String], body: [String: String]) {
+        self.query = query
+        self.body = body
+    }
+
+    /// The value of a parameter; nil when it is missing.
+    subscript(parameter: Endpoint.Parameter) -> String? {
+        query[parameter.name] ?? body[parameter.name]
+    }
+
+    /// The value of a parameter that must be there.
+    ///
+    /// - Parameter parameter: Which.
+    /// - Returns: Its value, which may be empty.
+    /// - Throws: `ServiceError.parametersMissing`.
+    func require(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String {
+        guard let value = self[parameter] else { throw .parametersMissing }
+        return value
+    }
+
+    /// The value of a parameter that says yes or no; no where it is missing or blank.
+    ///
+    /// - Parameter parameter: Which.
+    /// - Returns: Its value.
+    /// - Throws: `ServiceError` with status 400 for another text.
+    func flag(_ parameter: Endpoint.Parameter) throws(ServiceError) -> Bool {
+        guard let text = self[parameter]?.trimmingWhitespace(), !text.isEmpty else { return false }
+        guard let value = Bool(settingText: text) else {
+            throw ServiceError(status: .badRequest, message: "\(parameter.name) - is invalid,")
+        }
+        return value
+    }
+
+    /// Reads the whole request.
+    ///
+    /// - Parameters:
+    ///   - request: The request, whose body is consumed.
+    ///   - context: Its connection, which is told that the body is wanted.
+    /// - Returns: The parameters.
+    /// - Throws: `ServiceError` for what is malformed or too large, `MultipartError`, or what the connection throws.
+    static func read(from request: Request, context: some ConnectionContext) async throws -> RequestParameters {
+        let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
+        let body: [String: String]
+        switch MediaType(request.head) {
+        case .json: body = try JSONParameters.parse(try await collect(request, context: context))
+        case .form: body = try FormParameters.parse(try await collect(request, context: context).readableBytesView)
+        case .multipart: body = try await readMultipart(request, context: context)
+        case .other: body = [:]
+        }
+        return RequestParameters(query: query, body: body)
+    }
+
+    private static func collect(_ request: Request, context: some ConnectionContext) async throws -> ByteBuffer {
+        var collected = ByteBuffer()
+        for try await chunk in try request.wantedBody(bytesMax: bodyBytesMax, context: context) {
+            guard collected.readableBytes + chunk.readableBytes <= bodyBytesMax else { throw ServiceError.bodyTooLarge }
+            collected.writeImmutableBuffer(chunk)
+        }
+        return collected
+    }
+
+    private static func readMultipart(
+        _ request: Request,
+        context: some ConnectionContext
+    ) async throws -> [String: String] {
+        let parts = MultipartSequence(
+            body: try request.wantedBody(bytesMax: bodyBytesMax, context: context),
+            bytesMax: bodyBytesMax,
+            boundary: try MultipartBoundary(contentType: request.headers[.contentType] ?? ""),
+            limits: MultipartLimits(fileBytesMax: bodyBytesMax)
+        )
+        var form = MultipartForm()
+        for try await event in parts { try form.append(event) }
+        return form.fields
+    }
+}
+
+extension Request {
+    /// The body, once it is clear that it will be read: refuses one that says it is too long, and lets a client go on
+    /// that waits for leave.
+    ///
+    /// - Parameters:
+    ///   - bytesMax: The most bytes that the body may say it has.
+    ///   - context: The connection.
+    /// - Returns: The body, to be read once.
+    /// - Throws: `ServiceError.bodyTooLarge`.
+    func wantedBody(bytesMax: Int, context: some ConnectionContext) throws(ServiceError) -> RequestBody {
+        // A length that is no number of ours is one that is too large for it.
+        if let length = headers[.contentLength], Int(length) ?? .max > bytesMax { throw .bodyTooLarge }
+        if headers[.expect] != nil {
+            context.channel.triggerUserOutboundEvent(ContinueEvent(), promise: nil)
+        }
+        return body
+    }
+}

@@ -1,0 +1,24 @@
+/// The parameters of the API, each once.
+extension Endpoint.Parameter {
+    static let fullName = Self("full_name", .text(maxCharacters: 255))
+    static let email = Self("email", .text(maxCharacters: 255))
+    static let password = Self("password", .encryptedPassword)
+    static let oldPassword = Self("old_password", .encryptedPassword)
+    static let newPassword = Self("new_password", .encryptedPassword)
+    /// What the user recognises a session by.
+    static let device = Self("device", .text(maxCharacters: 255), isRequired: false)
+    /// Whether all sessions are meant.
+    static let all = Self("all", .flag, isRequired: false)
+    static let title = Self("title", .text(maxCharacters: 255))
+    /// The photo's `random_id`.
+    static let photoID = Self("photo_id", .id)
+    static let image = Self("image", .photo, in: .multipart)
+    static let sessionID = Self("id", .id, in: .path)
+    static let randomID = Self("random_id", .id, in: .path)
+    static let expires = Self("expires", .signature, in: .query)
+    static let signature = Self("signature", .signature, in: .query)
+
+    private init(_ name: String, _ kind: Kind, in place: Place = .anywhere, isRequired: Bool = true) {
+        self.init(name: name, place: place, isRequired: isRequired, kind: kind)
+    }
+}

@@ -1,0 +1,120 @@
+import Encodings
+import HTTPConnection
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ObjectStore
+import SelfieCore
+
+/// The answer with a photo's bytes, all or a part of them.
+struct PhotoAnswer {
+    let photo: ServedPhoto
+    let objects: any ObjectStore
+
+    /// Makes the answer.
+    ///
+    /// - Parameters:
+    ///   - request: The request; of one for HEAD no byte is fetched.
+    ///   - context: Its connection.
+    /// - Returns: 200 or 206; nil when the photo's object is missing.
+    /// - Throws: `ServiceError` with status 416, `ObjectStoreError`.
+    func response(to request: Request, context: ServiceRequestContext) async throws -> Response? {
+        var known: Int?
+        if request.method == .head || photo.byteCount == nil {
+            known = try await objects.length(key: photo.randomID)
+            guard known != nil else { return nil }
+        }
+        let length = known ?? photo.byteCount ?? 0
+        guard photo.byteCount == nil || photo.byteCount == length else { throw Self.otherLength }
+        var headers = try await headers(length: length)
+        // Of a HEAD request, RFC 9110 says in section 14.2, the range does not count.
+        if request.method == .head {
+            return Response(status: .ok, headers: headers, body: ResponseBody(contentLength: length) { _ in })
+        }
+        let asksForPart = photo.preconditions.allowsRange(request.headers)
+        switch RequestedRange(asksForPart ? request.headers[.range] : nil, length: length) {
+        case .unsatisfiable:
+            var refusal = ServiceError.noSuchBytes
+            refusal.headers[.contentRange] = "bytes */\(length)"
+            throw refusal
+        case .part(let range):
+            guard let body = try await body(range, of: length, context: context) else { return nil }
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
+            return Response(status: .partialContent, headers: headers, body: body)
+        case .whole:
+            guard let body = try await body(nil, of: length, context: context) else { return nil }
+            return Response(status: .ok, headers: headers, body: body)
+        }
+    }
+
+    private func headers(length: Int) async throws -> HTTPFields {
+        var contentType = photo.contentType
+        if contentType == nil { contentType = try await typeByContents(length: length) }
+        var headers: HTTPFields = [
+            .contentType: contentType ?? PhotoFormat.unknownContentType,
+            .eTag: photo.preconditions.tag.quoted,
+            .acceptRanges: "bytes",
+            .contentDisposition: ContentDisposition.inline(
+                fileName: photo.fileName,
+                format: contentType.flatMap(PhotoFormat.init(rawValue:))
+            ),
+        ]
+        if let seconds = photo.preconditions.lastModified { headers[.lastModified] = HTTPDate.text(of: seconds) }
+        return headers
+    }
+
+    /// railsauth noted no types, so a look at the object tells.
+    private func typeByContents(length: Int) async throws -> String? {
+        guard length > 0 else { return nil }
+        let range = 0..<min(length, PhotoFormat.prefixBytes)
+        guard let object = try await objects.open(key: photo.randomID, range: range) else { return nil }
+        var bytes = ByteBuffer()
+        try await object.bytes.forEachChunk { bytes.writeImmutableBuffer($0) }
+        return PhotoFormat(leadingBytes: bytes.readableBytesView)?.contentType
+    }
+
+    private func body(_ range: Range<Int>?, of length: Int, context: ServiceRequestContext) async throws
+        -> ResponseBody?
+    {
+        guard let object = try await objects.open(key: photo.randomID, range: range) else { return nil }
+        guard object.length == length else { throw Self.otherLength }
+        return ResponseBody(object.bytes, count: range?.count ?? length, context: context)
+    }
+
+    private static let otherLength = ObjectStoreError.refused(WrongObjectLength())
+}
+
+/// An object that has another length than its photo's row says.
+struct WrongObjectLength: Error {}
+
+extension ResponseBody {
+    /// A body of an object's bytes, fetched as fast as the client takes them.
+    ///
+    /// One that can't be had to the end ends the connection, so that nobody takes what came for the whole.
+    fileprivate init(_ bytes: ObjectBytes, count: Int, context: ServiceRequestContext) {
+        let (channel, logger) = (context.channel, context.logger)
+        self.init(contentLength: count) { writer in
+            switch bytes {
+            case .file(let file, let range): try await channel.send(file, range)
+            case .transfer(let transfer):
+                while let chunk = try await transfer.next(logger) { try await writer.write(chunk) }
+            }
+            try await writer.finish(nil)
+        }
+    }
+}
+
+extension ObjectTransfer {
+    /// Waits for the next bytes, and says so in the log if they don't come: the answer has begun and can't tell.
+    fileprivate func next(_ logger: Logger) async throws(ObjectStoreError) -> ByteBuffer? {
+        do {
+            return try await next()
+        } catch .unavailable(let cause) where cause is CancellationError {
+            throw .unavailable(cause)
+        } catch {
+            logger.error("a photo broke off", metadata: ["error": "\(error)"])
+            throw error
+        }
+    }
+}

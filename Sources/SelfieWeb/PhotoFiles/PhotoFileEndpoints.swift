@@ -1,0 +1,110 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import Logging
+import ObjectStore
+import SelfieCore
+
+/// Photos' bytes, for anybody with a signed URL: the signature is the permission.
+struct PhotoFileEndpoints: EndpointGroup {
+    private let photos: PhotoStore
+    private let objects: any ObjectStore
+    private let urls: PhotoURLSigner
+    private let delivery: PhotoDelivery
+    private let now: @Sendable () -> Date
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(
+            .get,
+            "/photos/:random_id",
+            .public(handleGet),
+            takes: [.randomID, .expires, .signature],
+            answers: [
+                .ok(.photoBytes), Endpoint.Answer(status: .partialContent, body: .photoBytes), .notModified,
+                Endpoint.Answer(status: .found, body: .none),
+            ],
+            refuses: [invalidURL, notFound, preconditionFailed, .noSuchBytes]
+        )
+    ]
+
+    private static let invalidURL = ServiceError(
+        status: .forbidden,
+        message: "The photo's address is invalid or has expired"
+    )
+    private static let notFound = ServiceError(status: .notFound, message: "There is no such photo")
+    private static let preconditionFailed = ServiceError(
+        status: .preconditionFailed,
+        message: "The photo is not the one that was asked for"
+    )
+    /// What is left of a redirect's life when it leaves a cache.
+    private static let redirectMarginSeconds = 60
+
+    init(_ parts: WebParts) {
+        photos = parts.useCases.photos
+        objects = parts.objects
+        urls = parts.useCases.photoURLs
+        delivery = parts.settings.photoDelivery
+        now = parts.now
+    }
+
+    @Sendable
+    private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
+        let query = try FormParameters.parse((request.uri.query ?? "").utf8)
+        let date = now()
+        guard
+            let randomID = context.parameters.get(Endpoint.Parameter.randomID.name).flatMap(PercentEncoding.decoded),
+            let expires = query[Endpoint.Parameter.expires.name],
+            let signature = query[Endpoint.Parameter.signature.name],
+            let secondsLeft = urls.secondsLeft(randomID: randomID, expires: expires, signature: signature, at: date)
+        else { throw Self.invalidURL }
+        // Asked for each time, whatever the client has kept: a deleted photo is gone at once.
+        guard let photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
+        switch photo.preconditions.outcome(request.headers) {
+        case .failed: throw Self.preconditionFailed
+        case .notModified:
+            let headers: HTTPFields = [.eTag: photo.preconditions.tag.quoted]
+            return Response(status: .notModified, headers: Self.headers(cacheSeconds: secondsLeft, and: headers))
+        case .proceed: break
+        }
+        if delivery == .redirect {
+            let isHead = request.method == .head
+            let response = try await redirect(to: photo, isHead: isHead, at: date, secondsLeft: secondsLeft)
+            if let response { return response }
+        }
+        let response = try await PhotoAnswer(photo: photo, objects: objects).response(to: request, context: context)
+        guard var response else {
+            context.logger.error("a photo's object is missing")
+            throw Self.notFound
+        }
+        response.headers = Self.headers(cacheSeconds: secondsLeft, and: response.headers)
+        return response
+    }
+
+    private func redirect(
+        to photo: ServedPhoto,
+        isHead: Bool,
+        at date: Date,
+        secondsLeft: Int
+    ) async throws -> Response? {
+        let end = date + TimeInterval(secondsLeft)
+        let url = try await objects.publicURL(
+            key: photo.randomID,
+            at: date,
+            endingBy: end,
+            isHead: isHead,
+            label: photo.label
+        )
+        guard let url else { return nil }
+        let cacheSeconds = max(0, Int(url.end.timeIntervalSince(date)) - Self.redirectMarginSeconds)
+        return Response(status: .found, headers: Self.headers(cacheSeconds: cacheSeconds, and: [.location: url.url]))
+    }
+
+    /// Keeps a browser from taking a photo for a page, and shared caches from keeping it.
+    private static func headers(cacheSeconds: Int, and others: HTTPFields) -> HTTPFields {
+        var headers = others
+        headers[.cacheControl] = "private, max-age=\(cacheSeconds)"
+        headers[.contentSecurityPolicy] = "sandbox"
+        return headers
+    }
+}

@@ -1,0 +1,87 @@
+import Hummingbird
+import Multipart
+import ObjectStore
+
+/// What an upload's body holds: the title, and the photo's bytes.
+struct UploadForm {
+    /// The file part `image`.
+    struct Image {
+        let fileName: String
+        let object: SpooledObject
+    }
+
+    private(set) var fields: [String: String]
+    private(set) var image: Image?
+
+    /// The most parts; the reference client sends two.
+    private static let partCountMax = 16
+    /// The most bytes of a text part; a title takes a thousand.
+    private static let fieldBytesMax = 16 * 1024
+    /// What a body may hold beside its file: boundaries, part headers, text parts.
+    private static let overheadBytesMax = 512 * 1024
+
+    /// Reads a body as it arrives.
+    ///
+    /// - Parameters:
+    ///   - request: The request, whose body is consumed.
+    ///   - context: Its connection.
+    ///   - fileBytesMax: The largest photo.
+    ///   - memory: What all uploads share.
+    ///   - keepsFile: Whether the photo's bytes are wanted; otherwise they are counted and dropped.
+    /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, or what the connection throws.
+    init(
+        request: Request,
+        context: some ConnectionContext,
+        fileBytesMax: Int,
+        memory: SpoolMemory,
+        keepsFile: Bool
+    ) async throws {
+        let bytesMax = fileBytesMax + Self.overheadBytesMax
+        let parts = MultipartSequence(
+            body: try request.wantedBody(bytesMax: bytesMax, context: context),
+            bytesMax: bytesMax,
+            boundary: try MultipartBoundary(contentType: request.headers[.contentType] ?? ""),
+            limits: MultipartLimits(
+                fileBytesMax: fileBytesMax,
+                partCountMax: Self.partCountMax,
+                fieldBytesMax: Self.fieldBytesMax
+            )
+        )
+        var form = MultipartForm()
+        var isImage = false
+        var fileName: String?
+        var spool = Spool(sharing: memory)
+        var image: Image?
+        do {
+            for try await event in parts {
+                if case .partBegin(let part) = event { isImage = part.name == Self.imageName }
+                // An image that is sent as text counts as missing, whatever its bytes.
+                guard isImage else {
+                    try form.append(event)
+                    continue
+                }
+                switch event {
+                case .partBegin(let part):
+                    // Of duplicates the last wins, be it a file or a text.
+                    image = nil
+                    fileName = part.filename
+                case .partBytes(let chunk) where fileName != nil && keepsFile:
+                    try await spool.append(chunk)
+                case .partEnd:
+                    guard let name = fileName else { continue }
+                    image = Image(fileName: name, object: try await spool.finish())
+                    spool = Spool(sharing: memory)
+                    fileName = nil
+                case .partBytes: continue
+                }
+            }
+        } catch MultipartError.fieldTooLarge where isImage {
+            // Its bytes, however many, make no photo of a text.
+            throw ServiceError.parametersMissing
+        }
+        fields = form.fields
+        self.image = image
+    }
+
+    private static let imageName = "image"
+}

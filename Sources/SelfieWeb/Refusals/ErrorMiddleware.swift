@@ -1,0 +1,24 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Turns whatever a handler throws into the contract's JSON.
+struct ErrorMiddleware: RouterMiddleware {
+    typealias Context = ServiceRequestContext
+
+    func handle(
+        _ request: Request,
+        context: ServiceRequestContext,
+        next: @concurrent (Request, ServiceRequestContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            let refusal = ServiceError(error)
+            if refusal.status.kind == .serverError {
+                context.logger.error("request failed", metadata: ["error": "\(String(describing: error))"])
+            }
+            return refusal.response()
+        }
+    }
+}

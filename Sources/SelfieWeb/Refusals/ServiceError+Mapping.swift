@@ -1,0 +1,106 @@
+import HTTPConnection
+import HTTPTypes
+import Hummingbird
+import Multipart
+import NIOHTTP1
+import ObjectStore
+import Postgres
+import SelfieCore
+
+/// The one place that knows which status and text an error of the other modules has.
+extension ServiceError {
+    /// Maps an error of any layer; what is not known is an internal error, and tells the client nothing.
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as ServiceError: error
+            case let error as InvalidInput: ServiceError(error)
+            case AccountError.disabled: .accountDisabled
+            case SessionError.ended: .tokenAccessDenied
+            case PhotoError.unknownFormat: .unknownPhotoFormat
+            case PhotoError.givenUp: .unavailable
+            case let error as RateLimitExceeded: ServiceError(error)
+            case is PasswordHasherError: .unavailable
+            case let error as PostgresError where error.isUnavailable: .unavailable
+            case let error as PostgresTransactionError where error.postgresError.isUnavailable: .unavailable
+            case PostgresError.cancelled, is CancellationError: .clientGone
+            case ObjectStoreError.unavailable(is CancellationError): .clientGone
+            case is ObjectStoreError: .unavailable
+            case let error as MultipartError: ServiceError(error)
+            case let error as HTTPError where error.status == .notFound: .wrongURL
+            case is SlowRequestError: .bodyTooSlow
+            case HTTPParserError.invalidEOFState: .bodyIncomplete
+            case is HTTPParserError: .malformedRequest
+            default: .internalError
+            }
+    }
+
+    private init(_ error: MultipartError) {
+        self =
+            switch error {
+            case .fieldTooLarge, .fileTooLarge, .headerTooLarge, .preambleTooLarge: .bodyTooLarge
+            case .tooManyParts: .tooManyParameters
+            case .unexpectedEnd: .bodyIncomplete
+            default: .malformedMultipart
+            }
+    }
+
+    /// Tells the limit, and when to try again.
+    ///
+    /// Source of the `RateLimit` fields: draft-ietf-httpapi-ratelimit-headers-06, the last with fields that say each
+    /// one thing. A Retry-After that says less than `RateLimit-Reset` would be against its section 5.
+    private init(_ error: RateLimitExceeded) {
+        var refusal = ServiceError.tooManyRequests
+        let (limit, seconds) = (error.limit, String(error.secondsLeft))
+        refusal.headers[.retryAfter] = seconds
+        for (name, value) in [
+            ("RateLimit-Limit", "\(limit.count)"), ("RateLimit-Remaining", "0"), ("RateLimit-Reset", seconds),
+            ("RateLimit-Policy", "\(limit.count);w=\(limit.seconds)"),
+        ] {
+            if let name = HTTPField.Name(name) { refusal.headers[name] = value }
+        }
+        self = refusal
+    }
+
+    private init(_ error: InvalidInput) {
+        self.init(status: .badRequest, message: error.complaints.map(\.contractText).joined())
+    }
+
+    /// What a connection answers by itself.
+    init(_ refusal: ConnectionRefusal) {
+        self =
+            switch refusal {
+            case .malformedRequest: .malformedRequest
+            case .headerTooLarge: .headerTooLarge
+            case .requestTooSlow: .bodyTooSlow
+            case .handlerTooSlow: .unavailable
+            }
+    }
+}
+
+extension Complaint {
+    /// The contract's text, with its comma.
+    fileprivate var contractText: String {
+        switch problem {
+        case .blank: "\(name) - can't be blank,"
+        case .invalid: "\(name) - is invalid,"
+        case .taken: "\(name) - has already been taken,"
+        case .tooShort(minCharacters: let minimum): "\(name) - is too short (minimum is \(minimum) characters),"
+        case .tooLong(maxCharacters: let maximum): "\(name) - is too long (maximum is \(maximum) characters),"
+        case .tooManyBytes(max: let maximum): "\(name) - is too long (maximum is \(maximum) bytes),"
+        }
+    }
+
+    /// The field as clients call it.
+    private var name: String {
+        switch field {
+        case .fullName: "full_name"
+        case .email: "email"
+        case .password: "password"
+        case .device: "device"
+        case .title: "title"
+        case .fileName: "name"
+        case .image: "image"
+        }
+    }
+}

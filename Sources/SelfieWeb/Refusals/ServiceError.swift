@@ -1,0 +1,103 @@
+import Encodings
+import HTTPConnection
+import HTTPTypes
+import Hummingbird
+
+/// A refusal that a client sees, with the contract's status and text.
+struct ServiceError: Error, Equatable {
+    let status: HTTPResponse.Status
+    let message: String
+    var headers: HTTPFields = [:]
+
+    static let wrongURL = ServiceError(status: .notFound, message: "Wrong URL or HTTP method")
+    static let parametersMissing = ServiceError(status: .badRequest, message: "required parameters are missing")
+    static let bodyTooLarge = ServiceError(status: .contentTooLarge, message: "The request is too large")
+    static let bodyIncomplete = ServiceError(status: .badRequest, message: "The request ended early")
+    static let bodyTooSlow = ServiceError(status: .requestTimeout, message: "The request took too long to arrive")
+    static let malformedRequest = ServiceError(status: .badRequest, message: "The request is malformed")
+    static let headerTooLarge = ServiceError(
+        status: .requestHeaderFieldsTooLarge,
+        message: "The request's header is too large"
+    )
+    static let malformedJSON = ServiceError(status: .badRequest, message: "The request's JSON is malformed")
+    static let malformedParameters = ServiceError(
+        status: .badRequest,
+        message: "The request's parameters are malformed"
+    )
+    static let malformedMultipart = ServiceError(
+        status: .badRequest,
+        message: "The request's multipart body is malformed"
+    )
+    static let tooManyParameters = ServiceError(status: .badRequest, message: "The request has too many parameters")
+    static let unavailable = ServiceError(
+        status: .serviceUnavailable,
+        message: "The service is not available at the moment. Please try again later!",
+        headers: [.retryAfter: "5"]
+    )
+    /// What nobody gets to see, since the client is gone; nginx's number, for the log.
+    static let clientGone = ServiceError(
+        status: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request"),
+        message: "The client is gone"
+    )
+    static let internalError = ServiceError(
+        status: .internalServerError,
+        message: "Something went wrong. Please try again later!"
+    )
+
+    static let basicAccessDenied = ServiceError(
+        status: .unauthorized,
+        message: "HTTP Basic: Access denied.",
+        headers: [.wwwAuthenticate: #"Basic realm="Application""#]
+    )
+    static let tokenAccessDenied = ServiceError(
+        status: .unauthorized,
+        message: "HTTP Token: Access denied.",
+        headers: [.wwwAuthenticate: #"Token realm="Application""#]
+    )
+
+    /// For a client that knows the password.
+    static let accountDisabled = ServiceError(status: .forbidden, message: "This account is disabled")
+
+    static let unknownPhotoFormat = ServiceError(
+        status: .unsupportedMediaType,
+        message: "image - is not a JPEG, PNG, GIF, WebP, HEIC or AVIF photo,"
+    )
+    /// The fields about the limit are added where it is known.
+    static let tooManyRequests = ServiceError(
+        status: .tooManyRequests,
+        message: "Too many requests. Please try again later!"
+    )
+
+    /// What most calls say of a token that has expired; some have texts of their own.
+    static let tokenExpired = unauthorized("Authtoken has expired. Please get a new token and try again!")
+    /// The message is made of what is wrong with each parameter.
+    static let invalidParameters = ServiceError(status: .badRequest, message: "<parameter> - <what is wrong>,")
+    /// `Content-Range`, with the length, is added where it is known.
+    static let noSuchBytes = ServiceError(status: .rangeNotSatisfiable, message: "The photo has no such bytes")
+
+    static func unauthorized(_ message: String) -> ServiceError {
+        ServiceError(status: .unauthorized, message: message)
+    }
+
+    /// The body that every refusal has.
+    private func json() -> JSONWriter {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", Int(status.code))
+            json.member("message", message)
+        }
+        return json
+    }
+
+    /// The whole answer, with its JSON body.
+    func response() -> Response {
+        var response = Response(json(), status: status)
+        for field in headers { response.headers[field.name] = field.value }
+        return response
+    }
+
+    /// The whole answer, for a connection that answers by itself.
+    var connectionAnswer: RefusalAnswer {
+        RefusalAnswer(status: status, headers: headers, contentType: jsonContentType, body: json().buffer)
+    }
+}

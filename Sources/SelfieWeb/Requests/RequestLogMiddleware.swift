@@ -1,0 +1,37 @@
+import HTTPConnection
+import Hummingbird
+import Logging
+import NIOCore
+
+/// Names each request, and logs one line about how it was handled: method, route, status, duration.
+///
+/// The route is the pattern that matched, never the URL: that may hold ids, passwords and signatures.
+struct RequestLogMiddleware: RouterMiddleware {
+    typealias Context = ServiceRequestContext
+
+    func handle(
+        _ request: Request,
+        context: ServiceRequestContext,
+        next: @concurrent (Request, ServiceRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let start = NIODeadline.now()
+        let requestID = RequestIdentifier.of(request.headers)
+        var context = context
+        context.requestID = requestID
+        context.logger[metadataKey: "request_id"] = .string(requestID)
+        var response = try await next(request, context)
+        if let name = RequestIdentifier.headerName { response.headers[name] = requestID }
+        response.headers[.xContentTypeOptions] = "nosniff"
+        let tenths = ((NIODeadline.now() - start).nanoseconds + 50_000) / 100_000
+        context.logger.info(
+            "request",
+            metadata: [
+                "method": .string(request.method.rawValue),
+                "route": .string(context.endpointPath ?? "none"),
+                "status": .string(String(response.status.code)),
+                "duration_ms": .string("\(tenths / 10).\(tenths % 10)"),
+            ]
+        )
+        return response
+    }
+}

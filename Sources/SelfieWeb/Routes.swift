@@ -1,0 +1,42 @@
+package import HTTPConnection
+import Hummingbird
+import SelfieCore
+
+/// All endpoints of the API; read this first.
+package enum Routes {
+    /// The groups of endpoints.
+    ///
+    /// A call that is in none of them does not exist.
+    private static let groups: [any EndpointGroup.Type] = [
+        WelcomeEndpoints.self, PhotoFileEndpoints.self, AccountEndpoints.self, PhotoEndpoints.self,
+        SessionEndpoints.self,
+    ]
+
+    /// What is to be known of each endpoint.
+    package static let endpoints: [Endpoint] = groups.flatMap { $0.descriptions }
+
+    /// What answers requests: every endpoint behind what checks who may call, and what all of them share.
+    ///
+    /// HEAD answers wherever GET does.
+    ///
+    /// - Parameter parts: What endpoints are made of.
+    /// - Returns: The responder.
+    package static func responder(_ parts: WebParts) -> ServiceResponder {
+        let router = Router(context: ServiceRequestContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: RequestLogMiddleware())
+        router.add(middleware: ErrorMiddleware())
+        let basic = BasicMiddleware(credential: parts.settings.apiCredential)
+        let token = TokenMiddleware(findSession: parts.useCases.findSession, sources: parts.sources)
+        for group in groups { group.init(parts).add(to: router, basic: basic, token: token) }
+        return ServiceResponder(router: router)
+    }
+
+    /// How a refusal looks that a connection answers by itself: as every other.
+    package static func answer(_ refusal: ConnectionRefusal) -> RefusalAnswer {
+        ServiceError(refusal).connectionAnswer
+    }
+}
+
+extension EndpointGroup {
+    fileprivate static var descriptions: [Endpoint] { endpoints.map(\.description) }
+}

@@ -1,0 +1,44 @@
+import Algorithms
+import Encodings
+
+/// Which bytes of a body the header `Range` asks for (RFC 9110, section 14.1.2).
+enum RequestedRange: Equatable {
+    /// All: no header, or one that a server may ignore because it is malformed, has several ranges or another unit.
+    case whole
+    /// These, of which there is at least one.
+    case part(Range<Int>)
+    /// None that there are.
+    case unsatisfiable
+
+    /// - Parameters:
+    ///   - header: The header's value; nil when there is none.
+    ///   - length: How many bytes there are.
+    init(_ header: String?, length: Int) {
+        guard let header, let range = Self.parse(header) else {
+            self = .whole
+            return
+        }
+        let first = range.first ?? length - min(range.last ?? 0, length)
+        let last = range.first == nil ? length - 1 : min(range.last ?? .max, length - 1)
+        self = first <= last ? .part(first..<last + 1) : .unsatisfiable
+    }
+
+    private static let unit = "bytes="
+
+    /// The two numbers of a single range, of which one may be missing.
+    private static func parse(_ header: String) -> (first: Int?, last: Int?)? {
+        guard header.utf8.count > unit.utf8.count, header.prefix(unit.count).lowercased() == unit else { return nil }
+        let range = header.dropFirst(unit.count).trimming { $0 == " " || $0 == "\t" }
+        let numbers = range.split(separator: "-", omittingEmptySubsequences: false)
+        guard numbers.count == 2, numbers.contains(where: { !$0.isEmpty }) else { return nil }
+        guard let first = number(numbers[0]), let last = number(numbers[1]) else { return nil }
+        if let first, let last, last < first { return nil }
+        return (first, last)
+    }
+
+    /// Nil in nil for no digits, nil for what is no number; one that is too large is as good as the largest.
+    private static func number(_ digits: Substring) -> Int?? {
+        guard digits.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+        return .some(digits.isEmpty ? nil : Int(digits) ?? .max)
+    }
+}

@@ -1,0 +1,77 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import SelfieCore
+
+/// What a user sees of the sessions that are open, and how one is ended.
+struct SessionEndpoints: EndpointGroup {
+    private let sessions: SessionStore
+    private let sources: RequestSourceReader
+    private let now: @Sendable () -> Date
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(
+            .get,
+            "/api/sessions",
+            .token(handleList),
+            answers: [.ok(.sessions)],
+            refuses: [.tokenExpired]
+        ),
+        HandledEndpoint(
+            .delete,
+            "/api/sessions/:id",
+            .token(handleEnd),
+            takes: [.sessionID],
+            answers: [.ok(.message(sessionEnded))],
+            refuses: [.tokenExpired, notFound]
+        ),
+    ]
+
+    private static let notFound = ServiceError(status: .notFound, message: "There is no such session")
+    private static let sessionEnded = "Session ended"
+
+    init(_ parts: WebParts) {
+        sessions = parts.useCases.sessions
+        sources = parts.sources
+        now = parts.now
+    }
+
+    @Sendable
+    private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
+        let date = now()
+        try context.session.requireAlive(at: date, otherwise: .tokenExpired)
+        let list = try await sessions.list(ofUser: context.session.userID, at: date, always: context.session.id)
+        var json = JSONWriter()
+        json.array(list) { json, session in
+            json.object { json in
+                json.member("id", String(session.id))
+                json.member("device", session.device)
+                json.member("created_at", session.creation.contractText)
+                json.member("last_used_at", session.lastUse.contractText)
+                json.member("expires_at", session.expiry.contractText)
+                json.member("current", session.id == context.session.id)
+            }
+        }
+        var response = Response(json)
+        response.headers[.cacheControl] = "private, no-cache"
+        return response
+    }
+
+    @Sendable
+    private func handleEnd(request: Request, context: SessionRequestContext) async throws -> Response {
+        try context.session.requireAlive(at: now(), otherwise: .tokenExpired)
+        // Ids of other spellings are nobody's.
+        guard let text = context.parameters.get(Endpoint.Parameter.sessionID.name), let id = Int(text),
+            String(id) == text
+        else { throw Self.notFound }
+        let hasEnded = try await sessions.end(
+            id: id,
+            ofUser: context.session.userID,
+            as: .sessionEnded,
+            from: sources.source(of: request, context: context)
+        )
+        guard hasEnded else { throw Self.notFound }
+        return .message(Self.sessionEnded)
+    }
+}
