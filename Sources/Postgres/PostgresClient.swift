@@ -17,7 +17,7 @@ package final class PostgresClient: Sendable {
     package init(configuration: PostgresConfiguration) {
         self.configuration = configuration
         let eventLoops = Array(configuration.eventLoopGroup.makeIterator())
-        let metrics = PoolMetrics(factory: configuration.metrics ?? MetricsSystem.factory)
+        let metrics = PoolMetrics(factory: configuration.metrics ?? NOOPMetricsHandler.instance)
         pools = zip(configuration.pool.divided(amongLoops: eventLoops.count), eventLoops).map { limits, eventLoop in
             ConnectionPool(configuration: configuration, limits: limits, metrics: metrics, eventLoop: eventLoop)
         }

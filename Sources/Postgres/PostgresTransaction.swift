@@ -1,13 +1,3 @@
-/// How a transaction sees the work of others (PostgreSQL manual, section 13.2).
-package enum PostgresIsolation: String, Sendable {
-    /// Each statement sees what was committed before it began.
-    case readCommitted = "READ COMMITTED"
-    /// All statements see what was committed before the first began.
-    case repeatableRead = "REPEATABLE READ"
-    /// As if transactions ran one after another; more of them fail, and are tried again.
-    case serializable = "SERIALIZABLE"
-}
-
 extension PostgresClient {
     /// How often a transaction is tried that fails for the work of others.
     private static let attemptsMax = 5
@@ -17,22 +7,17 @@ extension PostgresClient {
     /// A serialisation failure or a deadlock, thrown by `body` as it came or met by COMMIT, makes everything start
     /// again after a short pause, up to five times in all: so `body` does nothing that can't be done twice.
     ///
-    /// - Parameters:
-    ///   - isolation: How it sees the work of others; nil for the database's default.
-    ///   - isReadOnly: Whether statements that write are refused.
-    ///   - body: The statements of the transaction.
+    /// - Parameter body: The statements of the transaction.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, `PostgresTransactionError`, or `PostgresError` when there is no connection.
     package func withTransaction<Result>(
-        isolation: PostgresIsolation? = nil,
-        isReadOnly: Bool = false,
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
         var attempt = 1
         while true {
             do {
                 return try await withConnection { connection in
-                    try await Self.run(body, on: connection, beginning: Self.begin(isolation, isReadOnly: isReadOnly))
+                    try await Self.run(body, on: connection)
                 }
             } catch  where Self.isWorthRetrying(error) && attempt < Self.attemptsMax {
                 let pause = Self.pause(configuration.retryPause, after: attempt, jitter: .random(in: 0...1))
@@ -47,18 +32,12 @@ extension PostgresClient {
         first * (1 << (attempt - 1)) * (1 - 0.5 * jitter)
     }
 
-    private static func begin(_ isolation: PostgresIsolation?, isReadOnly: Bool) -> PostgresQuery {
-        let mode = (isolation.map { " ISOLATION LEVEL \($0.rawValue)" } ?? "") + (isReadOnly ? " READ ONLY" : "")
-        return PostgresQuery(stringLiteral: "BEGIN" + mode)
-    }
-
     private static func run<Result>(
         _ body: (PostgresConnection) async throws -> Result,
-        on connection: PostgresConnection,
-        beginning begin: PostgresQuery
+        on connection: PostgresConnection
     ) async throws -> Result {
         do throws(PostgresError) {
-            try await connection.query(begin, name: "BEGIN")
+            try await connection.query("BEGIN", name: "BEGIN")
         } catch {
             throw PostgresTransactionError.begin(error)
         }

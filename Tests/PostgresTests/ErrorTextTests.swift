@@ -10,7 +10,7 @@ struct ErrorTextTests {
         "The description never holds the server's words, the debug description does",
         arguments: [
             PostgresError.cannotConnect(secret), .connectionLost(secret),
-            .server(PostgresServerError(sqlState: .uniqueViolation, message: secret, constraint: "key")),
+            .server(PostgresServerError(sqlState: SQLState("23505"), message: secret)),
         ]
     )
     func redaction(_ error: PostgresError) {
@@ -38,7 +38,7 @@ struct ErrorTextTests {
         ]
     )
     func unavailable(sqlState: String, isUnavailable: Bool) {
-        let error = PostgresServerError(sqlState: SQLState(sqlState), message: "", constraint: nil)
+        let error = PostgresServerError(sqlState: SQLState(sqlState), message: "")
         #expect(PostgresError.server(error).isUnavailable == isUnavailable)
     }
 

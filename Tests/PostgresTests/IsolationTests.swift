@@ -16,37 +16,6 @@ struct IsolationTests {
         try await client.read("SELECT balance FROM accounts ORDER BY id").map { try $0.decode("balance") }
     }
 
-    @Test(
-        "The isolation level is the one asked for",
-        arguments: [
-            (nil, "read committed"), (PostgresIsolation.readCommitted, "read committed"),
-            (.repeatableRead, "repeatable read"), (.serializable, "serializable"),
-        ]
-    )
-    func isolation(level: PostgresIsolation?, expected: String) async throws {
-        try await withSharedClient { client in
-            let name = try await client.withTransaction(isolation: level) { connection in
-                try await connection.query("SELECT current_setting('transaction_isolation') AS level")[0]
-                    .decode("level", as: String.self)
-            }
-            #expect(name == expected)
-        }
-    }
-
-    @Test("A transaction that only reads may not write")
-    func readOnly() async throws {
-        try await withAccounts { client async throws in
-            #expect(
-                try await client.withTransaction(isReadOnly: true) { try await $0.query("TABLE accounts").count } == 2
-            )
-            let error = await #expect(throws: PostgresError.self) {
-                try await client.withTransaction(isReadOnly: true) { try await $0.execute("DELETE FROM accounts") }
-            }
-            #expect(error?.sqlState == .readOnlyTransaction)
-            #expect(try await balances(client) == [100, 100])
-        }
-    }
-
     @Test("Transactions that can't both have happened are tried again until they have, one after the other")
     func serializationFailures() async throws {
         try await withAccounts { client async throws in
@@ -56,8 +25,9 @@ struct IsolationTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for id in [1, 2, 1, 2] {
                     group.addTask {
-                        try await client.withTransaction(isolation: .serializable) { connection in
+                        try await client.withTransaction { connection in
                             attempts.count()
+                            try await connection.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")
                             let row = try await connection.query("SELECT sum(balance) AS sum FROM accounts")[0]
                             let sum: Int = try row.decode("sum")
                             await meeting.arrive()

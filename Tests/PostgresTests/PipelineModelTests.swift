@@ -76,7 +76,7 @@ struct PipelineModelTests {
         }
 
         static let failure = PostgresError.server(
-            PostgresServerError(sqlState: SQLState("22012"), message: "division by zero", constraint: nil)
+            PostgresServerError(sqlState: SQLState("22012"), message: "division by zero")
         )
     }
 

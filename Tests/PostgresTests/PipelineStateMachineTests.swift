@@ -6,7 +6,7 @@ import Testing
 struct PipelineStateMachineTests {
     private let start = ContinuousClock.now
     private let divisionByZero = PostgresError.server(
-        PostgresServerError(sqlState: SQLState("22012"), message: "division by zero", constraint: nil)
+        PostgresServerError(sqlState: SQLState("22012"), message: "division by zero")
     )
 
     /// A pipeline with batches of statements that are numbered from 0 on.

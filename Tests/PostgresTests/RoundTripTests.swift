@@ -140,7 +140,7 @@ struct RoundTripTests {
             #expect(try rows[0].decodeIfPresent("f", as: UUID.self) == nil)
             #expect(try rows[0].decodeIfPresent("g", as: PostgresJSON.self) == nil)
             #expect(try rows[0].decodeIfPresent("h", as: [String].self) == nil)
-            #expect(try rows[0].decodeIfPresent("i", as: [Int?].self) == nil)
+            #expect(try rows[0].decodeIfPresent("i", as: [Int].self) == nil)
         }
     }
 
@@ -151,7 +151,7 @@ struct RoundTripTests {
                 "CREATE TABLE things (a uuid, b json, c jsonb, d text[], e bigint[], f timestamptz)"
             )
             let (uuid, json) = (UUID?.none, PostgresJSON?.none)
-            let (strings, integers) = ([String]?.none, [Int?]?.none)
+            let (strings, integers) = ([String]?.none, [Int]?.none)
             try await client.write(
                 "INSERT INTO things VALUES (\(uuid), \(json), \(json), \(strings), \(integers), \(Date?.none))"
             )

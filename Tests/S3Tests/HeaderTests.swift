@@ -30,7 +30,6 @@ struct HeaderTests {
         ("abort of an upload", { try await $0.abortUpload(key: "a", uploadID: "b") }),
         ("prepare", { try await $0.prepare() }),
         ("create bucket", { try await $0.createBucket() }),
-        ("head of bucket", { _ = try await $0.headBucket() }),
     ]
 
     private static let uploads: S3UploadPolicy = {

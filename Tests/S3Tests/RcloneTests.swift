@@ -12,9 +12,10 @@ struct RcloneTests {
     @Test("An object goes in, makes its bucket, comes out whole and in parts, and goes away")
     func roundTrip() async throws {
         try await withS3Bucket { client, _ in
-            #expect(try await client.headBucket() == false)
+            let missing = await failure { () async throws(S3Error) in try await client.prepare() }
+            #expect(missing?.isMissingBucket == true)
             try await client.put(key: "a/b.jpg", body: S3Body("0123456789"), contentType: "image/jpeg")
-            #expect(try await client.headBucket())
+            try await client.prepare()
 
             let info = try #require(try await client.head(key: "a/b.jpg"))
             #expect(info.contentLength == 10)

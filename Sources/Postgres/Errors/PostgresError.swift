@@ -30,16 +30,13 @@ package struct PostgresServerError: Sendable, Equatable {
     package let sqlState: SQLState
     /// The primary message; it may quote values.
     package let message: String
-    /// The constraint that was violated, where one was.
-    package let constraint: String?
 }
 
 extension PostgresServerError {
     /// What the server would say to one more statement of a transaction that failed.
     static let failedTransaction = PostgresServerError(
         sqlState: .inFailedTransaction,
-        message: "a statement of the transaction failed, so the transaction was rolled back",
-        constraint: nil
+        message: "a statement of the transaction failed, so the transaction was rolled back"
     )
 }
 

@@ -1,9 +1,5 @@
 /// An SQLSTATE: a case for those that callers act on (PostgreSQL manual, appendix A).
 package enum SQLState: Sendable, Hashable {
-    case uniqueViolation
-    case foreignKeyViolation
-    case notNullViolation
-    case checkViolation
     case undefinedTable
     case undefinedColumn
     /// The statement was cancelled, by its time limit or by somebody.
@@ -25,10 +21,6 @@ package enum SQLState: Sendable, Hashable {
     package init(_ code: String) {
         self =
             switch code {
-            case "23505": .uniqueViolation
-            case "23503": .foreignKeyViolation
-            case "23502": .notNullViolation
-            case "23514": .checkViolation
             case "42P01": .undefinedTable
             case "42703": .undefinedColumn
             case "57014": .queryCanceled
@@ -45,10 +37,6 @@ package enum SQLState: Sendable, Hashable {
     /// The five characters.
     package var code: String {
         switch self {
-        case .uniqueViolation: "23505"
-        case .foreignKeyViolation: "23503"
-        case .notNullViolation: "23502"
-        case .checkViolation: "23514"
         case .undefinedTable: "42P01"
         case .undefinedColumn: "42703"
         case .queryCanceled: "57014"

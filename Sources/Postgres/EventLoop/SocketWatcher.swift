@@ -19,22 +19,15 @@ final class SocketWatcher: Sendable {
     }
 
     private struct State {
+        /// Made when the first socket comes; negative while the system gives none.
+        var epoll: CInt = -1
         var handlers: [UInt64: @Sendable () -> Void] = [:]
         var lastID: UInt64 = 0
     }
 
-    private let epoll: CInt
     private let state = NIOLockedValueBox(State())
 
     private static let batchMax: CInt = 64
-
-    private init() {
-        epoll = epoll_create1(CInt(EPOLL_CLOEXEC))
-        precondition(epoll >= 0, "the process has no file descriptor left")
-        Thread.detachNewThread { [self] in
-            while true { wait() }
-        }
-    }
 
     /// Takes a socket in, without watching it yet.
     ///
@@ -48,13 +41,16 @@ final class SocketWatcher: Sendable {
             state.handlers[state.lastID] = onReady
             return state.lastID
         }
-        // Even of what nobody asked for, the end of a connection is told; once, this way.
-        if let socket { control(EPOLL_CTL_ADD, socket, id: id, events: EPOLLONESHOT.rawValue) }
+        // The end of a connection is told though nobody asks for it; once, this way. A socket that the system does not
+        // take fails when it is to be watched.
+        if let socket { _ = control(EPOLL_CTL_ADD, socket, id: id, events: EPOLLONESHOT.rawValue) }
         return id
     }
 
     /// Watches a socket until it is ready for any of these, which is told once.
-    func watch(_ socket: CInt, id: UInt64, for events: Events) {
+    ///
+    /// - Returns: Whether the system does; otherwise nobody would ever hear of the socket.
+    func watch(_ socket: CInt, id: UInt64, for events: Events) -> Bool {
         control(EPOLL_CTL_MOD, socket, id: id, events: events.rawValue | EPOLLONESHOT.rawValue)
     }
 
@@ -64,19 +60,30 @@ final class SocketWatcher: Sendable {
     ///   - socket: Its descriptor; nil for one that was closed, whose number may be another's by now.
     ///   - id: Its id.
     func remove(_ socket: CInt?, id: UInt64) {
-        if let socket { control(EPOLL_CTL_DEL, socket, id: id, events: 0) }
+        if let socket { _ = control(EPOLL_CTL_DEL, socket, id: id, events: 0) }
         state.withLockedValue { _ = $0.handlers.removeValue(forKey: id) }
     }
 
-    private func control(_ operation: CInt, _ socket: CInt, id: UInt64, events: UInt32) {
+    private func control(_ operation: CInt, _ socket: CInt, id: UInt64, events: UInt32) -> Bool {
         var event = epoll_event()
         event.events = events
         event.data.u64 = id
-        let result = epoll_ctl(epoll, operation, socket, &event)
-        precondition(result == 0, "epoll_ctl: \(errno)")
+        return epoll_ctl(epoll(), operation, socket, &event) == 0
     }
 
-    private func wait() {
+    private func epoll() -> CInt {
+        state.withLockedValue { state in
+            if state.epoll >= 0 { return state.epoll }
+            state.epoll = epoll_create1(CInt(EPOLL_CLOEXEC))
+            guard state.epoll >= 0 else { return -1 }
+            Thread.detachNewThread { [self, epoll = state.epoll] in
+                while true { wait(epoll) }
+            }
+            return state.epoll
+        }
+    }
+
+    private func wait(_ epoll: CInt) {
         let ready = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Int(Self.batchMax)) { buffer in
             // An interrupted wait is one that ended early.
             let count = epoll_wait(epoll, buffer.baseAddress, Self.batchMax, -1)

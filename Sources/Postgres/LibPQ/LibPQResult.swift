@@ -39,7 +39,7 @@ struct LibPQResult: ~Copyable {
         // libpq makes results of its own when the connection breaks; those carry no SQLSTATE. After FATAL and PANIC the
         // session is over.
         guard let code = field("C"), field("V") == "ERROR" else { return .connectionLost(message) }
-        return .server(PostgresServerError(sqlState: SQLState(code), message: message, constraint: field("n")))
+        return .server(PostgresServerError(sqlState: SQLState(code), message: message))
     }
 
     /// One field of an error, by its letter (PostgreSQL manual, section 55.8 "Error and Notice Message Fields").

@@ -18,10 +18,10 @@ final class StatementObserver: Sendable {
     private let instruments = NIOLockedValueBox(Instruments())
 
     /// - Parameters:
-    ///   - metrics: Where figures go; nil for what the process has set up.
-    ///   - tracer: Where spans go; nil for what the process has set up.
+    ///   - metrics: Where figures go; nil for nowhere.
+    ///   - tracer: Where spans go; nil for nowhere.
     init(metrics: (any MetricsFactory)?, tracer: (any Tracer)?) {
-        self.metrics = metrics ?? MetricsSystem.factory
+        self.metrics = metrics ?? NOOPMetricsHandler.instance
         self.tracer = tracer
     }
 
@@ -37,15 +37,15 @@ final class StatementObserver: Sendable {
         _ run: () async -> Result<PostgresRows, PostgresError>
     ) async throws(PostgresError) -> PostgresRows {
         let start = ContinuousClock.now
-        let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan("postgres \(name)", ofKind: .client)
+        let span = tracer?.startAnySpan("postgres \(name)", ofKind: .client)
         let outcome = await run()
         duration(of: name).recordNanoseconds((ContinuousClock.now - start).nanoseconds)
         if case .failure(let error) = outcome {
             counter(of: error.kind).increment()
-            span.attributes["error.type"] = error.kind
-            span.setStatus(SpanStatus(code: .error))
+            span?.attributes["error.type"] = error.kind
+            span?.setStatus(SpanStatus(code: .error))
         }
-        span.end()
+        span?.end()
         return try outcome.get()
     }
 

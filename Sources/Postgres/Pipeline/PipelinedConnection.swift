@@ -82,7 +82,7 @@ final class PipelinedConnection {
     func flush() throws(PostgresError) {
         try synchronize()
         if !isFlushed { isFlushed = try libpq.flush() }
-        watch()
+        try watch()
     }
 
     /// Reads what has arrived once the socket is ready.
@@ -256,10 +256,12 @@ final class PipelinedConnection {
         pipeline.synchronizing()
     }
 
-    private func watch() {
+    private func watch() throws(PostgresError) {
         let events: SocketWatcher.Events = isFlushed ? .readable : [.readable, .writable]
         guard events != watched, let socket = libpq.socket else { return }
-        SocketWatcher.shared.watch(socket, id: watchID, for: events)
+        guard SocketWatcher.shared.watch(socket, id: watchID, for: events) else {
+            throw .connectionLost("the system does not watch the connection's socket")
+        }
         watched = events
     }
 }

@@ -30,7 +30,7 @@ extension UInt8: PostgresArrayElement {
     package static func decodeArray(_ bytes: ArraySlice<UInt8>, type: PostgresType) -> [UInt8] { Array(bytes) }
 }
 
-/// A type of which PostgreSQL has an array type, with and without NULL elements.
+/// A type of which PostgreSQL has an array type; an array of it has no NULL elements.
 package protocol PostgresArrayItem: PostgresArrayElement, PostgresEncodable, PostgresDecodable {
     /// The array type to encode as; its elements are of the type that the item itself encodes as.
     static var arrayType: PostgresType { get }
@@ -46,7 +46,7 @@ extension Int: PostgresArrayItem {
 
 extension PostgresArrayItem {
     package static func encode(_ array: [Self]) -> PostgresValue {
-        PostgresArrayFormat.encode(array.lazy.map(\.postgresValue.bytes), as: arrayType)
+        PostgresArrayFormat.encode(array.lazy.map { $0.postgresValue.bytes ?? [] }, as: arrayType)
     }
 
     package static func canDecodeArray(_ type: PostgresType) -> Bool {
@@ -61,26 +61,6 @@ extension PostgresArrayItem {
         try PostgresArrayFormat.decode(bytes, of: type) { (cell, type) throws(UnreadableCell) in
             guard let cell else { throw .nullElement }
             array.append(try Self(postgresBytes: cell, type: type))
-        }
-        return array
-    }
-}
-
-extension Optional: PostgresArrayElement where Wrapped: PostgresArrayItem {
-    package static func encode(_ array: [Wrapped?]) -> PostgresValue {
-        PostgresArrayFormat.encode(array.lazy.map { $0?.postgresValue.bytes }, as: Wrapped.arrayType)
-    }
-
-    package static func canDecodeArray(_ type: PostgresType) -> Bool { Wrapped.canDecodeArray(type) }
-
-    package static func decodeArray(
-        _ bytes: ArraySlice<UInt8>,
-        type: PostgresType
-    ) throws(UnreadableCell) -> [Wrapped?] {
-        var array: [Wrapped?] = []
-        try PostgresArrayFormat.decode(bytes, of: type) { (cell, type) throws(UnreadableCell) in
-            guard let cell else { return array.append(nil) }
-            array.append(try Wrapped(postgresBytes: cell, type: type))
         }
         return array
     }

@@ -6,22 +6,16 @@ enum PostgresArrayFormat {
     /// The server's MAXDIM.
     private static let dimensionsMax = 6
 
-    /// Writes elements, nil for NULL, as an array; an empty one has no dimensions.
-    static func encode(_ elements: some Collection<[UInt8]?>, as type: PostgresType) -> PostgresValue {
+    /// Writes elements as an array; an empty one has no dimensions.
+    static func encode(_ elements: some Collection<[UInt8]>, as type: PostgresType) -> PostgresValue {
         var header: [UInt8] = []
         var body: [UInt8] = []
-        var hasNull = false
         for element in elements {
-            if let element {
-                body += length(element.count)
-                body += element
-            } else {
-                hasNull = true
-                body += Int32(-1).bigEndianBytes
-            }
+            body += length(element.count)
+            body += element
         }
         header += Int32(elements.isEmpty ? 0 : 1).bigEndianBytes
-        header += Int32(hasNull ? 1 : 0).bigEndianBytes
+        header += Int32(0).bigEndianBytes
         header += (type.element?.rawValue ?? 0).bigEndianBytes
         if !elements.isEmpty {
             header += length(elements.count)

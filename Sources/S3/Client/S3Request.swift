@@ -11,6 +11,11 @@ struct S3Request: Sendable {
     /// All of them are signed.
     var headers: HTTPHeaders = [:]
     var body: S3Body?
+
+    /// Asks for one object's name at most: it is answered with a document and costs little.
+    static var question: S3Request {
+        S3Request(method: .GET, query: [QueryItem("list-type", "2"), QueryItem("max-keys", "1")])
+    }
 }
 
 extension HTTPClientRequest {

@@ -119,7 +119,7 @@ extension S3Client {
     /// - Throws: The error of a bucket that is missing, which somebody may make.
     private func ask(during call: Call) async throws(S3Error) -> Bool {
         do {
-            try await perform(Self.question, during: call, mayAsk: false) { response, transfer in
+            try await perform(.question, during: call, mayAsk: false) { response, transfer in
                 _ = try await Self.read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
             }
             return true

@@ -9,31 +9,13 @@ extension S3Client {
         try await createBucket(during: call(within: deadlines.call))
     }
 
-    /// Asks whether the bucket is there and ours to use.
-    ///
-    /// - Returns: false when there is none.
-    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
-    package func headBucket() async throws(S3Error) -> Bool {
-        do {
-            try await send(S3Request(method: .HEAD), during: call(within: deadlines.call))
-            return true
-        } catch .notFound {
-            return false
-        }
-    }
-
     /// Finds out where the bucket is and what time it is there, as far as that is not as configured.
     ///
     /// A request that is refused would do so as well, but a URL for someone else must be right the first time.
     ///
     /// - Throws: any case of ``S3Error``.
     package func prepare() async throws(S3Error) {
-        try await send(S3Client.question, during: call(within: deadlines.call))
-    }
-
-    /// A request that is answered with a document and costs little.
-    static var question: S3Request {
-        S3Request(method: .GET, query: [QueryItem("list-type", "2"), QueryItem("max-keys", "1")])
+        try await send(.question, during: call(within: deadlines.call))
     }
 
     func createBucket(during call: Call) async throws(S3Error) {

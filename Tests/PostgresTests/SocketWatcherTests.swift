@@ -1,0 +1,33 @@
+import DatabaseTestSupport
+import Glibc
+import Testing
+
+@testable import Postgres
+
+@Suite("What watches sockets")
+struct SocketWatcherTests {
+    @Test("A connection is lost whose socket the system does not watch, and the process goes on")
+    func unwatched() async throws {
+        let libpq = try LibPQ.connect(url: try await TestCluster.scratchDatabase(), timeout: .seconds(20))
+        let descriptor = libpq.socket
+        let socket = try #require(descriptor)
+        let connection = PipelinedConnection(libpq) {}
+        // A file in the socket's place: epoll(7) takes none.
+        let file = open("/dev/null", O_RDWR)
+        defer { close(file) }
+        try #require(dup2(file, socket) == socket)
+        let error = #expect(throws: PostgresError.self) { try connection.flush() }
+        guard case .connectionLost(let reason) = error else {
+            Issue.record("\(String(reflecting: error))")
+            return
+        }
+        #expect(reason == "the system does not watch the connection's socket")
+    }
+
+    @Test("A descriptor that is none is not watched")
+    func noDescriptor() {
+        let id = SocketWatcher.shared.add(-1) {}
+        #expect(!SocketWatcher.shared.watch(-1, id: id, for: .readable))
+        SocketWatcher.shared.remove(-1, id: id)
+    }
+}
