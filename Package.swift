@@ -76,6 +76,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "Deadlines", swiftSettings: settings),
         .target(
             name: "Postgres",
             dependencies: [
@@ -105,7 +106,7 @@ let package = Package(
         .target(
             name: "S3",
             dependencies: [
-                "Encodings",
+                "Deadlines", "Encodings",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -113,7 +114,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "Multipart", swiftSettings: settings),
+        .target(
+            name: "Multipart",
+            dependencies: ["Encodings", .product(name: "Algorithms", package: "swift-algorithms")],
+            swiftSettings: settings
+        ),
         .target(
             name: "AESCrypt",
             dependencies: [
@@ -197,7 +202,8 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
-                "Encodings", "LinuxFiles", "Migrations", "ObjectStore", "Postgres", "S3", "SelfieConfiguration",
+                "Deadlines", "Encodings", "LinuxFiles", "Migrations", "ObjectStore", "Postgres", "S3",
+                "SelfieConfiguration",
                 "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

@@ -38,7 +38,7 @@ extension Cluster {
     func launch() async throws(EmbeddedPostgresError) {
         // The log of the run before is kept; older ones are not.
         rename(logPath, logPath + ".1")
-        let deadline = ContinuousClock.now + lingeringSessionsMax
+        let deadline = ContinuousClock.now + maxLingeringSessions
         while true {
             let outcome = try await pgCtl([
                 "start", "-w", "-t", "30", "-l", Self.logName, "-o", options.shellQuoted,
@@ -55,12 +55,12 @@ extension Cluster {
     }
 
     private static let logName = "postgres.log"
-    private static let logTailLinesMax = 20
+    private static let maxLogTailLines = 20
 
     private var logPath: String { location.home + "/" + Self.logName }
 
     private func logTail() -> String {
         let log = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
-        return log.split(separator: "\n").suffix(Self.logTailLinesMax).joined(separator: "\n")
+        return log.split(separator: "\n").suffix(Self.maxLogTailLines).joined(separator: "\n")
     }
 }

@@ -11,7 +11,7 @@ struct Cluster: Sendable {
     let command: Command
     let data: DataFolder
     /// How long a start waits for the sessions of a server that was killed.
-    var lingeringSessionsMax: Duration = .seconds(10)
+    var maxLingeringSessions: Duration = .seconds(10)
 
     init(location: ClusterLocation, settings: [String: String], binaries: PostgresBinaries, user: ClusterUser) {
         self.location = location

@@ -6,7 +6,7 @@ struct ClusterLocation: Sendable, Equatable {
     static let port = 5432
 
     /// The longest path of a Unix socket, without the NUL at its end: 107 on Linux, 103 on macOS (`unix(7)`).
-    static let socketPathBytesMax = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    static let maxSocketPathBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// The folder of the data and the log.
     let home: String
@@ -33,7 +33,7 @@ struct ClusterLocation: Sendable, Equatable {
         home = isEnterable ? directory : shortFolder
         let socketPath = home + "/.s.PGSQL.\(Self.port)"
         // libpq takes a comma in a host, even an encoded one, for the start of another host.
-        let isUsable = socketPath.utf8.count <= Self.socketPathBytesMax && !home.contains(",")
+        let isUsable = socketPath.utf8.count <= Self.maxSocketPathBytes && !home.contains(",")
         socketDirectory = isUsable ? home : shortFolder
 
         if home != directory {

@@ -18,7 +18,7 @@ struct Command: Sendable {
 
     let user: ClusterUser
 
-    private static let outputBytesMax = 256 * 1024
+    private static let maxOutputBytes = 256 * 1024
 
     /// Runs a program to its end, with an empty standard input.
     ///
@@ -42,7 +42,7 @@ struct Command: Sendable {
                 workingDirectory: FilePath(directory),
                 platformOptions: platformOptions,
                 input: .none,
-                output: .string(limit: Self.outputBytesMax),
+                output: .string(limit: Self.maxOutputBytes),
                 error: .combinedWithOutput
             )
             return Outcome(

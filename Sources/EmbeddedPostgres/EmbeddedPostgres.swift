@@ -11,7 +11,7 @@ package actor EmbeddedPostgres {
     private let settings: [String: String]
     private let search: BinarySearch
     private let temporaryDirectory: String
-    private let lingeringSessionsMax: Duration
+    private let maxLingeringSessions: Duration
     private let notice: @Sendable (String) -> Void
 
     private var lock: ProcessLock?
@@ -27,21 +27,21 @@ package actor EmbeddedPostgres {
     ///   - search: Where PostgreSQL's programs are looked for.
     ///   - temporaryDirectory: Parent of the short folder that stands in when `directory` cannot hold the socket (too
     ///     long, or a comma in it), or is closed to the user that runs the server. Its sticky bit must be set if others can write to it.
-    ///   - lingeringSessionsMax: How long a start waits for the sessions of a server that was killed.
+    ///   - maxLingeringSessions: How long a start waits for the sessions of a server that was killed.
     ///   - notice: Called during a start, with a sentence for the user, whenever something lies elsewhere than asked.
     package init(
         directory: String,
         settings: [String: String] = [:],
         search: BinarySearch = .system,
         temporaryDirectory: String = "/var/tmp",
-        lingeringSessionsMax: Duration = .seconds(10),
+        maxLingeringSessions: Duration = .seconds(10),
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.directory = directory
         self.settings = settings
         self.search = search
         self.temporaryDirectory = temporaryDirectory
-        self.lingeringSessionsMax = lingeringSessionsMax
+        self.maxLingeringSessions = maxLingeringSessions
         self.notice = notice
     }
 
@@ -110,7 +110,7 @@ package actor EmbeddedPostgres {
             user: user
         )
         var cluster = Cluster(location: location, settings: settings, binaries: binaries, user: user)
-        cluster.lingeringSessionsMax = lingeringSessionsMax
+        cluster.maxLingeringSessions = maxLingeringSessions
         return cluster
     }
 

@@ -12,7 +12,7 @@ package enum Base64URL {
     /// Appends bytes as letters.
     package static func append(_ bytes: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         let alphabet = alphabet.utf8Start
-        text.append(countMax: (bytes.count + 2) / 3 * 4) { letters in
+        text.append(maxCount: (bytes.count + 2) / 3 * 4) { letters in
             var (start, count) = (0, 0)
             while start < bytes.count {
                 var bits = Int(bytes[start]) << 16

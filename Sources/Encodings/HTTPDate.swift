@@ -1,21 +1,10 @@
 package import FoundationEssentials
 package import Glibc
-import Synchronization
 
 /// Dates as HTTP's headers have them (RFC 9110, section 5.6.7).
 package enum HTTPDate {
-    private static let cached = Mutex((second: time_t(0), text: ""))
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-    /// The current time, such as `Sun, 06 Nov 1994 08:49:37 GMT`, which changes once a second.
-    package static func now() -> String {
-        let now = time(nil)
-        return cached.withLock { cached in
-            if cached.second != now { cached = (now, text(of: now)) }
-            return cached.text
-        }
-    }
 
     /// The text of a time, in seconds since 1970.
     package static func text(of time: time_t) -> String {

@@ -34,7 +34,7 @@ package enum PercentEncoding {
         // Ids are random letters, of which no processor foretells the branches that they would take one by one.
         if segment.reduce(1, { $0 & unreservedBit($1) }) == 1 { return url.append(segment) }
         let digits = digits.utf8Start
-        url.append(countMax: 3 * segment.count) { encoded in
+        url.append(maxCount: 3 * segment.count) { encoded in
             var count = 0
             for byte in segment {
                 if unreservedBit(byte) == 1 {

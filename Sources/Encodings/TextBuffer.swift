@@ -3,7 +3,7 @@ package import NIOCore
 /// Memory that text is written into piece by piece, and that grows when it must.
 ///
 /// An array asks before each piece whether somebody else holds it too; this has one owner by its type. All that is
-/// written goes through `append(countMax:)`, which makes room first.
+/// written goes through `append(maxCount:)`, which makes room first.
 package struct TextBuffer: ~Copyable {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
@@ -28,20 +28,20 @@ package struct TextBuffer: ~Copyable {
     /// Appends what a closure writes.
     ///
     /// - Parameters:
-    ///   - countMax: How many bytes it may write.
+    ///   - maxCount: How many bytes it may write.
     ///   - write: Writes into as many bytes of memory, which hold anything, and returns how many count.
     @inline(__always)
-    package mutating func append(countMax: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) {
-        if capacity - count < countMax { grow(by: countMax) }
-        let written = write(UnsafeMutableRawBufferPointer(start: memory + count, count: countMax))
-        precondition((0...countMax).contains(written))
+    package mutating func append(maxCount: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) {
+        if capacity - count < maxCount { grow(by: maxCount) }
+        let written = write(UnsafeMutableRawBufferPointer(start: memory + count, count: maxCount))
+        precondition((0...maxCount).contains(written))
         count += written
     }
 
     /// Appends bytes.
     @inline(__always)
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        append(countMax: bytes.count) { free in
+        append(maxCount: bytes.count) { free in
             free.copyMemory(from: bytes)
             return bytes.count
         }
@@ -50,7 +50,7 @@ package struct TextBuffer: ~Copyable {
     /// Appends a byte.
     @inline(__always)
     package mutating func append(_ byte: UInt8) {
-        append(countMax: 1) { free in
+        append(maxCount: 1) { free in
             free[0] = byte
             return 1
         }
@@ -62,8 +62,8 @@ package struct TextBuffer: ~Copyable {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    private mutating func grow(by countMin: Int) {
-        capacity = max(2 * capacity, count + countMin)
+    private mutating func grow(by minCount: Int) {
+        capacity = max(2 * capacity, count + minCount)
         let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 1)
         larger.copyMemory(from: memory, byteCount: count)
         memory.deallocate()

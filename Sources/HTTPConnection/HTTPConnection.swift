@@ -37,13 +37,13 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     /// The most bytes of an upload that are read at a time.
     ///
     /// Each piece costs a way through several tasks. A connection comes to it only while each of its reads finds as much.
-    private static let readBytesMax = 256 * 1024
+    private static let maxReadBytes = 256 * 1024
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.syncOptions?.setOption(
                 .recvAllocator,
-                value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: Self.readBytesMax)
+                value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: Self.maxReadBytes)
             )
             let abandonment = try Self.addHandlers(
                 to: channel,

@@ -5,14 +5,14 @@ import Synchronization
 /// The id under which one request appears in answers and logs.
 package enum RequestIdentifier {
     package static let headerName = HTTPField.Name("X-Request-Id")
-    private static let lengthMax = 255
+    private static let maxLength = 255
 
     /// The client's own id, if it is 1 to 255 of `[A-Za-z0-9-]`, or else a new one.
     package static func of(_ headers: HTTPFields) -> String {
         guard
             let headerName, let id = headers[headerName],
-            (1...lengthMax).contains(id.utf8.count),
-            id.utf8.allSatisfy({ isAllowed($0) })
+            (1...maxLength).contains(id.utf8.count),
+            id.utf8.allSatisfy({ $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") })
         else { return make() }
         return id
     }
@@ -37,13 +37,5 @@ package enum RequestIdentifier {
 
     private static func hexadecimal(_ number: UInt64) -> String {
         withUnsafeBytes(of: number.bigEndian) { $0.hexadecimal }
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-        default: false
-        }
     }
 }

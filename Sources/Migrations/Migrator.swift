@@ -17,7 +17,7 @@ package struct Migrator: Sendable {
     package init(configuration: PostgresConfiguration, migrations: [Migration]) {
         var configuration = configuration
         configuration.statementTimeout = nil
-        configuration.pool.connectionsMax = 1
+        configuration.pool.maxConnections = 1
         self.configuration = configuration
         self.migrations = migrations
     }

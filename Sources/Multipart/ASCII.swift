@@ -1,3 +1,5 @@
+import Algorithms
+
 /// The bytes that have a meaning in multipart bodies and their headers.
 enum ASCII {
     static let tab = UInt8(ascii: "\t")
@@ -23,16 +25,6 @@ extension UInt8 {
     /// Whether this is a C0 control character or DEL.
     var isControl: Bool {
         self < 0x20 || self == 0x7F
-    }
-
-    /// The value of this byte as a hexadecimal digit, nil if it is none.
-    var hexDigit: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 
     /// Whether this may stand in a token: RFC 9110, section 5.6.2.
@@ -65,8 +57,6 @@ extension Collection<UInt8> {
 extension ArraySlice<UInt8> {
     /// These bytes without the spaces and tabs at both ends.
     var trimmed: ArraySlice<UInt8> {
-        var rest = drop(while: \.isBlank)
-        while rest.last?.isBlank == true { rest.removeLast() }
-        return rest
+        trimming(while: \.isBlank)
     }
 }

@@ -4,8 +4,8 @@ struct Contents: Sendable {
     private let overflow: MultipartError
     private let isReported: Bool
 
-    private init(bytesMax: Int, overflow: MultipartError, isReported: Bool) {
-        bytesLeft = max(0, bytesMax)
+    private init(maxBytes: Int, overflow: MultipartError, isReported: Bool) {
+        bytesLeft = max(0, maxBytes)
         self.overflow = overflow
         self.isReported = isReported
     }
@@ -15,7 +15,7 @@ struct Contents: Sendable {
     /// - Parameter limits: The limits of the body.
     /// - Returns: Contents of which nothing has come yet.
     static func preamble(_ limits: MultipartLimits) -> Contents {
-        Contents(bytesMax: limits.preambleBytesMax, overflow: .preambleTooLarge, isReported: false)
+        Contents(maxBytes: limits.maxPreambleBytes, overflow: .preambleTooLarge, isReported: false)
     }
 
     /// What a part holds.
@@ -27,9 +27,9 @@ struct Contents: Sendable {
     /// - Returns: Contents of which nothing has come yet.
     static func part(_ part: MultipartPart?, _ limits: MultipartLimits) -> Contents {
         switch part?.kind {
-        case .field: Contents(bytesMax: limits.fieldBytesMax, overflow: .fieldTooLarge, isReported: true)
-        case .file: Contents(bytesMax: limits.fileBytesMax, overflow: .fileTooLarge, isReported: true)
-        case nil: Contents(bytesMax: limits.fileBytesMax, overflow: .fileTooLarge, isReported: false)
+        case .field: Contents(maxBytes: limits.maxFieldBytes, overflow: .fieldTooLarge, isReported: true)
+        case .file: Contents(maxBytes: limits.maxFileBytes, overflow: .fileTooLarge, isReported: true)
+        case nil: Contents(maxBytes: limits.maxFileBytes, overflow: .fileTooLarge, isReported: false)
         }
     }
 

@@ -9,7 +9,7 @@ struct DelimiterMatcher: Sendable {
     ///
     /// RFC 2046 lets transports add any number. A limit is needed because all of them have to be held
     /// until it is known what follows; nobody has added any for decades.
-    static let paddingBytesMax = 64
+    static let maxPaddingBytes = 64
 
     /// What is known after a byte.
     enum Verdict {
@@ -68,7 +68,7 @@ struct DelimiterMatcher: Sendable {
         case (.padding(0), ASCII.dash):
             phase = .dash
         case (.padding(let count), ASCII.space), (.padding(let count), ASCII.tab):
-            guard count < Self.paddingBytesMax else { return end(.data) }
+            guard count < Self.maxPaddingBytes else { return end(.data) }
             phase = .padding(count + 1)
         case (.padding, ASCII.carriageReturn):
             phase = .carriageReturn

@@ -1,7 +1,7 @@
 /// The text that separates the parts of a body, as its Content-Type names it.
 package struct MultipartBoundary: Equatable, Sendable {
     /// The longest boundary in bytes: RFC 2046, section 5.1.1.
-    package static let bytesMax = 70
+    package static let maxBytes = 70
 
     /// The boundary as named: 1 to 70 bytes, without the two dashes that precede it in the body.
     ///
@@ -24,7 +24,7 @@ package struct MultipartBoundary: Equatable, Sendable {
         guard let bytes = try header.value(of: "boundary", ifConflicting: .conflictingBoundaries) else {
             throw .missingBoundary
         }
-        guard (1...Self.bytesMax).contains(bytes.count), !bytes.contains(where: \.isControl) else {
+        guard (1...Self.maxBytes).contains(bytes.count), !bytes.contains(where: \.isControl) else {
             throw .invalidBoundary
         }
         self.bytes = bytes

@@ -16,15 +16,15 @@ package enum MultipartError: Error, Equatable, Sendable {
     case malformedHeader
     /// A boundary is followed by LF without CR.
     case malformedDelimiter
-    /// The body has more parts than `MultipartLimits.partCountMax`.
+    /// The body has more parts than `MultipartLimits.maxPartCount`.
     case tooManyParts
     /// A part's header block is longer than `MultipartLimits.maxHeaderBytes`.
     case headerTooLarge
-    /// A text part is longer than `MultipartLimits.fieldBytesMax`.
+    /// A text part is longer than `MultipartLimits.maxFieldBytes`.
     case fieldTooLarge
-    /// A file, or a part that is skipped, is longer than `MultipartLimits.fileBytesMax`.
+    /// A file, or a part that is skipped, is longer than `MultipartLimits.maxFileBytes`.
     case fileTooLarge
-    /// What comes before the first boundary is longer than `MultipartLimits.preambleBytesMax`.
+    /// What comes before the first boundary is longer than `MultipartLimits.maxPreambleBytes`.
     case preambleTooLarge
     /// The body ended before its final boundary.
     case unexpectedEnd

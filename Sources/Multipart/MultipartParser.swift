@@ -32,7 +32,7 @@ package struct MultipartParser: Sendable {
         self.limits = limits
         scanner = DelimiterScanner(boundary)
         state = .contents(.preamble(limits))
-        header = PartHeader(bytesMax: limits.maxHeaderBytes)
+        header = PartHeader(maxBytes: limits.maxHeaderBytes)
     }
 
     /// Reads the next chunk of the body.
@@ -119,9 +119,9 @@ package struct MultipartParser: Sendable {
         switch finding.verdict {
         case .partDelimiter:
             contents.end(&events)
-            guard partCount < limits.partCountMax else { throw .tooManyParts }
+            guard partCount < limits.maxPartCount else { throw .tooManyParts }
             partCount += 1
-            header = PartHeader(bytesMax: limits.maxHeaderBytes)
+            header = PartHeader(maxBytes: limits.maxHeaderBytes)
             state = .header
         case .closeDelimiter:
             contents.end(&events)

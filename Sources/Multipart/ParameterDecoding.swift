@@ -1,3 +1,5 @@
+import Encodings
+
 /// The text of a `name` or `filename` parameter as browsers write it.
 ///
 /// The WHATWG's HTML standard ("Multipart form data", the encoding of names) has browsers write `"`,
@@ -36,7 +38,9 @@ func decodedExtendedValue(_ bytes: [UInt8]) -> String? {
             decoded.append(byte)
             continue
         }
-        guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else { return nil }
+        guard let high = rest.popFirst()?.hexadecimalDigit, let low = rest.popFirst()?.hexadecimalDigit else {
+            return nil
+        }
         decoded.append(high << 4 | low)
     }
     return String(decoding: decoded, as: UTF8.self)

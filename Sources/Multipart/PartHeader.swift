@@ -14,9 +14,9 @@ struct PartHeader: Sendable {
 
     /// Starts an empty header.
     ///
-    /// - Parameter bytesMax: How many bytes it may take, line ends included.
-    init(bytesMax: Int) {
-        bytesLeft = bytesMax
+    /// - Parameter maxBytes: How many bytes it may take, line ends included.
+    init(maxBytes: Int) {
+        bytesLeft = maxBytes
     }
 
     /// Takes one more byte.

@@ -1,6 +1,6 @@
 extension PostgresClient {
     /// How many events wait for a slow listener before it is told that it missed some.
-    private static let bufferedEventsMax = 1024
+    private static let maxBufferedEvents = 1024
 
     /// Listens to a channel, on a connection of its own beside the pool's.
     ///
@@ -12,7 +12,7 @@ extension PostgresClient {
     package func listen(to channel: String) -> AsyncStream<PostgresNotificationEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: PostgresNotificationEvent.self,
-            bufferingPolicy: .bufferingOldest(Self.bufferedEventsMax)
+            bufferingPolicy: .bufferingOldest(Self.maxBufferedEvents)
         )
         let listener = NotificationListener(channel: channel, configuration: configuration, events: continuation)
         guard let id = listeners.add(listener) else {

@@ -1,6 +1,6 @@
 extension PostgresClient {
     /// How often a transaction is tried that fails for the work of others.
-    private static let attemptsMax = 5
+    private static let maxAttempts = 5
 
     /// Runs `body` between BEGIN and COMMIT; whatever it throws rolls back, and so does a failure that it hides.
     ///
@@ -19,7 +19,7 @@ extension PostgresClient {
                 return try await withConnection { connection in
                     try await Self.run(body, on: connection)
                 }
-            } catch  where Self.isWorthRetrying(error) && attempt < Self.attemptsMax {
+            } catch  where Self.isWorthRetrying(error) && attempt < Self.maxAttempts {
                 let pause = Self.pause(configuration.retryPause, after: attempt, jitter: .random(in: 0...1))
                 try await Task.sleep(for: pause)
                 attempt += 1

@@ -37,16 +37,8 @@ package struct PhotoService: Service {
     var spoolMemory = SpoolMemory()
     /// How often memory that is free is looked for.
     var trimInterval: Duration = .seconds(10)
-    /// Which objects go to a bucket whole.
-    var uploads = S3UploadPolicy()
-    /// How long calls to a bucket may take.
-    var storeDeadlines = S3Deadlines()
-    /// The clock for calls and puts; connecting and pauses in an answer use the system's.
-    var storeTime = S3Time.system
-    /// When a call to a bucket is tried again.
-    var storeRetries = S3RetryPolicy()
-    /// The pauses before a transfer from a bucket that broke off is begun anew, until it brings something.
-    var transferPauses = S3Download.pauses
+    /// How a bucket is used.
+    var bucket = BucketOptions()
     /// The cost of new hashes; nil for that of the configuration.
     package var passwordHashCost: Int?
     /// How many hashes are computed at once, and how many wait.
@@ -98,7 +90,7 @@ package struct PhotoService: Service {
         let result: Result<Void, any Error>
         do {
             try await PostgresClient.withClient(configuration: configuration.postgres) { postgres in
-                try await S3Client.withHTTPClient(deadlines: storeDeadlines) { httpClient in
+                try await S3Client.withHTTPClient(deadlines: bucket.deadlines) { httpClient in
                     try await serve(postgres: postgres, hasher: hasher, httpClient: httpClient)
                 }
             }
@@ -113,11 +105,7 @@ package struct PhotoService: Service {
     private func serve(postgres: PostgresClient, hasher: PasswordHasher, httpClient: HTTPClient) async throws {
         let objects = try await configuration.objectStorage.open(
             httpClient: httpClient,
-            uploads: uploads,
-            deadlines: storeDeadlines,
-            time: storeTime,
-            retries: storeRetries,
-            transferPauses: transferPauses,
+            options: bucket,
             now: storeNow,
             logger: logger
         )
@@ -145,7 +133,7 @@ package struct PhotoService: Service {
             apiCredential: configuration.apiCredential,
             trustedProxies: configuration.trustedProxies,
             publicURL: configuration.publicURL,
-            uploadBytesMax: configuration.uploadBytesMax,
+            maxUploadBytes: configuration.maxUploadBytes,
             photoDelivery: configuration.photoDelivery
         )
     }

@@ -122,7 +122,7 @@ package struct UseCases: Sendable {
         findSession = FindSession(sessions: sessions, guesses: guesses, uses: sessionUses)
 
         photos = PhotoStore(postgres: postgres)
-        photoURLs = PhotoURLSigner(secret: settings.secretKeyBase, lifetimeMin: tokenSeconds)
+        photoURLs = PhotoURLSigner(secret: settings.secretKeyBase, minLifetime: tokenSeconds)
         admitUpload = AdmitUpload(limiter: limiter)
         uploadPhoto = UploadPhoto(photos: photos, objects: objects)
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)

@@ -16,7 +16,7 @@ enum BenchData {
     ///
     /// Rows come in random order, as they do where many users upload at the same time: a list is not one page.
     static func make(databaseURL: String) async throws {
-        var configuration = try PostgresConfiguration(url: databaseURL, connectionsMax: 1)
+        var configuration = try PostgresConfiguration(url: databaseURL, maxConnections: 1)
         configuration.statementTimeout = nil
         let migrations = try MigrationDirectory(path: "migrations").load()
         _ = try await Migrator(configuration: configuration, migrations: migrations).up()
@@ -28,7 +28,7 @@ enum BenchData {
     }
 
     static func serverVersion(databaseURL: String) async throws -> String {
-        let configuration = try PostgresConfiguration(url: databaseURL, connectionsMax: 1)
+        let configuration = try PostgresConfiguration(url: databaseURL, maxConnections: 1)
         return try await PostgresClient.withClient(configuration: configuration) { client in
             try await client.read("SELECT current_setting('server_version') AS version").first?
                 .decode("version") ?? "unknown"

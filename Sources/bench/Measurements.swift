@@ -12,7 +12,7 @@ struct Measurements: Sendable {
     private static let warmUpSeconds = 2
     /// How long the machine is watched for what else it does, while nothing of this run does anything.
     private static let lookDuration: Duration = .seconds(2)
-    private static let othersBusyPercentMax = 10.0
+    private static let maxOthersBusyPercent = 10.0
     private static let signInConnections = 8
     private static let longListConnections = 2
 
@@ -26,7 +26,7 @@ struct Measurements: Sendable {
 
     func run() async throws -> Results {
         let busyBefore = try await ProcessorTime.busyPercent(during: Self.lookDuration)
-        if busyBefore > Self.othersBusyPercentMax {
+        if busyBefore > Self.maxOthersBusyPercent {
             say("Something else keeps this machine \(Int(busyBefore)) % busy: the figures will be poor.")
         }
         let idle = try memory().residentMebibytes

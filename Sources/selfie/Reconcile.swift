@@ -24,16 +24,16 @@ struct Reconcile: AsyncParsableCommand {
     var force = false
 
     /// So many findings are printed one by one.
-    private static let findingsMax = 100
+    private static let maxFindings = 100
 
     func run() async throws {
         let configuration = try ServiceConfiguration(from: try await ConfigurationSource())
         let bar = ProgressBar()
-        let printer = FindingPrinter(max: Self.findingsMax, isDryRun: dryRun, bar: bar)
+        let printer = FindingPrinter(max: Self.maxFindings, isDryRun: dryRun, bar: bar)
         let report: ReconciliationReport
         do {
             report = try await Installation.reconcile(
-                ReconciliationOptions(repairs: !dryRun, secondsMin: olderThan.seconds, isForced: force),
+                ReconciliationOptions(repairs: !dryRun, minSeconds: olderThan.seconds, isForced: force),
                 configuration: configuration,
                 logger: makeLogger(level: .warning),
                 onProgress: { bar.show($0) },

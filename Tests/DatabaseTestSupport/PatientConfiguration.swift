@@ -5,11 +5,11 @@ extension PostgresConfiguration {
     ///
     /// - Parameters:
     ///   - url: The database.
-    ///   - connectionsMax: How many connections to open at most.
+    ///   - maxConnections: How many connections to open at most.
     /// - Returns: The configuration.
     /// - Throws: `PostgresError.cannotConnect` for a malformed URL.
-    package static func patient(url: String, connectionsMax: Int = 4) throws -> PostgresConfiguration {
-        var configuration = try PostgresConfiguration(url: url, connectionsMax: connectionsMax)
+    package static func patient(url: String, maxConnections: Int = 4) throws -> PostgresConfiguration {
+        var configuration = try PostgresConfiguration(url: url, maxConnections: maxConnections)
         configuration.connectTimeout = .seconds(20)
         configuration.pool.leaseTimeout = .seconds(20)
         configuration.statementTimeout = .seconds(20)

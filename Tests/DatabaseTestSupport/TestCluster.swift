@@ -55,7 +55,7 @@ package actor TestCluster {
         _ databaseURL: String,
         _ body: (PostgresClient) async throws -> Result
     ) async throws -> Result {
-        try await PostgresClient.withClient(configuration: .patient(url: databaseURL, connectionsMax: 2), body)
+        try await PostgresClient.withClient(configuration: .patient(url: databaseURL, maxConnections: 2), body)
     }
 
     private static func withDatabase<Result>(
@@ -93,7 +93,7 @@ package actor TestCluster {
             ]
         )
         let url = try await cluster.start()
-        var configuration = try PostgresConfiguration.patient(url: url, connectionsMax: 4)
+        var configuration = try PostgresConfiguration.patient(url: url, maxConnections: 4)
         configuration.statementTimeout = .seconds(60)
         let server = Server(url: url, client: PostgresClient(configuration: configuration))
         try await server.administer("CREATE DATABASE selfie_template")

@@ -11,14 +11,14 @@ struct LocationTests {
             let directory = "/" + String(repeating: "x", count: bytes - 1 - "/.s.PGSQL.5432".utf8.count)
             return ClusterLocation(directory: directory, temporaryDirectory: "/t", isEnterable: true)
         }
-        let bytesMax = ClusterLocation.socketPathBytesMax
+        let maxBytes = ClusterLocation.maxSocketPathBytes
         #if os(Linux)
-            #expect(bytesMax == 107)
+            #expect(maxBytes == 107)
         #endif
-        let fits = location(bytes: bytesMax)
+        let fits = location(bytes: maxBytes)
         #expect(fits.socketDirectory == fits.home)
         #expect(fits.notices.isEmpty && !fits.usesShortFolder)
-        let exceeds = location(bytes: bytesMax + 1)
+        let exceeds = location(bytes: maxBytes + 1)
         #expect(exceeds.socketDirectory == exceeds.shortFolder)
         #expect(exceeds.home != exceeds.shortFolder)
         #expect(exceeds.notices.count == 1 && exceeds.usesShortFolder)

@@ -37,7 +37,7 @@ struct RecoveryTests {
             try await kill(folder.postmaster())
 
             let error = await #expect(throws: EmbeddedPostgresError.self) {
-                try await folder.handle(lingeringSessionsMax: .zero).start()
+                try await folder.handle(maxLingeringSessions: .zero).start()
             }
             #expect(error?.description.contains("pre-existing shared memory block") == true)
 

@@ -19,7 +19,7 @@ struct TestFolder: Sendable {
         directory: String? = nil,
         settings: [String: String] = [:],
         search: BinarySearch = .system,
-        lingeringSessionsMax: Duration = .seconds(600),
+        maxLingeringSessions: Duration = .seconds(600),
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) -> EmbeddedPostgres {
         EmbeddedPostgres(
@@ -27,7 +27,7 @@ struct TestFolder: Sendable {
             settings: ["fsync": "off"].merging(settings) { $1 },
             search: search,
             temporaryDirectory: temporary,
-            lingeringSessionsMax: lingeringSessionsMax,
+            maxLingeringSessions: maxLingeringSessions,
             notice: notice
         )
     }

@@ -13,7 +13,7 @@ extension FuzzTarget {
         let parts = MultipartOutcome(of: body, in: Int(first % 16) + 1, boundary: boundary)
         try require(whole == parts, "the same however it is cut")
         try require(whole.contents.reduce(0) { $0 + $1.count } <= body.count, "no invented bytes")
-        try require(whole.contents.count <= MultipartOutcome.limits.partCountMax, "no more parts than allowed")
+        try require(whole.contents.count <= MultipartOutcome.limits.maxPartCount, "no more parts than allowed")
         // As the client would send it in its header.
         if let text = String(validating: body.prefix(256), as: UTF8.self) {
             _ = try? MultipartBoundary(contentType: text)
@@ -29,11 +29,11 @@ private struct MultipartOutcome: Equatable {
     var error: MultipartError?
 
     static let limits = MultipartLimits(
-        fileBytesMax: 1024,
-        partCountMax: 8,
+        maxFileBytes: 1024,
+        maxPartCount: 8,
         maxHeaderBytes: 512,
-        fieldBytesMax: 256,
-        preambleBytesMax: 64
+        maxFieldBytes: 256,
+        maxPreambleBytes: 64
     )
 
     init(of body: [UInt8], in chunkSize: Int, boundary: MultipartBoundary) {

@@ -9,7 +9,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
     var body: [UInt8]
     /// What follows the final boundary.
     var epilogue: [UInt8] = []
-    var limits = MultipartLimits(fileBytesMax: 1 << 20)
+    var limits = MultipartLimits(maxFileBytes: 1 << 20)
     var parts: [Outcome.Part] = []
     var error: MultipartError?
 
@@ -29,7 +29,7 @@ func lines(_ lines: String...) -> [UInt8] {
 }
 
 /// The outcome of a body with the boundary `b`.
-func outcome(of body: [UInt8], limits: MultipartLimits = MultipartLimits(fileBytesMax: 1 << 20)) throws -> Outcome {
+func outcome(of body: [UInt8], limits: MultipartLimits = MultipartLimits(maxFileBytes: 1 << 20)) throws -> Outcome {
     try Fixture(name: "", body: body, limits: limits).outcome()
 }
 

@@ -41,21 +41,21 @@ extension Fixture {
         Fixture(
             name: "too large a field",
             body: lines("--b", field, "", "12", "--b", "--b--"),
-            limits: MultipartLimits(fileBytesMax: 100, fieldBytesMax: 1),
+            limits: MultipartLimits(maxFileBytes: 100, maxFieldBytes: 1),
             parts: [.open("a", "1")],
             error: .fieldTooLarge
         ),
         Fixture(
             name: "too large a field, by a near-boundary",
             body: lines("--b", field, "", "12", "--bX", "--b--"),
-            limits: MultipartLimits(fileBytesMax: 100, fieldBytesMax: 5),
+            limits: MultipartLimits(maxFileBytes: 100, maxFieldBytes: 5),
             parts: [.open("a", "12\r\n-")],
             error: .fieldTooLarge
         ),
         Fixture(
             name: "too many parts",
             body: lines("--b", field, "", "1", "--b", field, "", "2", "--b--"),
-            limits: MultipartLimits(fileBytesMax: 100, partCountMax: 1),
+            limits: MultipartLimits(maxFileBytes: 100, maxPartCount: 1),
             parts: [.field("a", "1")],
             error: .tooManyParts
         ),

@@ -20,36 +20,36 @@ struct LimitTests {
 
     static let cases: [LimitCase] = [
         LimitCase(testDescription: "parts", error: .tooManyParts) {
-            MultipartLimits(fileBytesMax: 0, partCountMax: $0)
+            MultipartLimits(maxFileBytes: 0, maxPartCount: $0)
         } body: {
             Array(repeating: lines("--b", field, "", "", ""), count: $0).flatMap(\.self) + lines("--b--")
         },
         LimitCase(testDescription: "skipped parts", error: .tooManyParts) {
-            MultipartLimits(fileBytesMax: 0, partCountMax: $0)
+            MultipartLimits(maxFileBytes: 0, maxPartCount: $0)
         } body: {
             Array(repeating: lines("--b", "", ""), count: $0).flatMap(\.self) + lines("--b--")
         },
         LimitCase(testDescription: "a header of one line", error: .headerTooLarge, smallest: 7) {
-            MultipartLimits(fileBytesMax: 0, maxHeaderBytes: $0)
+            MultipartLimits(maxFileBytes: 0, maxHeaderBytes: $0)
         } body: {
             lines("--b", "X:" + String(repeating: "y", count: $0 - 6), "", "", "--b--")
         },
         LimitCase(testDescription: "a header of many lines", error: .headerTooLarge, smallest: 7) {
-            MultipartLimits(fileBytesMax: 0, maxHeaderBytes: $0)
+            MultipartLimits(maxFileBytes: 0, maxHeaderBytes: $0)
         } body: {
             let first = "X:" + String(repeating: "y", count: ($0 - 6) % 5) + "\r\n"
             let header = first + String(repeating: "Y:z\r\n", count: ($0 - 6) / 5) + "\r\n"
             return lines("--b", header, "--b--")
         },
         LimitCase(testDescription: "a text part", error: .fieldTooLarge) {
-            MultipartLimits(fileBytesMax: 0, fieldBytesMax: $0)
+            MultipartLimits(maxFileBytes: 0, maxFieldBytes: $0)
         } body: {
             lines("--b", field, "", String(repeating: "y", count: $0), "--b--")
         } reported: {
             $0
         },
         LimitCase(testDescription: "a text part of near-boundaries", error: .fieldTooLarge) {
-            MultipartLimits(fileBytesMax: 0, fieldBytesMax: $0)
+            MultipartLimits(maxFileBytes: 0, maxFieldBytes: $0)
         } body: {
             let pattern = lines("", "--x")
             return lines("--b", field, "", "") + (0..<$0).map { pattern[$0 % pattern.count] } + lines("", "--b--")
@@ -57,24 +57,24 @@ struct LimitTests {
             $0
         },
         LimitCase(testDescription: "a file", error: .fileTooLarge) {
-            MultipartLimits(fileBytesMax: $0, fieldBytesMax: 0)
+            MultipartLimits(maxFileBytes: $0, maxFieldBytes: 0)
         } body: {
             lines("--b", file, "", String(repeating: "y", count: $0), "--b--")
         } reported: {
             $0
         },
         LimitCase(testDescription: "a file that was not chosen", error: .fileTooLarge) {
-            MultipartLimits(fileBytesMax: $0)
+            MultipartLimits(maxFileBytes: $0)
         } body: {
             lines("--b", notChosen, "", String(repeating: "y", count: $0), "--b--")
         },
         LimitCase(testDescription: "a part without a header", error: .fileTooLarge) {
-            MultipartLimits(fileBytesMax: $0)
+            MultipartLimits(maxFileBytes: $0)
         } body: {
             lines("--b", "", String(repeating: "y", count: $0), "--b--")
         },
         LimitCase(testDescription: "the preamble", error: .preambleTooLarge) {
-            MultipartLimits(fileBytesMax: 0, preambleBytesMax: $0)
+            MultipartLimits(maxFileBytes: 0, maxPreambleBytes: $0)
         } body: {
             lines(String(repeating: "y", count: $0), "--b--")
         },
@@ -96,11 +96,11 @@ struct LimitTests {
 
     @Test("have these values unless told otherwise")
     func defaults() {
-        let limits = MultipartLimits(fileBytesMax: 1)
-        #expect(limits.partCountMax == 64)
+        let limits = MultipartLimits(maxFileBytes: 1)
+        #expect(limits.maxPartCount == 64)
         #expect(limits.maxHeaderBytes == 16_384)
-        #expect(limits.fieldBytesMax == 65_536)
-        #expect(limits.preambleBytesMax == 65_536)
+        #expect(limits.maxFieldBytes == 65_536)
+        #expect(limits.maxPreambleBytes == 65_536)
     }
 
     @Test(
@@ -121,11 +121,11 @@ struct LimitTests {
     @Test("refuse everything below zero instead of crashing")
     func negative() throws {
         let limits = MultipartLimits(
-            fileBytesMax: -1,
-            partCountMax: -1,
+            maxFileBytes: -1,
+            maxPartCount: -1,
             maxHeaderBytes: -1,
-            fieldBytesMax: -1,
-            preambleBytesMax: -1
+            maxFieldBytes: -1,
+            maxPreambleBytes: -1
         )
         #expect(try outcome(of: lines("x", "--b--"), limits: limits).error == .preambleTooLarge)
         #expect(try outcome(of: lines("--b", "", ""), limits: limits).error == .tooManyParts)
@@ -147,11 +147,11 @@ struct LimitTests {
     @Test("leave an epilogue of any size alone")
     func epilogue() throws {
         let limits = MultipartLimits(
-            fileBytesMax: 0,
-            partCountMax: 0,
+            maxFileBytes: 0,
+            maxPartCount: 0,
             maxHeaderBytes: 0,
-            fieldBytesMax: 0,
-            preambleBytesMax: 0
+            maxFieldBytes: 0,
+            maxPreambleBytes: 0
         )
         let epilogue = [UInt8](repeating: 13, count: 1 << 20)
         #expect(try outcome(of: lines("--b--") + epilogue, limits: limits).error == nil)

@@ -8,7 +8,7 @@ import Testing
 struct CancellationTests {
     @Test("A cancelled task's statement ends at the server too, and its connection is used again")
     func atTheServer() async throws {
-        try await withClient(connectionsMax: 1) { client, url in
+        try await withClient(maxConnections: 1) { client, url in
             let before = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
             try await Sessions.watching(url) { sessions async throws in
                 let task = Task { try await client.read("SELECT pg_sleep(600)") }
@@ -28,7 +28,7 @@ struct CancellationTests {
 
     @Test("So does one on a leased connection, which is lent on clean")
     func onALease() async throws {
-        try await withClient(connectionsMax: 1) { client, url in
+        try await withClient(maxConnections: 1) { client, url in
             try await client.write("CREATE TABLE things (id int)")
             try await Sessions.watching(url) { sessions async throws in
                 let task = Task {
@@ -120,7 +120,7 @@ struct CancellationTests {
 
     /// Runs a body with a client of one connection, and with what makes its cancellations come late.
     private func withTries(_ body: (ClockedClient, LateCancellation) async throws -> Void) async throws {
-        try await withClient(connectionsMax: 1) { other, url async throws in
+        try await withClient(maxConnections: 1) { other, url async throws in
             try await other.write("CREATE SEQUENCE tries")
             try await Sessions.watching(url) { sessions async throws in
                 try await HeldLock.holding(url, number: 1) { firstLock async throws in
@@ -181,7 +181,7 @@ struct CancellationTests {
 
     @Test("Statements of which many are cancelled at random: no wrong row, no lease lost, no transaction open")
     func atRandom() async throws {
-        try await withClient(connectionsMax: 4) { client, url in
+        try await withClient(maxConnections: 4) { client, url in
             try await client.write("CREATE TABLE things (id int)")
             let cancelled = Counter()
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -12,12 +12,12 @@ struct ClockedClient: Sendable {
     /// Runs a body with a client that has the product's own limits, but for those that count in real time.
     static func run<Result: Sendable>(
         url: String,
-        connectionsMax: Int = 1,
+        maxConnections: Int = 1,
         adjust: (inout PostgresConfiguration) -> Void = { _ in },
         _ body: (ClockedClient) async throws -> Result
     ) async throws -> Result {
         let eventLoop = NIOAsyncTestingEventLoop()
-        var configuration = try PostgresConfiguration(url: url, connectionsMax: connectionsMax)
+        var configuration = try PostgresConfiguration(url: url, maxConnections: maxConnections)
         configuration.eventLoopGroup = eventLoop
         configuration.connectTimeout = .seconds(20)
         configuration.statementTimeout = .seconds(60)

@@ -32,7 +32,7 @@ struct HeldLock: Sendable {
         number: Int = 1,
         _ body: (HeldLock) async throws -> Result
     ) async throws -> Result {
-        try await withClient(url: url, connectionsMax: 1) { client in
+        try await withClient(url: url, maxConnections: 1) { client in
             try await client.withConnection { connection in
                 try await connection.query("SELECT pg_advisory_lock(\(number))")
                 return try await body(HeldLock(connection: connection, number: number))

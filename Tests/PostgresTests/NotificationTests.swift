@@ -73,7 +73,7 @@ struct NotificationTests {
 
     @Test("The connection is beside the pool's, and ends with the listener")
     func ownConnection() async throws {
-        try await withClient(connectionsMax: 1) { client, url async throws in
+        try await withClient(maxConnections: 1) { client, url async throws in
             try await Sessions.watching(url) { sessions async throws in
                 let task = Task {
                     var count = 0

@@ -56,7 +56,7 @@ struct ObservabilityTests {
     @Test("The number of connections, of waiting callers and their waits are told")
     func pool() async throws {
         let metrics = TestMetrics()
-        try await withClient(connectionsMax: 1, adjust: { $0.metrics = metrics }) { client, _ async throws in
+        try await withClient(maxConnections: 1, adjust: { $0.metrics = metrics }) { client, _ async throws in
             try await client.withConnection { connection in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<3 { group.addTask { _ = try await client.read("SELECT 1") } }
@@ -77,7 +77,7 @@ struct ObservabilityTests {
     @Test("The connections of all event loops are counted together")
     func severalPools() async throws {
         let metrics = TestMetrics()
-        try await withClient(connectionsMax: 8, adjust: { $0.metrics = metrics }) { client, _ async throws in
+        try await withClient(maxConnections: 8, adjust: { $0.metrics = metrics }) { client, _ async throws in
             // Two pools of four lend three each.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<6 {

@@ -9,7 +9,7 @@ import Testing
 struct OutageTests {
     @Test("A statement over its time is cancelled at the server, and its connection is used again")
     func statementTimeout() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.statementTimeout = .milliseconds(50) }) { client, url in
+        try await withClient(maxConnections: 1, adjust: { $0.statementTimeout = .milliseconds(50) }) { client, url in
             try await Sessions.watching(url) { sessions async throws in
                 let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT pg_sleep(600)") }
                 guard case .statementTimedOut = error else {
@@ -44,7 +44,7 @@ struct OutageTests {
 
     @Test("An idle connection that the server ended is noticed, and the next query works")
     func idleConnectionsEnded() async throws {
-        try await withClient(connectionsMax: 4) { client, url in
+        try await withClient(maxConnections: 4) { client, url in
             // Three at once take three connections.
             try await client.withConnection { first in
                 try await client.withConnection { second in
@@ -66,7 +66,7 @@ struct OutageTests {
 
     @Test("A connection to a server that turned into one that only reads is given up, and the next write works")
     func readOnlyServer() async throws {
-        try await withClient(connectionsMax: 1) { client, url in
+        try await withClient(maxConnections: 1) { client, url in
             try await Sessions.watching(url) { sessions async throws in
                 _ = try await client.read("SELECT set_config('default_transaction_read_only', 'on', false)")
                 let before = try await sessions.processIDs()
@@ -83,7 +83,7 @@ struct OutageTests {
 
     @Test("A connection that is ended in the middle of a statement is lost, and the next query works")
     func busyConnectionEnded() async throws {
-        try await withClient(connectionsMax: 1) { client, url in
+        try await withClient(maxConnections: 1) { client, url in
             try await Sessions.watching(url) { sessions async throws in
                 let task = Task { try await client.read("SELECT pg_sleep(30) AS busy") }
                 try await poll("it runs") { try await sessions.terminate(running: "SELECT pg_sleep") == 1 }
@@ -183,7 +183,7 @@ struct OutageTests {
 
     @Test("Callers who wait for a connection that can't be opened are all told")
     func everybodyIsTold() async throws {
-        try await withClient(url: "postgresql://nobody@127.0.0.1:1/none", connectionsMax: 2) { client in
+        try await withClient(url: "postgresql://nobody@127.0.0.1:1/none", maxConnections: 2) { client in
             let failures = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<20 {
                     group.addTask {

@@ -19,8 +19,8 @@ struct PipeliningTests {
     }
 
     @Test("Each answer belongs to its own question, with statements that fail in between", arguments: [1, 3])
-    func answers(connectionsMax: Int) async throws {
-        try await withClient(connectionsMax: connectionsMax) { client, url in
+    func answers(maxConnections: Int) async throws {
+        try await withClient(maxConnections: maxConnections) { client, url in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for worker in 0..<16 {
                     group.addTask {
@@ -30,13 +30,13 @@ struct PipeliningTests {
                 try await group.waitForAll()
             }
             let sessions = try await Sessions.watching(url) { try await $0.count() }
-            #expect((1...connectionsMax).contains(sessions))
+            #expect((1...maxConnections).contains(sessions))
         }
     }
 
     @Test("What was undone because of a statement beside it is run again, and takes effect once")
     func effects() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             try await client.write("CREATE TABLE things (id int)")
             let numbers = 0..<300
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -63,7 +63,7 @@ struct PipeliningTests {
 
     @Test("Of sixteen in one batch of which two fail, each of the others takes effect, and once")
     func oneBatch() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             try await client.withConnection { connection in
                 try await connection.execute(
                     script: "CREATE SEQUENCE tries; CREATE TABLE things (id int, try bigint DEFAULT nextval('tries'))"
@@ -114,7 +114,7 @@ struct PipeliningTests {
     func slowStatement() async throws {
         try await TestCluster.withEmptyDatabase { url in
             try await HeldLock.holding(url) { lock async throws in
-                try await ClockedClient.run(url: url, connectionsMax: 2) { clocked async throws in
+                try await ClockedClient.run(url: url, maxConnections: 2) { clocked async throws in
                     let slow = Task { try await clocked.client.read(HeldLock.wait) }
                     try await clocked.waitUntilUnderWay(1)
                     await clocked.advance(by: .milliseconds(19))
@@ -133,7 +133,7 @@ struct PipeliningTests {
 
     @Test("Whose answer came just before the connection ended gets it")
     func answersBeforeTheEnd() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.pool.slowness = .seconds(600) }) { client, url in
+        try await withClient(maxConnections: 1, adjust: { $0.pool.slowness = .seconds(600) }) { client, url in
             for round in 0..<20 {
                 try await HeldLock.holding(url) { lock async throws in
                     // Each is sent by itself, and all are answered at once.
@@ -171,7 +171,7 @@ struct PipeliningTests {
 
     @Test("An error that COMMIT brings to light is the statement's own, although its rows came before")
     func failureAtCommit() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             try await client.write("CREATE TABLE things (id int PRIMARY KEY)")
             try await client.write(
                 "CREATE TABLE parts (thing int REFERENCES things (id) DEFERRABLE INITIALLY DEFERRED)"
@@ -186,7 +186,7 @@ struct PipeliningTests {
 
     @Test("However many statements differ, at most 256 stay prepared, and those used last")
     func leastRecentlyUsed() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             for round in 0..<3 {
                 for number in 0..<300 {
                     let often = try await client.read("SELECT 'often' AS word")[0].decode("word", as: String.self)
@@ -205,7 +205,7 @@ struct PipeliningTests {
 
     @Test("Statements that many prepare at once, good and bad ones, all get their own answers")
     func preparingAtOnce() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             for round in 0..<20 {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for worker in 0..<12 {
@@ -229,7 +229,7 @@ struct PipeliningTests {
 
     @Test("Prepared statements that the server forgot are prepared again, and nobody notices")
     func forgottenStatements() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             for round in 0..<3 {
                 #expect(try await client.read("SELECT 7 AS number")[0].decode("number", as: Int.self) == 7)
                 try await client.withConnection { connection in
@@ -244,7 +244,7 @@ struct PipeliningTests {
 
     @Test("A table that changes under a prepared statement is noticed by nobody")
     func changedTable() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             try await client.write("CREATE TABLE things (id int)")
             try await client.write("INSERT INTO things VALUES (7)")
             for round in 0..<3 {

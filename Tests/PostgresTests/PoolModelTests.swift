@@ -19,9 +19,9 @@ struct PoolModelTests {
         /// What has happened.
         var (assignedCount, timedOutCount, unreachableCount, closedCount) = (0, 0, 0, 0)
 
-        init(connectionsMax: Int) {
+        init(maxConnections: Int) {
             var limits = PoolLimits()
-            (limits.connectionsMax, limits.pipelineDepth) = (connectionsMax, 3)
+            (limits.maxConnections, limits.pipelineDepth) = (maxConnections, 3)
             self.limits = limits
             machine = PoolStateMachine(limits: limits)
         }
@@ -40,7 +40,7 @@ struct PoolModelTests {
                     closedCount += 1
                 }
             }
-            #expect(users.count + opening.count <= limits.connectionsMax)
+            #expect(users.count + opening.count <= limits.maxConnections)
             #expect(machine.connectionCount == users.count + opening.count)
             #expect(machine.waiterCount == waiting.count)
             #expect(!waiting.contains { now - $0.start >= .seconds(2) }, "nobody waits for longer than two seconds")
@@ -65,14 +65,14 @@ struct PoolModelTests {
 
         private mutating func assign(_ id: UInt64, to connection: UInt64) {
             let lent = users.values.count { $0.first?.demand == .lease }
-            let isAllLent = lent >= min(limits.leasesMax, max(1, users.count - 1))
+            let isAllLent = lent >= min(limits.maxLeases, max(1, users.count - 1))
             let position = waiting.firstIndex { $0.id == id || $0.demand == .statement || !isAllLent }
             guard let position, waiting[position].id == id else {
                 Issue.record("not first come, first served")
                 return
             }
             let waiter = waiting.remove(at: position)
-            #expect(waiter.demand == .statement || lent < limits.leasesMax)
+            #expect(waiter.demand == .statement || lent < limits.maxLeases)
             guard let others = users[connection] else {
                 Issue.record("assigned a connection that is not open")
                 return
@@ -87,9 +87,9 @@ struct PoolModelTests {
     }
 
     @Test("Nobody shares a lease, nobody is overtaken, no limit is passed", arguments: 1...6)
-    func promises(connectionsMax: Int) {
-        var generator = SplitMix64(seed: UInt64(connectionsMax))
-        var model = Model(connectionsMax: connectionsMax)
+    func promises(maxConnections: Int) {
+        var generator = SplitMix64(seed: UInt64(maxConnections))
+        var model = Model(maxConnections: maxConnections)
         for id in 0..<UInt64(6_000) {
             model.now += .milliseconds(Int.random(in: 0...5, using: &generator))
             step(id, in: &model, using: &generator)

@@ -27,8 +27,8 @@ struct PoolScenario: CustomTestStringConvertible, Sendable {
     init(_ description: String, limits: (inout PoolLimits) -> Void, _ steps: [(Event, [String])]) {
         testDescription = description
         var poolLimits = PoolLimits()
-        poolLimits.connectionsMax = 2
-        poolLimits.connectionsMin = 1
+        poolLimits.maxConnections = 2
+        poolLimits.minConnections = 1
         poolLimits.pipelineDepth = 2
         limits(&poolLimits)
         self.limits = poolLimits
@@ -43,7 +43,7 @@ struct PoolStateMachineTests {
         arguments: [
             PoolScenario(
                 "Connections are opened on demand, as many as the waiters need",
-                limits: { $0.connectionsMax = 3 },
+                limits: { $0.maxConnections = 3 },
                 [
                     (.statement(1), ["open 1"]), (.statement(2), []), (.statement(3), ["open 2"]),
                     (.lease(4), ["open 3"]), (.lease(5), []),
@@ -62,7 +62,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "Who comes first is served first, also a lease that needs an idle connection",
-                limits: { $0.connectionsMax = 1 },
+                limits: { $0.maxConnections = 1 },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
                     (.lease(4), []), (.released(1), ["2 on 1"]), (.returned(1), ["3 on 1"]), (.statement(5), []),
@@ -71,7 +71,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "Who stops waiting is skipped; who was served can't stop",
-                limits: { $0.connectionsMax = 1 },
+                limits: { $0.maxConnections = 1 },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.lease(3), []),
                     (.cancel(2), ["cancelled"]), (.cancel(1), ["too late"]), (.cancel(9), ["too late"]),
@@ -80,7 +80,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "Who waits for too long is refused, and the line goes on",
-                limits: { ($0.connectionsMax, $0.leaseTimeout) = (1, .seconds(2)) },
+                limits: { ($0.maxConnections, $0.leaseTimeout) = (1, .seconds(2)) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.wait(1000), []),
                     (.lease(3), []), (.wait(999), []), (.wait(1), ["refuse 2: timedOut"]), (.returned(1), ["3 on 1"]),
@@ -88,7 +88,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "No more than allowed wait for the same",
-                limits: { ($0.connectionsMax, $0.waitersMax) = (1, 2) },
+                limits: { ($0.maxConnections, $0.maxWaiters) = (1, 2) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
                     (.lease(4), []), (.lease(5), ["full"]), (.statement(6), []), (.statement(7), ["full"]),
@@ -97,7 +97,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "One connection is never lent, so that no statement waits for a flood of leases",
-                limits: { $0.connectionsMax = 3 },
+                limits: { $0.maxConnections = 3 },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
                     (.opened(2), ["2 on 2"]), (.lease(3), []), (.lease(4), []), (.statement(5), ["open 3"]),
@@ -109,7 +109,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "One is kept for statements also where no more can be opened",
-                limits: { ($0.connectionsMax, $0.backOffMax) = (4, .milliseconds(50)) },
+                limits: { ($0.maxConnections, $0.maxBackOff) = (4, .milliseconds(50)) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
                     (.opened(2), ["2 on 2"]), (.lease(3), ["open 3"]), (.failedToOpen(3), []), (.statement(4), []),
@@ -120,7 +120,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "A lease that may be lent a connection is not overtaken",
-                limits: { $0.connectionsMax = 3 },
+                limits: { $0.maxConnections = 3 },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
                     (.statement(3), ["open 3"]), (.lease(4), []), (.opened(2), ["2 on 2", "3 on 1"]),
@@ -139,7 +139,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "A connection that is lost makes room for another",
-                limits: { $0.connectionsMax = 1 },
+                limits: { $0.maxConnections = 1 },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.lost(1), ["open 2"]),
                     (.opened(2), ["2 on 2"]), (.lost(2), []), (.statement(3), ["open 3"]),
@@ -147,7 +147,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "A blocked connection takes nobody, and is not idle",
-                limits: { ($0.connectionsMax, $0.idleTimeout, $0.connectionsMin) = (1, .seconds(1), 0) },
+                limits: { ($0.maxConnections, $0.idleTimeout, $0.minConnections) = (1, .seconds(1), 0) },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.block(1), []), (.released(1), []),
                     (.statement(2), []), (.wait(1500), []), (.unblock(1), ["2 on 1"]),
@@ -155,7 +155,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "When connecting fails, who waits is told so; who comes then waits for the next attempt",
-                limits: { ($0.connectionsMax, $0.backOffMax) = (2, .milliseconds(100)) },
+                limits: { ($0.maxConnections, $0.maxBackOff) = (2, .milliseconds(100)) },
                 [
                     (.lease(1), ["open 1"]), (.statement(2), ["open 2"]), (.failedToOpen(1), []),
                     (.failedToOpen(2), ["refuse 1: cannotConnect", "refuse 2: cannotConnect"]),
@@ -169,7 +169,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "While one connection works, who waits is not told of another that could not be opened",
-                limits: { $0.backOffMax = .milliseconds(50) },
+                limits: { $0.maxBackOff = .milliseconds(50) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]), (.failedToOpen(2), []),
                     (.wait(49), []), (.wait(1), ["open 3"]), (.returned(1), ["2 on 1"]),
@@ -187,7 +187,7 @@ struct PoolStateMachineTests {
             ),
             PoolScenario(
                 "An old connection is closed once it is idle, and takes nobody before",
-                limits: { ($0.connectionsMax, $0.lifetime) = (1, .seconds(100)) },
+                limits: { ($0.maxConnections, $0.lifetime) = (1, .seconds(100)) },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.wait(100_000), []), (.statement(2), []),
                     (.released(1), ["close 1", "open 2"]), (.opened(2), ["2 on 2"]), (.released(2), []),
@@ -219,8 +219,8 @@ struct PoolStateMachineTests {
     @Test("The time at which something is due is told")
     func deadlines() {
         var limits = PoolLimits()
-        (limits.leaseTimeout, limits.slowness, limits.connectionsMax) = (.seconds(2), .milliseconds(20), 1)
-        (limits.idleTimeout, limits.lifetime, limits.connectionsMin) = (.seconds(60), .seconds(100), 0)
+        (limits.leaseTimeout, limits.slowness, limits.maxConnections) = (.seconds(2), .milliseconds(20), 1)
+        (limits.idleTimeout, limits.lifetime, limits.minConnections) = (.seconds(60), .seconds(100), 0)
         var machine = PoolStateMachine(limits: limits)
         var now = ContinuousClock.now
         let start = now

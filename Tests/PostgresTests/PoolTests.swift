@@ -21,7 +21,7 @@ struct PoolTests {
 
     @Test("A hundred parallel queries open no more connections than allowed, and all are answered")
     func limit() async throws {
-        try await withClient(connectionsMax: 5) { client, url in
+        try await withClient(maxConnections: 5) { client, url in
             try await Sessions.watching(url) { sessions async throws in
                 try await HeldLock.holding(url) { lock async throws in
                     // So many that five connections can't take them all at once.
@@ -52,10 +52,10 @@ struct PoolTests {
 
     @Test("A flood of writes that wait for a lock keeps no reader out, and is refused after two seconds")
     func flood() async throws {
-        try await withClient(connectionsMax: 1) { other, url async throws in
+        try await withClient(maxConnections: 1) { other, url async throws in
             try await other.write("CREATE TABLE things (id int)")
             try await other.write("INSERT INTO things VALUES (1)")
-            try await ClockedClient.run(url: url, connectionsMax: 4) { clocked async throws in
+            try await ClockedClient.run(url: url, maxConnections: 4) { clocked async throws in
                 let client = clocked.client
                 let writes = try await other.withTransaction { connection async throws in
                     try await connection.query("SELECT id FROM things FOR UPDATE")
@@ -110,7 +110,7 @@ struct PoolTests {
 
     @Test("More callers than may wait are refused at once")
     func tooManyWaiting() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.pool.waitersMax = 3 }) { client, _ async throws in
+        try await withClient(maxConnections: 1, adjust: { $0.pool.maxWaiters = 3 }) { client, _ async throws in
             try await client.withConnection { connection in
                 let waiting = (0..<3).map { _ in Task { try await client.read("SELECT 1").count } }
                 try await poll("three callers wait") { await client.waiterCount == 3 }
@@ -127,13 +127,13 @@ struct PoolTests {
 
     @Test("An idle connection is closed after a minute, but for one; an old one after an hour")
     func retirement() async throws {
-        try await withClient(connectionsMax: 1) { other, url async throws in
+        try await withClient(maxConnections: 1) { other, url async throws in
             let sessions = {
                 try await other.read(
                     "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 ).count
             }
-            try await ClockedClient.run(url: url, connectionsMax: 3) { clocked async throws in
+            try await ClockedClient.run(url: url, maxConnections: 3) { clocked async throws in
                 try await clocked.client.withConnection { _ in
                     _ = try await clocked.client.withConnection { try await $0.query("SELECT 1") }
                 }
@@ -153,7 +153,7 @@ struct PoolTests {
 
     @Test("A task that is cancelled while it waits stops waiting at once", .timeLimit(.minutes(1)))
     func cancelledWaiter() async throws {
-        try await withClient(connectionsMax: 1) { client, _ async throws in
+        try await withClient(maxConnections: 1) { client, _ async throws in
             try await client.withConnection { connection in
                 let task = Task { try await client.read("SELECT 1") }
                 try await poll("it waits") { await client.waiterCount == 1 }
@@ -172,7 +172,7 @@ struct PoolTests {
 
     @Test("A task that is cancelled already gets no connection")
     func cancelledBefore() async throws {
-        try await withClient(connectionsMax: 1) { client, _ async throws in
+        try await withClient(maxConnections: 1) { client, _ async throws in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return try await client.read("SELECT 1")
@@ -188,7 +188,7 @@ struct PoolTests {
 
     @Test("However many tasks are cancelled, no connection is lost", .timeLimit(.minutes(1)))
     func stormOfCancellations() async throws {
-        try await withClient(connectionsMax: 2) { client, url in
+        try await withClient(maxConnections: 2) { client, url in
             var cancelled = 0
             for _ in 0..<10 {
                 let tasks = (0..<30).map { _ in
@@ -221,7 +221,7 @@ struct PoolTests {
 
     @Test("A closed client refuses, whoever waits too, and lets what runs come to its end", .timeLimit(.minutes(1)))
     func close() async throws {
-        try await withClient(connectionsMax: 1) { client, url in
+        try await withClient(maxConnections: 1) { client, url in
             let waiter = try await client.withConnection { connection in
                 let waiter = Task { try await client.read("SELECT 1") }
                 try await poll("it waits") { await client.waiterCount == 1 }

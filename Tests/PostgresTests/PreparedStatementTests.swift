@@ -8,7 +8,7 @@ struct PreparedStatementTests {
 
     @Test("A statement is executed by its name once the server has prepared it, and by its text until then")
     func lifeCycle() {
-        var prepared = PreparedStatements(countMax: 2)
+        var prepared = PreparedStatements(maxCount: 2)
         #expect(prepared.use(query(1)) == .prepare("s1", evicting: nil))
         #expect(prepared.use(query(1)) == .unprepared)
         prepared.prepared(query(1))
@@ -23,7 +23,7 @@ struct PreparedStatementTests {
 
     @Test("The one that was not used for longest makes room, and never one that is being prepared")
     func eviction() {
-        var prepared = PreparedStatements(countMax: 2)
+        var prepared = PreparedStatements(maxCount: 2)
         for number in 1...2 {
             _ = prepared.use(query(number))
             prepared.prepared(query(number))
@@ -38,7 +38,7 @@ struct PreparedStatementTests {
 
     @Test("The same text with parameters of other types is another statement; values make no difference")
     func types() {
-        var prepared = PreparedStatements(countMax: 9)
+        var prepared = PreparedStatements(maxCount: 9)
         #expect(prepared.use("SELECT \(1)") == .prepare("s1", evicting: nil))
         prepared.prepared("SELECT \(1)")
         #expect(prepared.use("SELECT \(2)") == .ready("s1"))

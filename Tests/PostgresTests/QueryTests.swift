@@ -39,7 +39,7 @@ struct QueryTests {
 
     @Test("nil and a value go through one and the same text, whichever comes first", arguments: [false, true])
     func alternating(nilFirst: Bool) async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             try await client.write("CREATE TABLE things (small integer, words varchar(20), day timestamp)")
             let numbers: [Int?] = nilFirst ? [nil, 5, nil] : [5, nil, 5]
             for number in numbers {

@@ -9,7 +9,7 @@ import Testing
 struct QuietPoolTests {
     @Test("A cancelled statement ends at the server, though it has no time limit and nobody comes after it")
     func cancellation() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.statementTimeout = nil }) { client, url in
+        try await withClient(maxConnections: 1, adjust: { $0.statementTimeout = nil }) { client, url in
             try await Sessions.watching(url) { sessions async throws in
                 let task = Task { try await client.read("SELECT pg_sleep(600)") }
                 try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
@@ -24,7 +24,7 @@ struct QuietPoolTests {
         "A script that comes while a statement of its lease is under way runs after it, and what comes then after both"
     )
     func script() async throws {
-        try await withClient(connectionsMax: 1) { client, url async throws in
+        try await withClient(maxConnections: 1) { client, url async throws in
             try await HeldLock.holding(url) { lock async throws in
                 try await client.withConnection { connection in
                     let before = Task { try await connection.query(HeldLock.wait).count }
@@ -49,7 +49,7 @@ struct QuietPoolTests {
 
     @Test("A table that changes while statements share a connection is read as it is now")
     func changedTable() async throws {
-        try await withClient(connectionsMax: 1, adjust: { $0.pool.slowness = .seconds(600) }) { client, url in
+        try await withClient(maxConnections: 1, adjust: { $0.pool.slowness = .seconds(600) }) { client, url in
             try await client.write("CREATE TABLE things (id int)")
             try await client.write("INSERT INTO things VALUES (7)")
             for _ in 0..<2 { _ = try await client.read("SELECT * FROM things") }
@@ -74,7 +74,7 @@ struct QuietPoolTests {
 
     @Test("A transaction that someone begins on a shared connection is not handed on")
     func sharedTransaction() async throws {
-        try await withClient(connectionsMax: 1) { client, _ async throws in
+        try await withClient(maxConnections: 1) { client, _ async throws in
             _ = try await client.read("BEGIN")
             let times = try await [
                 client.read("SELECT now()::text AS time")[0].decode("time", as: String.self),
@@ -86,7 +86,7 @@ struct QuietPoolTests {
 
     @Test("A transaction whose statement was cancelled is no success, whatever its body made of that")
     func cancelledInTransaction() async throws {
-        try await withClient(connectionsMax: 1) { client, url async throws in
+        try await withClient(maxConnections: 1) { client, url async throws in
             try await client.write("CREATE TABLE things (id int)")
             try await Sessions.watching(url) { sessions async throws in
                 let error = await #expect(throws: PostgresError.self) {
@@ -110,7 +110,7 @@ struct QuietPoolTests {
     func goneWhileConnecting() async throws {
         try await GatedServer.run(before: try await TestCluster.scratchDatabase(), passes: 0) { server async throws in
             for _ in 0..<3 {
-                let client = PostgresClient(configuration: try .patient(url: server.url, connectionsMax: 1))
+                let client = PostgresClient(configuration: try .patient(url: server.url, maxConnections: 1))
                 let held = server.heldCount
                 let task = Task { try await client.read("SELECT 1") }
                 try await poll("it connects") { server.heldCount == held + 1 }
@@ -133,7 +133,7 @@ struct QuietPoolTests {
     }
 
     private func statementWithoutClient(_ url: String, _ sessions: Sessions) async throws -> Task<Void, any Error> {
-        let client = PostgresClient(configuration: try .patient(url: url, connectionsMax: 1))
+        let client = PostgresClient(configuration: try .patient(url: url, maxConnections: 1))
         return try await client.withConnection { connection in
             let task = Task { _ = try await connection.query("SELECT pg_sleep(600)") }
             try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }

@@ -5,8 +5,8 @@ import Testing
 @Suite("Statements")
 struct StatementTests {
     @Test("A refused statement gives its SQLSTATE, and the connection goes on", arguments: [1, 2])
-    func refusal(connectionsMax: Int) async throws {
-        try await withClient(connectionsMax: connectionsMax) { client, _ in
+    func refusal(maxConnections: Int) async throws {
+        try await withClient(maxConnections: maxConnections) { client, _ in
             try await client.write("CREATE TABLE things (id int CONSTRAINT things_key UNIQUE)")
             #expect(try await client.write("INSERT INTO things VALUES (1), (2)") == 2)
             let error = await #expect(throws: PostgresError.self) {
@@ -24,7 +24,7 @@ struct StatementTests {
 
     @Test("Text that holds NUL is refused with 22021, and the connection goes on", arguments: ["\0", "a\0b", "end\0"])
     func nul(_ text: String) async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             let before = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)
             let error = await #expect(throws: PostgresError.self) { try await client.read("SELECT \(text) AS text") }
             #expect(error?.sqlState?.code == "22021")
@@ -35,7 +35,7 @@ struct StatementTests {
 
     @Test("A statement is prepared once for each connection and text")
     func prepared() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             for number in 0..<20 {
                 _ = try await client.read("SELECT \(number) AS twenty_times")
             }
@@ -48,7 +48,7 @@ struct StatementTests {
 
     @Test("However many texts there are, a bounded number stays prepared, and all of them work")
     func bounded() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             for round in 0..<2 {
                 for number in 0..<300 {
                     let query = PostgresQuery(stringLiteral: "SELECT \(number) AS number")
@@ -62,7 +62,7 @@ struct StatementTests {
 
     @Test("After a table changed under a prepared statement, the next call works")
     func cachedPlan() async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             try await client.write("CREATE TABLE things (id int)")
             try await client.write("INSERT INTO things VALUES (7)")
             #expect(try await client.read("SELECT * FROM things").count == 1)
@@ -95,7 +95,7 @@ struct StatementTests {
         [false, true]
     )
     func copy(statement: String, isScript: Bool) async throws {
-        try await withClient(connectionsMax: 1) { client, _ in
+        try await withClient(maxConnections: 1) { client, _ in
             try await client.write("CREATE TABLE things (id int)")
             let error = await #expect(throws: PostgresError.self) {
                 try await client.withConnection { connection in

@@ -57,7 +57,7 @@ struct TLSTests {
     @Test("Answers of many sizes, of many callers at once, arrive whole over TLS")
     func sizes() async throws {
         let server = try await TLSServer.shared.value
-        try await withClient(url: url(server, "sslmode=require"), connectionsMax: 2) { client in
+        try await withClient(url: url(server, "sslmode=require"), maxConnections: 2) { client in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for caller in 0..<8 {
                     group.addTask {

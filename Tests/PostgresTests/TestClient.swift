@@ -5,12 +5,12 @@ import TestSupport
 
 /// Runs a body with a client on an empty database of its own, and with the database's URL.
 func withClient<Result: Sendable>(
-    connectionsMax: Int = 4,
+    maxConnections: Int = 4,
     adjust: (inout PostgresConfiguration) -> Void = { _ in },
     _ body: (PostgresClient, String) async throws -> Result
 ) async throws -> Result {
     try await TestCluster.withEmptyDatabase { url in
-        try await withClient(url: url, connectionsMax: connectionsMax, adjust: adjust) { try await body($0, url) }
+        try await withClient(url: url, maxConnections: maxConnections, adjust: adjust) { try await body($0, url) }
     }
 }
 
@@ -19,11 +19,11 @@ func withClient<Result: Sendable>(
 /// The time limits are generous, since tests share the machine; a test of a limit sets its own.
 func withClient<Result: Sendable>(
     url: String,
-    connectionsMax: Int = 4,
+    maxConnections: Int = 4,
     adjust: (inout PostgresConfiguration) -> Void = { _ in },
     _ body: (PostgresClient) async throws -> Result
 ) async throws -> Result {
-    var configuration = try PostgresConfiguration.patient(url: url, connectionsMax: connectionsMax)
+    var configuration = try PostgresConfiguration.patient(url: url, maxConnections: maxConnections)
     adjust(&configuration)
     return try await PostgresClient.withClient(configuration: configuration, body)
 }
@@ -48,7 +48,7 @@ struct Sessions: Sendable {
         _ url: String,
         _ body: (Sessions) async throws -> Result
     ) async throws -> Result {
-        try await withClient(url: url, connectionsMax: 1) { try await body(Sessions(client: $0)) }
+        try await withClient(url: url, maxConnections: 1) { try await body(Sessions(client: $0)) }
     }
 
     /// How many there are beside the one that looks.

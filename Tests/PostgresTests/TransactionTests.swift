@@ -10,7 +10,7 @@ struct TransactionTests {
     private func withTable(
         _ body: (PostgresClient, String) async throws -> Void
     ) async throws {
-        try await withClient(connectionsMax: 1) { client, url in
+        try await withClient(maxConnections: 1) { client, url in
             try await client.write("CREATE TABLE things (id int UNIQUE)")
             try await body(client, url)
         }

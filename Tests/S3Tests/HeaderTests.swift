@@ -34,7 +34,7 @@ struct HeaderTests {
 
     private static let uploads: S3UploadPolicy = {
         var policy = S3UploadPolicy()
-        policy.singlePutBytesMax = 10
+        policy.maxSinglePutBytes = 10
         policy.partBytes = 10
         return policy
     }()

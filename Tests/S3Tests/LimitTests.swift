@@ -28,8 +28,8 @@ struct LimitTests {
         #expect(deadlines.attempt == .seconds(2))
         #expect(deadlines.fetch == .seconds(4))
         #expect(deadlines.pause == .milliseconds(200))
-        #expect(S3CredentialDeadlines.triesMax == 3)
-        #expect(S3CredentialDeadlines.answerBytesMax == 65_536)
+        #expect(S3CredentialDeadlines.maxTries == 3)
+        #expect(S3CredentialDeadlines.maxAnswerBytes == 65_536)
         #expect(CredentialCacheState.refreshSeconds == 300)
         #expect(CredentialCacheState.waitSeconds == 30)
         #expect(CredentialCacheState.pauseSeconds == 10)
@@ -37,24 +37,24 @@ struct LimitTests {
 
     @Test("Sizes: those of AWS, and what goes in parts")
     func sizes() {
-        #expect(S3Client.keyBytesMax == 1_024)
-        #expect(S3Client.pageCountMax == 1_000)
-        #expect(S3UploadPolicy.partCountMax == 10_000)
-        #expect(S3UploadPolicy().singlePutBytesMax == 33_554_432)
+        #expect(S3Client.maxKeyBytes == 1_024)
+        #expect(S3Client.maxPageCount == 1_000)
+        #expect(S3UploadPolicy.maxPartCount == 10_000)
+        #expect(S3UploadPolicy().maxSinglePutBytes == 33_554_432)
         #expect(S3UploadPolicy().partBytes == 8_388_608)
         #expect(S3UploadPolicy().partsInFlight == 4)
         #expect(S3UploadPolicy().partsInFlightTogether == 16)
         #expect(S3Body.chunkBytes == 262_144)
-        #expect(ErrorDocument.bytesMax == 65_536)
-        #expect(ErrorDocument.fieldCharactersMax == 300)
-        #expect(Signer.expirySecondsMax == 604_800)
+        #expect(ErrorDocument.maxBytes == 65_536)
+        #expect(ErrorDocument.maxFieldCharacters == 300)
+        #expect(Signer.maxExpirySeconds == 604_800)
     }
 
     @Test("Tries: three, after a tenth of a second and at most a second")
     func tries() {
-        #expect(S3RetryPolicy.triesMax == 3)
+        #expect(S3RetryPolicy.maxTries == 3)
         #expect(S3RetryPolicy.firstPause == .milliseconds(100))
-        #expect(S3RetryPolicy.pauseMax == .seconds(1))
+        #expect(S3RetryPolicy.maxPause == .seconds(1))
     }
 
     @Test("The HTTP client follows no redirect, has no deadlines of its own but for connecting, and keeps one protocol")

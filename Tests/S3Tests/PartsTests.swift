@@ -12,7 +12,7 @@ struct PartsTests {
     /// The least that AWS and rclone take for a part but the last.
     static let small: S3UploadPolicy = {
         var policy = S3UploadPolicy()
-        policy.singlePutBytesMax = 5 << 20
+        policy.maxSinglePutBytes = 5 << 20
         policy.partBytes = 5 << 20
         policy.partsInFlight = 2
         return policy
@@ -186,7 +186,7 @@ struct PartsTests {
 
     private static let oneByOne: S3UploadPolicy = {
         var policy = S3UploadPolicy()
-        policy.singlePutBytesMax = 5 << 10
+        policy.maxSinglePutBytes = 5 << 10
         policy.partBytes = 5 << 10
         policy.partsInFlight = 1
         return policy

@@ -80,15 +80,15 @@ package struct RawConnection {
     /// - Returns: nil when the server closed the connection before it answered.
     /// - Throws: What the connection throws; `HTTPAnswerError` for what is no HTTP.
     package mutating func readResponse(isHead: Bool = false) async throws -> HTTPAnswer? {
-        var bytesMin = 1
+        var minBytes = 1
         while true {
-            if received.readableBytes >= bytesMin {
+            if received.readableBytes >= minBytes {
                 let (answer, length) = try HTTPAnswer.parse(Data(buffer: received), isHead: isHead)
                 if let answer {
                     received.moveReaderIndex(forwardBy: length)
                     return answer
                 }
-                bytesMin = length
+                minBytes = length
             }
             guard let next = try await inbound.next(isolation: #isolation) else { return nil }
             received.writeImmutableBuffer(next)

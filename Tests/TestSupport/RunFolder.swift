@@ -20,7 +20,7 @@ package final class RunFolder: Sendable {
     private let cleaner = Mutex<(process: Process, lifeline: Pipe)?>(nil)
 
     private static let (memory, disk) = ("/dev/shm", "/tmp")
-    private static let memoryBytesMin: UInt = 4 << 30
+    private static let minMemoryBytes: UInt = 4 << 30
     private static let prefix = "selfie-tests-"
 
     private init() throws {
@@ -77,6 +77,6 @@ package final class RunFolder: Sendable {
     private static func hasRoom(_ folder: String) -> Bool {
         var status = statvfs()
         guard access(folder, W_OK) == 0, statvfs(folder, &status) == 0 else { return false }
-        return status.f_bavail * status.f_frsize >= memoryBytesMin
+        return status.f_bavail * status.f_frsize >= minMemoryBytes
     }
 }

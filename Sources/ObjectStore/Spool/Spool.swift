@@ -7,11 +7,11 @@ import S3
 /// without a name.
 package struct Spool: ~Copyable {
     /// What one upload may hold in memory in any case, beside the network's own buffers.
-    package static let memoryBytesMax = 1024 * 1024
+    package static let maxMemoryBytes = 1024 * 1024
     /// What is added at a time; a store that asks for as much gets it without a copy.
     static let blockBytes = 256 * 1024
     /// How many of the first bytes are kept at hand, to tell the format by.
-    package static let leadingBytesMax = 64
+    package static let maxLeadingBytes = 64
 
     private let reservation: SpoolReservation?
     private var blocks: [ByteBuffer] = []
@@ -31,8 +31,8 @@ package struct Spool: ~Copyable {
     /// - Throws: `PosixFileError`, for instance when the disk is full.
     package mutating func append(_ chunk: ByteBuffer) async throws {
         digests.update(chunk)
-        if leadingBytes.count < Self.leadingBytesMax {
-            leadingBytes += chunk.readableBytesView.prefix(Self.leadingBytesMax - leadingBytes.count)
+        if leadingBytes.count < Self.maxLeadingBytes {
+            leadingBytes += chunk.readableBytesView.prefix(Self.maxLeadingBytes - leadingBytes.count)
         }
         length += chunk.readableBytes
         var rest = chunk
@@ -61,7 +61,7 @@ package struct Spool: ~Copyable {
     }
 
     private mutating func addBlock() async throws {
-        let isOwn = blocks.count * Self.blockBytes < Self.memoryBytesMax
+        let isOwn = blocks.count * Self.blockBytes < Self.maxMemoryBytes
         let isShared = !isOwn && file == nil && reservation?.grow(by: Self.blockBytes) == true
         if !isOwn && !isShared { try await flush() }
         // The first grows as it fills, since most photos on the wire are small.

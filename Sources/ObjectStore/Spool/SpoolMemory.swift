@@ -5,21 +5,21 @@ import Synchronization
 /// Writing a photo to a file and reading it again costs a sixth of an upload; memory for all of them would have no bound.
 package final class SpoolMemory: Sendable {
     /// The most bytes of photos that wait in memory for the store, of all uploads of a process.
-    static let bytesMaxUsual = 192 * 1024 * 1024
+    static let usualMaxBytes = 192 * 1024 * 1024
 
-    private let bytesMax: Int
+    private let maxBytes: Int
     private let used = Mutex(0)
 
-    /// - Parameter bytesMax: The most bytes of all reservations together.
-    package init(bytesMax: Int = bytesMaxUsual) {
-        self.bytesMax = bytesMax
+    /// - Parameter maxBytes: The most bytes of all reservations together.
+    package init(maxBytes: Int = usualMaxBytes) {
+        self.maxBytes = maxBytes
     }
 
     var bytesUsed: Int { used.withLock { $0 } }
 
     fileprivate func take(_ bytes: Int) -> Bool {
         used.withLock { used in
-            guard used + bytes <= bytesMax else { return false }
+            guard used + bytes <= maxBytes else { return false }
             used += bytes
             return true
         }

@@ -14,7 +14,7 @@ package struct SpooledObject: Sendable {
     /// In bytes.
     package let length: Int
     package let digests: ObjectDigests
-    /// The first bytes, at most ``Spool/leadingBytesMax``.
+    /// The first bytes, at most ``Spool/maxLeadingBytes``.
     package let leadingBytes: [UInt8]
 
     /// Reads the bytes of a range within `0..<length`.

@@ -1,15 +1,15 @@
 /// How many and how long: a pool's limits.
 package struct PoolLimits: Sendable {
     /// How many connections are open at most.
-    package var connectionsMax = 10
+    package var maxConnections = 10
     /// How many connections stay open although nobody has used them for long.
-    package var connectionsMin = 1
+    package var minConnections = 1
     /// How many statements of different callers are under way on one connection at most.
     package var pipelineDepth = 16
     /// A statement that has run this long is slow: others no longer queue up behind it.
     package var slowness: Duration = .milliseconds(20)
     /// How many callers wait at most, for leases and to share a connection each; more are refused at once.
-    package var waitersMax = 4096
+    package var maxWaiters = 4096
     /// How long a caller waits for a connection.
     package var leaseTimeout: Duration = .seconds(2)
     /// How long a connection may be idle before it is closed.
@@ -17,23 +17,23 @@ package struct PoolLimits: Sendable {
     /// How long a connection is used before it is replaced, so that none grows without bound at the server.
     package var lifetime: Duration = .seconds(3600)
     /// The longest pause between two attempts to connect.
-    package var backOffMax: Duration = .seconds(1)
+    package var maxBackOff: Duration = .seconds(1)
 
     /// How many connections are lent at most: all but one, which readers share, where there are more than two.
-    var leasesMax: Int { connectionsMax > 2 ? connectionsMax - 1 : connectionsMax }
+    var maxLeases: Int { maxConnections > 2 ? maxConnections - 1 : maxConnections }
 
     /// How many connections a pool has at least where limits are divided among several.
-    private static let connectionsPerPoolMin = 4
+    private static let minConnectionsPerPool = 4
 
     /// Divides what is counted among pools, as many as there are event loops or else connections for.
     func divided(amongLoops loopCount: Int) -> [PoolLimits] {
-        let count = max(1, min(loopCount, connectionsMax / Self.connectionsPerPoolMin))
+        let count = max(1, min(loopCount, maxConnections / Self.minConnectionsPerPool))
         return (0..<count).map { index in
             func share(of total: Int) -> Int { total / count + (index < total % count ? 1 : 0) }
             var limits = self
-            limits.connectionsMax = share(of: connectionsMax)
-            limits.connectionsMin = share(of: connectionsMin)
-            limits.waitersMax = share(of: waitersMax)
+            limits.maxConnections = share(of: maxConnections)
+            limits.minConnections = share(of: minConnections)
+            limits.maxWaiters = share(of: maxWaiters)
             return limits
         }
     }

@@ -21,9 +21,9 @@ package struct PostgresConfiguration: Sendable {
     /// Where connections live: near the callers, who then need no hand-over between threads.
     package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
-    /// Where figures go; nil for what the process has set up by `MetricsSystem`.
+    /// Where figures go; nil for nowhere.
     package var metrics: (any MetricsFactory)?
-    /// Where spans go; nil for what the process has set up by `InstrumentationSystem`.
+    /// Where spans go; nil for nowhere.
     package var tracer: (any Tracer)?
 
     /// How much longer the client waits than the server lets a statement run.
@@ -33,12 +33,12 @@ package struct PostgresConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - url: A `postgresql://` or `postgres://` URL, or a keyword/value string.
-    ///   - connectionsMax: How many connections to open at most.
+    ///   - maxConnections: How many connections to open at most.
     /// - Throws: `PostgresError.cannotConnect` with libpq's complaint, which may quote the URL.
-    package init(url: String, connectionsMax: Int = 10) throws(PostgresError) {
+    package init(url: String, maxConnections: Int = 10) throws(PostgresError) {
         if let complaint = LibPQ.complaint(aboutURL: url) { throw .cannotConnect(complaint) }
         self.url = url
-        pool.connectionsMax = connectionsMax
+        pool.maxConnections = maxConnections
     }
 
     /// What the URL sets, by libpq's keywords (`host`, `sslmode` and the like), a password among them.
@@ -55,7 +55,7 @@ package struct PostgresConfiguration: Sendable {
 }
 
 extension PostgresConfiguration: CustomStringConvertible, CustomReflectable {
-    package var description: String { "PostgresConfiguration(connectionsMax: \(pool.connectionsMax))" }
+    package var description: String { "PostgresConfiguration(maxConnections: \(pool.maxConnections))" }
 
-    package var customMirror: Mirror { Mirror(self, children: ["connectionsMax": pool.connectionsMax]) }
+    package var customMirror: Mirror { Mirror(self, children: ["maxConnections": pool.maxConnections]) }
 }

@@ -27,7 +27,7 @@ final class SocketWatcher: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    private static let batchMax: CInt = 64
+    private static let maxBatch: CInt = 64
 
     /// Takes a socket in, without watching it yet.
     ///
@@ -84,9 +84,9 @@ final class SocketWatcher: Sendable {
     }
 
     private func wait(_ epoll: CInt) {
-        let ready = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Int(Self.batchMax)) { buffer in
+        let ready = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Int(Self.maxBatch)) { buffer in
             // An interrupted wait is one that ended early.
-            let count = epoll_wait(epoll, buffer.baseAddress, Self.batchMax, -1)
+            let count = epoll_wait(epoll, buffer.baseAddress, Self.maxBatch, -1)
             return buffer.prefix(Int(max(0, count))).map(\.data.u64)
         }
         let handlers = state.withLockedValue { state in ready.compactMap { state.handlers[$0] } }

@@ -29,7 +29,7 @@ actor NotificationListener {
         eventLoop = configuration.eventLoopGroup.next()
         executor = eventLoop.executor
         query = PostgresQuery(stringLiteral: "LISTEN \"\(channel.replacing("\"", with: "\"\""))\"")
-        backOff = BackOff(longest: configuration.pool.backOffMax)
+        backOff = BackOff(longest: configuration.pool.maxBackOff)
     }
 
     /// Starts to listen, until ``stop()``.

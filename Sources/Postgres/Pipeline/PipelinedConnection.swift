@@ -12,7 +12,7 @@ final class PipelinedConnection {
     /// What the socket is being watched for; nothing once it was ready.
     private var watched: SocketWatcher.Events = []
     private(set) var pipeline = PipelineStateMachine<Statement>()
-    private var prepared = PreparedStatements(countMax: preparedStatementsMax)
+    private var prepared = PreparedStatements(maxCount: maxPreparedStatements)
     /// Statements that wait for a script, or a script that waits for statements.
     private(set) var backlog: Deque<Statement> = []
     private var isRunningScript = false
@@ -22,7 +22,7 @@ final class PipelinedConnection {
     private var notifications: [PostgresNotification] = []
 
     /// How many statements a connection keeps prepared.
-    private static let preparedStatementsMax = 256
+    private static let maxPreparedStatements = 256
 
     /// - Parameters:
     ///   - libpq: An open connection in pipeline mode.

@@ -202,12 +202,12 @@ actor ConnectionPool {
     /// Runs a statement again that is known to have had no effect.
     func retry(_ statement: Statement, after error: PostgresError, now: ContinuousClock.Instant) {
         guard !statement.isAnswered else { return }
-        guard statement.purpose == .shared, statement.retries < Self.retriesMax else {
+        guard statement.purpose == .shared, statement.retries < Self.maxRetries else {
             return statement.finish(.failure(error))
         }
         statement.retries += 1
         request(.statement, as: statement.id, waiter: .statement(statement), now: now)
     }
 
-    private static let retriesMax = 3
+    private static let maxRetries = 3
 }

@@ -51,7 +51,7 @@ struct PoolStateMachine {
 
     init(limits: PoolLimits) {
         self.limits = limits
-        backOff = BackOff(longest: limits.backOffMax)
+        backOff = BackOff(longest: limits.maxBackOff)
     }
 
     var connectionCount: Int { connections.count }
@@ -60,7 +60,7 @@ struct PoolStateMachine {
     /// A caller asks for a connection; false when too many are waiting for the same already.
     mutating func request(_ demand: Demand, as id: WaiterID, now: ContinuousClock.Instant) -> Bool {
         let count = demand == .lease ? leases.count : statements.count
-        guard count < limits.waitersMax else { return false }
+        guard count < limits.maxWaiters else { return false }
         lastNumber += 1
         let waiter = Waiter(id: id, number: lastNumber, start: now, deadline: now + limits.leaseTimeout)
         if demand == .lease { leases.append(waiter) } else { statements.append(waiter) }
@@ -137,7 +137,7 @@ struct PoolStateMachine {
 
     /// When ``nextAction(now:)`` may have something to say although nothing happened.
     func nextDeadline(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let mayShrink = connections.count > limits.connectionsMin
+        let mayShrink = connections.count > limits.minConnections
         var deadline: ContinuousClock.Instant?
         for connection in connections {
             deadline = earlier(deadline, connection.closing(limits, mayShrink: mayShrink))
@@ -158,9 +158,9 @@ struct PoolStateMachine {
 
     /// How many more connections may be lent; while no more can be opened, one of those that are there is kept.
     private var lendable: Int {
-        let keepsOne = backOff.isFailing && limits.leasesMax < limits.connectionsMax
-        let most = keepsOne ? max(1, connections.count(where: \.isOpen) - 1) : limits.leasesMax
-        return max(0, min(most, limits.leasesMax) - connections.count(where: \.isLeased))
+        let keepsOne = backOff.isFailing && limits.maxLeases < limits.maxConnections
+        let most = keepsOne ? max(1, connections.count(where: \.isOpen) - 1) : limits.maxLeases
+        return max(0, min(most, limits.maxLeases) - connections.count(where: \.isLeased))
     }
 
     /// What the next to be served wants: who came first, unless that is a lease and no more are lent.
@@ -202,7 +202,7 @@ struct PoolStateMachine {
     }
 
     private func mayOpen(now: ContinuousClock.Instant) -> Bool {
-        guard connections.count < limits.connectionsMax, backOff.allowsAttempt(now: now) else { return false }
+        guard connections.count < limits.maxConnections, backOff.allowsAttempt(now: now) else { return false }
         let opening = connections.count { !$0.isOpen }
         // While the server can't be reached, one attempt at a time tells as much as many.
         if backOff.isFailing { return opening == 0 }
@@ -218,7 +218,7 @@ struct PoolStateMachine {
 
     /// Closes what is idle and has been for long, or is old; the former only down to those that are kept warm.
     private mutating func retirement(now: ContinuousClock.Instant) -> Action? {
-        let mayShrink = connections.count > limits.connectionsMin
+        let mayShrink = connections.count > limits.minConnections
         let position = connections.lastIndex { connection in
             guard connection.isIdle else { return false }
             return isClosed || connection.closing(limits, mayShrink: mayShrink).map { $0 <= now } ?? false

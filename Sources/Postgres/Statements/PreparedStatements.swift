@@ -29,13 +29,13 @@ struct PreparedStatements {
         case unprepared
     }
 
-    private let countMax: Int
+    private let maxCount: Int
     private var entries: [Key: Entry] = [:]
     private var useCount: UInt64 = 0
     private var nameCount: UInt64 = 0
 
-    init(countMax: Int) {
-        self.countMax = countMax
+    init(maxCount: Int) {
+        self.maxCount = maxCount
     }
 
     /// Says how to run a statement, and takes note that it is used.
@@ -48,7 +48,7 @@ struct PreparedStatements {
             return entry.isReady ? .ready(entry.name) : .unprepared
         }
         var evicted: String?
-        if entries.count >= countMax {
+        if entries.count >= maxCount {
             guard let oldest = entries.filter(\.value.isReady).min(by: { $0.value.lastUse < $1.value.lastUse }) else {
                 return .unprepared
             }

@@ -4,7 +4,7 @@
 /// its length and its lower bound; then each element after its length, which is -1 for NULL.
 enum PostgresArrayFormat {
     /// The server's MAXDIM.
-    private static let dimensionsMax = 6
+    private static let maxDimensions = 6
 
     /// Writes elements as an array; an empty one has no dimensions.
     static func encode(_ elements: some Collection<[UInt8]>, as type: PostgresType) -> PostgresValue {
@@ -45,7 +45,7 @@ enum PostgresArrayFormat {
         let dimensions = try integer(&rest)
         let hasNull = try integer(&rest)
         let elementType = PostgresType(rawValue: UInt32(truncatingIfNeeded: try integer(&rest)))
-        guard 0...dimensionsMax ~= dimensions, 0...1 ~= hasNull, elementType == type.element else {
+        guard 0...maxDimensions ~= dimensions, 0...1 ~= hasNull, elementType == type.element else {
             throw .malformed
         }
         guard dimensions <= 1 else { throw .dimensions(dimensions) }

@@ -25,7 +25,7 @@ struct DocumentElement: Sendable {
 
 extension DocumentElement {
     /// Deeper than any document of S3's goes.
-    private static let depthMax = 16
+    private static let maxDepth = 16
 
     /// Reads a document that must be well-formed to its end.
     ///
@@ -35,7 +35,7 @@ extension DocumentElement {
     /// - Returns: The root.
     /// - Throws: ``S3NoAnswer/malformed``.
     static func read(_ bytes: ByteBuffer, root name: String) throws(S3NoAnswer) -> DocumentElement {
-        let reader = Reader(depthMax: depthMax)
+        let reader = Reader(maxDepth: maxDepth)
         guard let text = String(validating: bytes.readableBytesView, as: UTF8.self),
             Reader.readablePart(of: text).endIndex == text.endIndex, reader.read(text),
             let root = reader.root, root.name.hasPrefix(name)
@@ -45,7 +45,7 @@ extension DocumentElement {
 
     /// Reads as far as a document is well-formed; nil for what is no XML.
     static func readBeginning(_ bytes: ByteBuffer) -> DocumentElement? {
-        let reader = Reader(depthMax: depthMax)
+        let reader = Reader(maxDepth: maxDepth)
         // It may have been cut within a character.
         let text = String(decoding: bytes.readableBytesView, as: UTF8.self)
         _ = reader.read(String(Reader.readablePart(of: text)))
@@ -55,13 +55,13 @@ extension DocumentElement {
 
 /// Puts the parser's events together.
 private final class Reader: NSObject, XMLParserDelegate {
-    private let depthMax: Int
+    private let maxDepth: Int
     /// From the root to the element that is being read.
     private var open: [DocumentElement] = []
     private var closedRoot: DocumentElement?
 
-    init(depthMax: Int) {
-        self.depthMax = depthMax
+    init(maxDepth: Int) {
+        self.maxDepth = maxDepth
     }
 
     /// The document's root with what was read of it.
@@ -104,7 +104,7 @@ private final class Reader: NSObject, XMLParserDelegate {
         qualifiedName: String?,
         attributes: [String: String]
     ) {
-        guard open.count < depthMax, closedRoot == nil else { return parser.abortParsing() }
+        guard open.count < maxDepth, closedRoot == nil else { return parser.abortParsing() }
         let name = elementName.split(separator: ":").last.map(String.init) ?? elementName
         open.append(DocumentElement(name: name))
     }

@@ -6,9 +6,9 @@ import NIOCore
 /// Source: AWS, "Error responses", section "REST error responses".
 struct ErrorDocument: Sendable, Hashable {
     /// How much of a document is read; what comes after is ignored.
-    static let bytesMax = 64 * 1024
+    static let maxBytes = 64 * 1024
     /// How much of a field is kept.
-    static let fieldCharactersMax = 300
+    static let maxFieldCharacters = 300
 
     private(set) var code: String?
     private(set) var message: String?
@@ -18,7 +18,7 @@ struct ErrorDocument: Sendable, Hashable {
 
     /// Reads as far as the document is well-formed; other bytes give an empty value.
     init(_ bytes: ByteBuffer) {
-        let beginning = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, Self.bytesMax))
+        let beginning = bytes.getSlice(at: bytes.readerIndex, length: min(bytes.readableBytes, Self.maxBytes))
         guard let root = DocumentElement.readBeginning(beginning ?? bytes), root.name == "Error" else { return }
         code = root["Code"].map(Self.printable)
         message = root["Message"].map(Self.printable)
@@ -29,6 +29,6 @@ struct ErrorDocument: Sendable, Hashable {
     /// Cut to its limit, and without the control characters that would forge lines in a log.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.filter { $0.properties.generalCategory != .control }
-        return String(String(String.UnicodeScalarView(scalars)).prefix(fieldCharactersMax))
+        return String(String(String.UnicodeScalarView(scalars)).prefix(maxFieldCharacters))
     }
 }

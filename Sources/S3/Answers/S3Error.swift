@@ -23,15 +23,15 @@ package enum S3Error: Error {
 
 /// Which argument of a call breaks which limit.
 package enum S3InvalidArgument: Error, Hashable {
-    /// The key is empty or longer than ``S3Client/keyBytesMax``.
+    /// The key is empty or longer than ``S3Client/maxKeyBytes``.
     case key
-    /// There are more than ``S3Client/pageCountMax`` keys.
+    /// There are more than ``S3Client/maxPageCount`` keys.
     case keyCount
     /// The content type is empty or has a control character.
     case contentType
     /// The range is negative or empty.
     case range
-    /// The expiry lies outside 1 to ``Signer/expirySecondsMax`` seconds.
+    /// The expiry lies outside 1 to ``Signer/maxExpirySeconds`` seconds.
     case expiry
 }
 

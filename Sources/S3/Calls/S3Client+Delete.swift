@@ -6,7 +6,7 @@ import NIOHTTP1
 extension S3Client {
     /// Removes an object; that there is none is success.
     ///
-    /// - Parameter key: 1 to ``keyBytesMax`` bytes of UTF-8.
+    /// - Parameter key: 1 to ``maxKeyBytes`` bytes of UTF-8.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
     package func delete(key: String) async throws(S3Error) {
         try Self.check(key: key)
@@ -21,11 +21,11 @@ extension S3Client {
     ///
     /// A store that does not know the call is asked for each object by itself.
     ///
-    /// - Parameter keys: at most ``pageCountMax``, each 1 to ``keyBytesMax`` bytes of UTF-8.
+    /// - Parameter keys: at most ``maxPageCount``, each 1 to ``maxKeyBytes`` bytes of UTF-8.
     /// - Returns: the keys whose objects are still there, each with the reason.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``, when nothing is known of any.
     package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
-        guard keys.count <= Self.pageCountMax else { throw .invalidArgument(.keyCount) }
+        guard keys.count <= Self.maxPageCount else { throw .invalidArgument(.keyCount) }
         for key in keys { try Self.check(key: key) }
         if keys.count == 1 {
             try await delete(key: keys[0])
@@ -60,7 +60,7 @@ extension S3Client {
         let result = try await self.document(
             request,
             root: "DeleteResult",
-            bytesMax: Self.deletionAnswerBytesMax,
+            maxBytes: Self.maxDeletionAnswerBytes,
             during: call(within: deadlines.list)
         )
         let failures = result.all("Error").compactMap { element in
@@ -71,5 +71,5 @@ extension S3Client {
         return Dictionary(failures) { first, _ in first }.filter { $0.value.code != "NoSuchKey" }
     }
 
-    private static let deletionAnswerBytesMax = pageCountMax * (3 * keyBytesMax + 1_024)
+    private static let maxDeletionAnswerBytes = maxPageCount * (3 * maxKeyBytes + 1_024)
 }

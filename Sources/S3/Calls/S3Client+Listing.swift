@@ -3,9 +3,9 @@ import NIOHTTP1
 
 extension S3Client {
     /// The most objects or uploads of a page, and keys of a deletion (AWS, "ListObjectsV2", "DeleteObjects").
-    package static let pageCountMax = 1_000
+    package static let maxPageCount = 1_000
     /// A page's most bytes: its keys, each byte of which may take three, and what stores say of an object.
-    private static let pageBytesMax = pageCountMax * (3 * keyBytesMax + 1_024)
+    private static let maxPageBytes = maxPageCount * (3 * maxKeyBytes + 1_024)
 
     /// Lists objects, page by page, in no order that all stores keep.
     ///
@@ -14,7 +14,7 @@ extension S3Client {
     /// - Throws: ``S3Error``; ``S3Error/notFound(_:)`` only of an address where something else than a store is.
     package func list(from next: String? = nil) async throws(S3Error) -> S3ObjectPage {
         var query = [
-            QueryItem("list-type", "2"), QueryItem("max-keys", "\(Self.pageCountMax)"),
+            QueryItem("list-type", "2"), QueryItem("max-keys", "\(Self.maxPageCount)"),
             QueryItem("encoding-type", "url"),
         ]
         if let next { query.append(QueryItem("continuation-token", next)) }
@@ -36,7 +36,7 @@ extension S3Client {
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
     package func listUploads(from next: S3UploadPage.Marker? = nil) async throws(S3Error) -> S3UploadPage {
         var query = [
-            QueryItem("uploads"), QueryItem("max-uploads", "\(Self.pageCountMax)"), QueryItem("encoding-type", "url"),
+            QueryItem("uploads"), QueryItem("max-uploads", "\(Self.maxPageCount)"), QueryItem("encoding-type", "url"),
         ]
         if let next { query += [QueryItem("key-marker", next.key), QueryItem("upload-id-marker", next.uploadID)] }
         let document: DocumentElement
@@ -52,7 +52,7 @@ extension S3Client {
         try await document(
             S3Request(method: .GET, query: query),
             root: root,
-            bytesMax: Self.pageBytesMax,
+            maxBytes: Self.maxPageBytes,
             during: call(within: deadlines.list)
         )
     }

@@ -6,7 +6,7 @@ extension S3Client {
     /// Fetches an object, or a part of it.
     ///
     /// - Parameters:
-    ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8.
+    ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
     ///   - range: which part; nil for all. A range beyond the end is refused with status 416.
     /// - Returns: the head and, still to be read, the bytes.
     /// - Throws: any case of ``S3Error``, ``S3Error/notFound(_:)`` when there is no such object.
@@ -34,7 +34,7 @@ extension S3Client {
 
     /// Asks for what ``get(key:range:)`` would say, without the bytes.
     ///
-    /// - Parameter key: 1 to ``keyBytesMax`` bytes of UTF-8.
+    /// - Parameter key: 1 to ``maxKeyBytes`` bytes of UTF-8.
     /// - Returns: the head; nil when there is no such object or bucket.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
     package func head(key: String) async throws(S3Error) -> S3ObjectInfo? {
@@ -54,6 +54,6 @@ extension S3Client {
     }
 
     static func check(key: String) throws(S3Error) {
-        guard (1...keyBytesMax).contains(key.utf8.count) else { throw .invalidArgument(.key) }
+        guard (1...maxKeyBytes).contains(key.utf8.count) else { throw .invalidArgument(.key) }
     }
 }

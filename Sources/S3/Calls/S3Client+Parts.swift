@@ -40,7 +40,7 @@ extension S3Client {
     /// Begins an upload in parts, for nothing but to see whether the keys may.
     ///
     /// - Parameters:
-    ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8.
+    ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
     ///   - contentType: as of an object.
     /// - Returns: the upload's id, for ``abortUpload(key:uploadID:)``.
     /// - Throws: any case of ``S3Error``.

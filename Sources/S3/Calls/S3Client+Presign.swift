@@ -8,8 +8,8 @@ extension S3Client {
     /// whatever its expiry says.
     ///
     /// - Parameters:
-    ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8; the object need not exist.
-    ///   - seconds: how long from the date on, 1 to ``Signer/expirySecondsMax``.
+    ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8; the object need not exist.
+    ///   - seconds: how long from the date on, 1 to ``Signer/maxExpirySeconds``.
     ///   - date: the signing date by our clock; the same date gives the same URL while keys, region and clock stay.
     ///   - isHead: whether it is for HEAD; the signature covers the method, and each is refused with the other's.
     ///   - headers: what the store is to answer with in place of the object's own.
@@ -23,7 +23,7 @@ extension S3Client {
         answering headers: S3AnswerHeaders = S3AnswerHeaders()
     ) async throws(S3Error) -> (url: String, end: Date) {
         try Self.check(key: key)
-        guard (1...Signer.expirySecondsMax).contains(seconds) else { throw .invalidArgument(.expiry) }
+        guard (1...Signer.maxExpirySeconds).contains(seconds) else { throw .invalidArgument(.expiry) }
         let signing = try await signing()
         let path = signing.configuration.encodedPath(key: key)
         let request = UnsignedRequest(

@@ -5,12 +5,12 @@ import NIOHTTP1
 extension S3Client {
     /// Stores an object, in place of any under the same key; makes the bucket when it is missing.
     ///
-    /// An object larger than ``S3UploadPolicy/singlePutBytesMax`` goes in parts. What the store then says it has is
+    /// An object larger than ``S3UploadPolicy/maxSinglePutBytes`` goes in parts. What the store then says it has is
     /// compared with what was sent. Never lasts longer than ``S3Deadlines/put``, or ``S3Deadlines/putInParts``; fails
     /// within ``S3Deadlines/giveUp`` when the store is stopped.
     ///
     /// - Parameters:
-    ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8, any characters.
+    ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8, any characters.
     ///   - body: the bytes; read once for every try, one chunk at a time, and once more for each part.
     ///   - contentType: given back with the object, such as `image/jpeg`.
     /// - Throws: any case of ``S3Error``. The object is then in the store as a whole or not at all; after
@@ -19,7 +19,7 @@ extension S3Client {
         try Self.check(key: key)
         let isPrintable = contentType.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         guard !contentType.isEmpty, isPrintable else { throw .invalidArgument(.contentType) }
-        let isWhole = body.length <= uploads.singlePutBytesMax
+        let isWhole = body.length <= uploads.maxSinglePutBytes
         let call = self.call(within: isWhole ? deadlines.put : deadlines.putInParts)
         let (tag, expected): (EntityTag?, String)
         if isWhole {
@@ -55,7 +55,7 @@ extension S3Client {
     /// Finds out whether the store has an object of these bytes, without fetching it where it says so itself.
     ///
     /// - Parameters:
-    ///   - key: 1 to ``keyBytesMax`` bytes of UTF-8.
+    ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
     ///   - length: how many bytes there must be.
     ///   - digests: their digests.
     /// - Returns: false when there is no object, or one of other bytes.

@@ -10,7 +10,7 @@ extension S3Client {
     func send(_ request: S3Request, during call: Call) async throws(S3Error) -> HTTPHeaders {
         try await perform(request, during: call) { response, transfer in
             // Read to its end, or the connection could not be used again.
-            _ = try await Self.read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
+            _ = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes, transfer: transfer)
             return response.headers
         }
     }
@@ -19,11 +19,11 @@ extension S3Client {
     func document(
         _ request: S3Request,
         root: String,
-        bytesMax: Int = ErrorDocument.bytesMax,
+        maxBytes: Int = ErrorDocument.maxBytes,
         during call: Call
     ) async throws(S3Error) -> DocumentElement {
         try await perform(request, during: call) { response, transfer in
-            let bytes = try await Self.read(response.body, bytesMax: bytesMax, transfer: transfer)
+            let bytes = try await Self.read(response.body, maxBytes: maxBytes, transfer: transfer)
             // A long answer begins with 200 before the store knows how the request ends (AWS,
             // "CompleteMultipartUpload").
             let failure = ErrorDocument(bytes)
@@ -120,7 +120,7 @@ extension S3Client {
     private func ask(during call: Call) async throws(S3Error) -> Bool {
         do {
             try await perform(.question, during: call, mayAsk: false) { response, transfer in
-                _ = try await Self.read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
+                _ = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes, transfer: transfer)
             }
             return true
         } catch {
@@ -164,7 +164,7 @@ extension S3Client {
         var document = ByteBuffer()
         var isWhole = true
         do {
-            document = try await read(response.body, bytesMax: ErrorDocument.bytesMax, transfer: transfer)
+            document = try await read(response.body, maxBytes: ErrorDocument.maxBytes, transfer: transfer)
         } catch {
             // The status is the answer; that its explanation broke off changes nothing. But a cancelled task ends.
             try Task.checkCancellation()
@@ -183,14 +183,14 @@ extension S3Client {
     /// Up to a number of bytes; whoever sends more loses the connection, not our memory.
     private static func read(
         _ body: HTTPClientResponse.Body,
-        bytesMax: Int,
+        maxBytes: Int,
         transfer: Transfer
     ) async throws -> ByteBuffer {
         var bytes = ByteBuffer()
         for try await var chunk in body {
             transfer.noteSignOfLife()
             bytes.writeBuffer(&chunk)
-            if bytes.readableBytes > bytesMax { break }
+            if bytes.readableBytes > maxBytes { break }
         }
         return bytes
     }

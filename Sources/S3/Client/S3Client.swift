@@ -9,7 +9,7 @@ import NIOCore
 /// `x-amz-content-sha256` is sent: buckets made since April 2023 refuse the first, other stores the second.
 package struct S3Client: Sendable {
     /// The most bytes of UTF-8 in a key (AWS, "Naming Amazon S3 objects").
-    package static let keyBytesMax = 1_024
+    package static let maxKeyBytes = 1_024
 
     let httpClient: HTTPClient
     let learned: LearnedFacts
@@ -72,7 +72,7 @@ package struct S3Client: Sendable {
             timeout: .init(connect: TimeAmount(deadlines.connect)),
             connectionPool: .init(
                 idleTimeout: TimeAmount(deadlines.idle),
-                concurrentHTTP1ConnectionsPerHostSoftLimit: connectionsMax
+                concurrentHTTP1ConnectionsPerHostSoftLimit: maxConnections
             ),
             decompression: .disabled
         )
@@ -86,7 +86,7 @@ package struct S3Client: Sendable {
                 try channel.pipeline.syncOperations.addHandler(SilenceHandler(silence: silence), position: .first)
                 try channel.syncOptions?.setOption(
                     .recvAllocator,
-                    value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 16_384, maximum: readBytesMax)
+                    value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 16_384, maximum: maxReadBytes)
                 )
             }
         }
@@ -119,10 +119,10 @@ package struct S3Client: Sendable {
     }
 
     /// The most bytes of an object that are read at a time; each piece costs a way through several tasks.
-    private static let readBytesMax = 256 * 1_024
+    private static let maxReadBytes = 256 * 1_024
 
     /// Each slow client that is served through this process has one to itself, and others must not wait for it.
-    private static let connectionsMax = 2_048
+    private static let maxConnections = 2_048
 
     /// A call that begins now.
     func call(within limit: Duration) -> Call { Call(within: limit, time: time) }

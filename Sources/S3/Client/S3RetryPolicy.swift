@@ -4,11 +4,11 @@
 /// jitter".
 package struct S3RetryPolicy: Sendable {
     /// The most tries that one request gets, the first included.
-    package static let triesMax = 3
+    package static let maxTries = 3
     /// The longest pause after the first try; each further one may be twice as long.
     package static let firstPause: Duration = .milliseconds(100)
     /// The longest pause at all.
-    package static let pauseMax: Duration = .seconds(1)
+    package static let maxPause: Duration = .seconds(1)
 
     private let random: @Sendable (ClosedRange<Double>) -> Double
     let sleep: @Sendable (Duration) async throws -> Void
@@ -35,8 +35,8 @@ package struct S3RetryPolicy: Sendable {
     ///   - window: after which no further try begins.
     /// - Returns: how long to wait; nil when the error is final, the tries are used up or the window would have closed.
     func pause(after error: S3Error, tries: Int, elapsed: Duration, window: Duration) -> Duration? {
-        guard error.isRetryable, tries < Self.triesMax else { return nil }
-        let longest = min(Self.pauseMax, Self.firstPause * (1 << (tries - 1)))
+        guard error.isRetryable, tries < Self.maxTries else { return nil }
+        let longest = min(Self.maxPause, Self.firstPause * (1 << (tries - 1)))
         let pause = longest * random(0...1)
         return elapsed + pause <= window ? pause : nil
     }

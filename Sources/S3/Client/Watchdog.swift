@@ -1,3 +1,5 @@
+import Deadlines
+
 /// Ends an operation that the store leaves without a sign of life, or that takes too long altogether.
 ///
 /// AsyncHTTPClient's own timeouts do not do: its read timeout starts when the request's end is written, so it never
@@ -22,13 +24,7 @@ struct Watchdog: Sendable {
         _ transfer: Transfer,
         operation: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
-        try await withThrowingTaskGroup(of: Success.self) { group in
-            group.addTask { try await operation() }
-            group.addTask { throw try await watch(transfer) }
-            defer { group.cancelAll() }
-            guard let success = try await group.next() else { throw CancellationError() }
-            return success
-        }
+        try await race(operation) { try await watch(transfer) }
     }
 
     private func watch(_ transfer: Transfer) async throws -> S3NoAnswer {

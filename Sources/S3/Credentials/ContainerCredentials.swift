@@ -24,7 +24,7 @@ package struct ContainerCredentials: Sendable {
     private let authorization: Authorization
 
     /// The most bytes of a token's file that are read.
-    private static let tokenBytesMax = 32 * 1024
+    private static let maxTokenBytes = 32 * 1024
     /// ECS's agent, and EKS's on IPv4 and IPv6.
     private static let hosts = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23", "::1"]
 
@@ -83,11 +83,11 @@ package struct ContainerCredentials: Sendable {
             guard let file = FileHandle(forReadingAtPath: path) else { throw .tokenFileUnreadable(path: path) }
             let bytes: Data
             do {
-                bytes = try file.read(upToCount: Self.tokenBytesMax + 1) ?? Data()
+                bytes = try file.read(upToCount: Self.maxTokenBytes + 1) ?? Data()
             } catch {
                 throw .tokenFileUnreadable(path: path)
             }
-            guard bytes.count <= Self.tokenBytesMax, let token = String(bytes: bytes, encoding: .utf8),
+            guard bytes.count <= Self.maxTokenBytes, let token = String(bytes: bytes, encoding: .utf8),
                 Self.isToken(token)
             else { throw .tokenMalformed(path: path) }
             return token

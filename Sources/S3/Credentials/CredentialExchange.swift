@@ -15,7 +15,7 @@ struct CredentialExchange: Sendable {
             var bytes = ByteBuffer()
             for try await var chunk in response.body {
                 bytes.writeBuffer(&chunk)
-                guard bytes.readableBytes <= S3CredentialDeadlines.answerBytesMax else {
+                guard bytes.readableBytes <= S3CredentialDeadlines.maxAnswerBytes else {
                     throw S3CredentialFailure.tooLarge
                 }
             }

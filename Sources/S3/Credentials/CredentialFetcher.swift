@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Deadlines
 
 /// Gets credentials from a source in as many tries as its deadlines allow.
 struct CredentialFetcher: Sendable {
@@ -18,7 +19,7 @@ struct CredentialFetcher: Sendable {
             switch result {
             case .success(let credentials): return credentials
             case .failure(let failure):
-                guard failure.isPassing, tries < S3CredentialDeadlines.triesMax, time.now() + pause < end
+                guard failure.isPassing, tries < S3CredentialDeadlines.maxTries, time.now() + pause < end
                 else {
                     throw .failed(source.origin, failure)
                 }
@@ -28,20 +29,18 @@ struct CredentialFetcher: Sendable {
     }
 
     private func attempt(within limit: Duration) async -> Result<S3Credentials, S3CredentialFailure> {
-        await withTaskGroup(of: Result<S3Credentials, S3CredentialFailure>.self) { group in
-            group.addTask {
-                do throws(S3CredentialFailure) {
-                    return .success(try await source.fetch(over: exchange))
-                } catch {
-                    return .failure(error)
+        do {
+            return .success(
+                try await race {
+                    try await source.fetch(over: exchange)
+                } against: {
+                    try await time.sleep(time.now() + limit)
+                    return S3CredentialFailure.silent
                 }
-            }
-            group.addTask {
-                try? await time.sleep(time.now() + limit)
-                return .failure(.silent)
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? .failure(.silent)
+            )
+        } catch {
+            // A cancelled wait gets no answer, either.
+            return .failure(error as? S3CredentialFailure ?? .silent)
         }
     }
 }

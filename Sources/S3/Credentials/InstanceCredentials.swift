@@ -60,7 +60,7 @@ package struct InstanceCredentials: Sendable {
             throw .noRole
         }
         guard let role = list.split(whereSeparator: \.isNewline).first else { throw .noRole }
-        guard (1...Self.roleBytesMax).contains(role.utf8.count), role.utf8.allSatisfy(Self.isOfRoleName) else {
+        guard (1...Self.maxRoleBytes).contains(role.utf8.count), role.utf8.allSatisfy(Self.isOfRoleName) else {
             throw .malformed
         }
         return String(role)
@@ -73,7 +73,7 @@ package struct InstanceCredentials: Sendable {
     }
 
     /// Source: IAM User Guide, "IAM and AWS STS quotas", which names the characters too.
-    private static let roleBytesMax = 128
+    private static let maxRoleBytes = 128
 
     /// None of these characters means anything in a path.
     private static func isOfRoleName(_ byte: UInt8) -> Bool {

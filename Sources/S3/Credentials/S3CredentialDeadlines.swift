@@ -4,9 +4,9 @@
 /// ``S3Deadlines/giveUp`` allows a call, which may have to wait for it.
 package struct S3CredentialDeadlines: Sendable, Hashable {
     /// The most tries of one fetch.
-    package static let triesMax = 3
+    package static let maxTries = 3
     /// The most bytes of an answer that are read; credentials have about 2,000.
-    package static let answerBytesMax = 64 * 1024
+    package static let maxAnswerBytes = 64 * 1024
 
     /// For one try: connecting, all of its requests, their answers.
     package var attempt: Duration = .seconds(2)

@@ -16,7 +16,7 @@ package enum S3CredentialFailure: Error, Hashable {
     case unreachable(String)
     /// It gave no whole answer in time.
     case silent
-    /// It answered with more than ``S3CredentialDeadlines/answerBytesMax``.
+    /// It answered with more than ``S3CredentialDeadlines/maxAnswerBytes``.
     case tooLarge
     /// It answered with something else than credentials.
     case malformed

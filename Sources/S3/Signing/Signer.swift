@@ -13,7 +13,7 @@ package struct Signer: Sendable {
     static let algorithm = "AWS4-HMAC-SHA256"
 
     /// The longest that a presigned URL can hold: seven days.
-    package static let expirySecondsMax = 604_800
+    package static let maxExpirySeconds = 604_800
 
     /// Takes the keys and the region that signatures name.
     ///
@@ -61,7 +61,7 @@ package struct Signer: Sendable {
     ///
     /// - Parameters:
     ///   - request: the request; its headers, `Host` among them, must be sent as given. Its payload is not signed.
-    ///   - seconds: how long the URL holds from the date on, 1 to ``expirySecondsMax``; the caller checks.
+    ///   - seconds: how long the URL holds from the date on, 1 to ``maxExpirySeconds``; the caller checks.
     ///   - date: the signing date.
     /// - Returns: the query as it must be sent, signature included.
     package func presign(_ request: UnsignedRequest, expires seconds: Int, at date: Date) -> SignedRequest {

@@ -10,9 +10,9 @@ struct MemoryTrimmer {
     var trim: @Sendable () -> Void = { _ = malloc_trim(0) }
 
     /// Less than this is not worth the pages that the next requests would have to ask for again.
-    private static let freeBytesMin = 8 * 1024 * 1024
+    private static let minFreeBytes = 8 * 1024 * 1024
 
     func trimIfWorthwhile() {
-        if freeBytes() > Self.freeBytesMin { trim() }
+        if freeBytes() > Self.minFreeBytes { trim() }
     }
 }

@@ -21,7 +21,7 @@ package struct ServiceConfiguration: Sendable {
     /// From `PORT`; 0 for any that is free.
     package let port: Int
     /// From `UPLOAD_BYTES_MAX`.
-    package let uploadBytesMax: Int
+    package let maxUploadBytes: Int
     /// From `TOKEN_LIFETIME_HOURS`.
     let tokenLifetimeHours: Int
     /// From `PASSWORD_HASH_COST`.
@@ -60,7 +60,7 @@ package struct ServiceConfiguration: Sendable {
         photoDelivery = settings.photoDelivery()
         publicURL = settings.optional("PUBLIC_URL", "an http:// or https:// URL", parse: SettingsReader.origin)
         port = settings.integer("PORT", in: 0...65535, default: 3000)
-        uploadBytesMax = settings.uploadBytesMax()
+        maxUploadBytes = settings.maxUploadBytes()
         tokenLifetimeHours = settings.integer("TOKEN_LIFETIME_HOURS", in: 1...(365 * 24), default: 24)
         passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)

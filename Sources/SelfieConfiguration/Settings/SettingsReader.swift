@@ -55,13 +55,13 @@ package struct SettingsReader {
     }
 
     package mutating func postgres() -> PostgresConfiguration? {
-        let connectionsMax = integer("DATABASE_POOL_SIZE", in: 1...500, default: 10)
+        let maxConnections = integer("DATABASE_POOL_SIZE", in: 1...500, default: 10)
         return required("DATABASE_URL", "a postgresql:// URL") { url in
-            try? PostgresConfiguration(url: url, connectionsMax: connectionsMax)
+            try? PostgresConfiguration(url: url, maxConnections: maxConnections)
         }
     }
 
-    package mutating func uploadBytesMax() -> Int {
+    package mutating func maxUploadBytes() -> Int {
         integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)
     }
 

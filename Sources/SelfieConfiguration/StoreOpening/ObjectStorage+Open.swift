@@ -2,45 +2,28 @@ package import AsyncHTTPClient
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
-package import S3
+import S3
 
 extension ServiceConfiguration.ObjectStorage {
     /// Opens the store that is configured.
     ///
     /// - Parameters:
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
-    ///   - uploads: Which objects go to a bucket whole.
-    ///   - deadlines: How long calls to a bucket may take.
-    ///   - time: The time by which these are kept.
-    ///   - retries: When a call is tried again.
-    ///   - transferPauses: The pauses before a transfer from a bucket that broke off is begun anew.
+    ///   - options: How a bucket is used.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
     /// - Returns: The store; a bucket need not be there yet.
     /// - Throws: `ServiceStartError.noCredentials`, or `ServiceStartError.folder` when a folder can't be made.
     package func open(
         httpClient: HTTPClient,
-        uploads: S3UploadPolicy = S3UploadPolicy(),
-        deadlines: S3Deadlines = S3Deadlines(),
-        time: S3Time = .system,
-        retries: S3RetryPolicy = S3RetryPolicy(),
-        transferPauses: [Duration] = S3Download.pauses,
+        options: BucketOptions = BucketOptions(),
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) async throws -> any ObjectStore {
         switch self {
         case .disk(let path): return try DiskObjectStore.open(directory: path)
         case .s3(let bucket):
-            return try await bucket.open(
-                httpClient: httpClient,
-                uploads: uploads,
-                deadlines: deadlines,
-                time: time,
-                retries: retries,
-                transferPauses: transferPauses,
-                now: now,
-                logger: logger
-            )
+            return try await bucket.open(httpClient: httpClient, options: options, now: now, logger: logger)
         }
     }
 }
@@ -50,22 +33,14 @@ extension ServiceConfiguration.Bucket {
     ///
     /// - Parameters:
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
-    ///   - uploads: Which objects go whole.
-    ///   - deadlines: How long calls may take.
-    ///   - time: The time by which these are kept.
-    ///   - retries: When a call is tried again.
-    ///   - transferPauses: The pauses before a transfer that broke off is begun anew.
+    ///   - options: How it is used.
     ///   - now: The time.
     ///   - logger: Told when credentials can't be fetched anew.
     /// - Returns: The store.
     /// - Throws: `ServiceStartError.noCredentials`.
     package func open(
         httpClient: HTTPClient,
-        uploads: S3UploadPolicy = S3UploadPolicy(),
-        deadlines: S3Deadlines = S3Deadlines(),
-        time: S3Time = .system,
-        retries: S3RetryPolicy = S3RetryPolicy(),
-        transferPauses: [Duration] = S3Download.pauses,
+        options: BucketOptions = BucketOptions(),
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) async throws -> S3ObjectStore {
@@ -81,13 +56,13 @@ extension ServiceConfiguration.Bucket {
                 httpClient: httpClient,
                 configuration: configuration,
                 credentials: credentials,
-                deadlines: deadlines,
-                retries: retries,
-                uploads: uploads,
-                time: time,
+                deadlines: options.deadlines,
+                retries: options.retries,
+                uploads: options.uploads,
+                time: options.time,
                 now: now
             ),
-            transferPauses: transferPauses
+            transferPauses: options.transferPauses
         )
     }
 

@@ -91,7 +91,7 @@ struct AuditStore: Sendable {
     }
 
     /// How long an event keeps the address that it came from and its request's id, which a client may have chosen.
-    private static let sourceDaysMax = 90
+    private static let maxSourceDays = 90
 
     /// Removes where events came from that happened long ago.
     ///
@@ -102,7 +102,7 @@ struct AuditStore: Sendable {
                 """
                 UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (
                     SELECT id FROM audit_events WHERE (address IS NOT NULL OR request_id IS NOT NULL)
-                        AND happened_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.sourceDaysMax)::integer)
+                        AND happened_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.maxSourceDays)::integer)
                     LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
                 )
                 """

@@ -5,7 +5,7 @@ struct KnownAddressStore: Sendable {
     let postgres: PostgresClient
 
     /// How long at least a user's address counts as known after it was used to sign in.
-    private static let unusedDaysMin = 180
+    private static let minUnusedDays = 180
 
     /// The part of a statement that notes where some users are.
     ///
@@ -39,13 +39,13 @@ struct KnownAddressStore: Sendable {
     /// - Parameter tokenLifetimeHours: How long a token lives: who need not sign in for long is not to be forgotten.
     /// - Throws: `PostgresError`.
     func removeUnused(tokenLifetimeHours: Int) async throws {
-        let unusedDaysMax = max(Self.unusedDaysMin, 2 * tokenLifetimeHours / 24)
+        let maxUnusedDays = max(Self.minUnusedDays, 2 * tokenLifetimeHours / 24)
         try await inBatches { rowCount in
             try await postgres.write(
                 """
                 DELETE FROM known_addresses WHERE (user_id, network) IN (
                     SELECT user_id, network FROM known_addresses
-                    WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(unusedDaysMax)::integer)
+                    WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(maxUnusedDays)::integer)
                     LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
                 )
                 """

@@ -4,13 +4,13 @@ package struct RateLimit: Sendable, Equatable {
     package let seconds: Int
 
     private static let secondsByUnit: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-    private static let countMax = 1_000_000
+    private static let maxCount = 1_000_000
     /// A month.
-    private static let secondsMax = 30 * 86_400
+    private static let maxSeconds = 30 * 86_400
 
     /// What a text must be to be read.
     package static let expected = """
-        a count from 1 to \(countMax), a slash and a time from 1s to 30d, in s, m, h or d, such as 10/15m
+        a count from 1 to \(maxCount), a slash and a time from 1s to 30d, in s, m, h or d, such as 10/15m
         """
 
     init(_ count: Int, per seconds: Int) {
@@ -21,10 +21,10 @@ package struct RateLimit: Sendable, Equatable {
     /// Reads a limit such as `10/15m`: a count, and a number with s, m, h or d behind it.
     package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard !text.contains("+"), halves.count == 2, let count = Int(halves[0]), (1...Self.countMax).contains(count),
+        guard !text.contains("+"), halves.count == 2, let count = Int(halves[0]), (1...Self.maxCount).contains(count),
             let unit = halves[1].last.flatMap({ Self.secondsByUnit[$0] }),
-            let number = Int(halves[1].dropLast()), (1...Self.secondsMax).contains(number),
-            number * unit <= Self.secondsMax
+            let number = Int(halves[1].dropLast()), (1...Self.maxSeconds).contains(number),
+            number * unit <= Self.maxSeconds
         else { return nil }
         self.init(count, per: number * unit)
     }

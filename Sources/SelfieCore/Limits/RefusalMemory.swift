@@ -13,7 +13,7 @@ final class RefusalMemory: Sendable {
     /// How long a refusal is remembered: so long may a place that another process gave back stay unseen.
     static let duration: Duration = .seconds(1)
     /// What comes beyond is not remembered.
-    static let countMax = 10_000
+    static let maxCount = 10_000
 
     /// Remembers that a key was refused.
     ///
@@ -28,8 +28,8 @@ final class RefusalMemory: Sendable {
             forgetting: now + Self.duration
         )
         refusals.withLock { refusals in
-            if refusals.count >= Self.countMax { refusals = refusals.filter { $0.value.forgetting > now } }
-            if refusals.count < Self.countMax { refusals[key] = refusal }
+            if refusals.count >= Self.maxCount { refusals = refusals.filter { $0.value.forgetting > now } }
+            if refusals.count < Self.maxCount { refusals[key] = refusal }
         }
     }
 

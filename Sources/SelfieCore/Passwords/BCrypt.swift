@@ -7,7 +7,7 @@ import Glibc
 /// Source: `crypt(3)` and `crypt_gensalt(3)` of libxcrypt; hashes are in the format `$2b$<cost>$<salt><hash>`.
 enum BCrypt {
     /// bcrypt takes no notice of what lies beyond.
-    static let passwordBytesMax = 72
+    static let maxPasswordBytes = 72
 
     /// Told of a hash, by its cost, right before it is computed.
     typealias Observer = @Sendable (_ cost: Int) -> Void
@@ -68,7 +68,7 @@ enum BCrypt {
         cost: Int,
         willCompute: Observer
     ) throws(BCryptError) -> String {
-        guard (1...passwordBytesMax).contains(password.count), !password.contains(0) else { throw .unhashable }
+        guard (1...maxPasswordBytes).contains(password.count), !password.contains(0) else { throw .unhashable }
         // 32 KiB, too much for a thread's stack to take lightly; it has held the password, so it is wiped.
         let data = UnsafeMutablePointer<crypt_data>.allocate(capacity: 1)
         defer {

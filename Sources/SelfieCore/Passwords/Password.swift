@@ -4,7 +4,7 @@ package import AESCrypt
 package struct Password: Sendable {
     let bytes: [UInt8]
 
-    static let charactersMin = 6
+    static let minCharacters = 6
 
     /// Decrypts a password as clients send it.
     ///
@@ -23,14 +23,14 @@ package struct Password: Sendable {
     /// - Parameter password: The password; nil for one that could not be decrypted.
     /// - Returns: What is wrong with it.
     static func complaints(about password: Password?) -> [Complaint] {
-        let tooShort = Complaint(.password, .tooShort(minCharacters: charactersMin))
+        let tooShort = Complaint(.password, .tooShort(minCharacters: minCharacters))
         guard let password else { return [tooShort] }
         var complaints: [Complaint] = []
-        if String(decoding: password.bytes, as: UTF8.self).unicodeScalars.count < charactersMin {
+        if String(decoding: password.bytes, as: UTF8.self).unicodeScalars.count < minCharacters {
             complaints.append(tooShort)
         }
-        if password.bytes.count > BCrypt.passwordBytesMax {
-            complaints.append(Complaint(.password, .tooManyBytes(max: BCrypt.passwordBytesMax)))
+        if password.bytes.count > BCrypt.maxPasswordBytes {
+            complaints.append(Complaint(.password, .tooManyBytes(max: BCrypt.maxPasswordBytes)))
         }
         if password.bytes.contains(0) { complaints.append(Complaint(.password, .invalid)) }
         return complaints

@@ -9,7 +9,7 @@ package final class PasswordHasher: Sendable {
 
     private let options: PasswordHasherOptions
     private let threads: NIOThreadPool
-    private let waitingMax: Int
+    private let maxWaiting: Int
     private let waiting = Atomic(0)
     /// What the password of an account that does not exist is checked against, so that it takes as long.
     private let dummyHash: String
@@ -24,7 +24,7 @@ package final class PasswordHasher: Sendable {
         self.cost = cost
         self.options = options
         threads = NIOThreadPool(numberOfThreads: options.threadCount)
-        waitingMax = options.threadCount * options.waitingPerThreadMax
+        maxWaiting = options.threadCount * options.maxWaitingPerThread
         dummyHash = try BCrypt.hash(Array(RandomIdentifier.makeSecret().utf8), cost: cost)
         threads.start()
     }
@@ -38,7 +38,7 @@ package final class PasswordHasher: Sendable {
     ///
     /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
     func requireRoom() throws(PasswordHasherError) {
-        guard waiting.load(ordering: .relaxed) < waitingMax else { throw .overloaded }
+        guard waiting.load(ordering: .relaxed) < maxWaiting else { throw .overloaded }
     }
 
     /// Hashes a password.
@@ -84,9 +84,9 @@ package final class PasswordHasher: Sendable {
     }
 
     private func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        let (now, deadline) = (options.now, options.now() + options.waitMax)
+        let (now, deadline) = (options.now, options.now() + options.maxWait)
         defer { waiting.subtract(1, ordering: .relaxed) }
-        guard waiting.add(1, ordering: .relaxed).newValue <= waitingMax else { throw PasswordHasherError.overloaded }
+        guard waiting.add(1, ordering: .relaxed).newValue <= maxWaiting else { throw PasswordHasherError.overloaded }
         return try await threads.runIfActive {
             guard now() < deadline else { throw PasswordHasherError.overloaded }
             return try work()

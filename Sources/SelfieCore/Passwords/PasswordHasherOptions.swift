@@ -4,10 +4,10 @@ package struct PasswordHasherOptions: Sendable {
     var threadCount: Int
 
     /// How much work may be waiting or under way for each thread: at cost 12, a quarter of a second each.
-    var waitingPerThreadMax = 48
+    var maxWaitingPerThread = 48
 
     /// How long work may wait for its turn; the connection answers 503 after 27 seconds in all.
-    var waitMax: Duration = .seconds(8)
+    var maxWait: Duration = .seconds(8)
 
     /// The time by which work waits.
     var now: @Sendable () -> ContinuousClock.Instant = { .now }

@@ -11,7 +11,7 @@ package enum PhotoFormat: String, CaseIterable, Sendable {
     case avif = "image/avif"
 
     /// How many leading bytes are looked at: a file type box with its first brands.
-    package static let prefixBytes = Spool.leadingBytesMax
+    package static let prefixBytes = Spool.maxLeadingBytes
 
     /// The media type to serve the photo with.
     package var contentType: String { rawValue }

@@ -5,7 +5,7 @@ extension PhotoStore {
     /// How many deletions one process takes on at a time.
     static let deletionBatchSize = 100
     /// The longest pause between two attempts to delete an object.
-    static let deletionBackOffSecondsMax = 600
+    static let maxDeletionBackOffSeconds = 600
 
     /// Takes on deletions that are due; other processes leave them alone until the next attempt is due.
     ///
@@ -16,7 +16,7 @@ extension PhotoStore {
             UPDATE object_deletions SET
                 attempts = attempts + 1,
                 due_at = now() AT TIME ZONE 'UTC'
-                    + make_interval(secs => least(\(Self.deletionBackOffSecondsMax), 10 * 2 ^ least(attempts, 10)))
+                    + make_interval(secs => least(\(Self.maxDeletionBackOffSeconds), 10 * 2 ^ least(attempts, 10)))
             WHERE random_id IN (
                 SELECT random_id FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC'
                 ORDER BY due_at LIMIT \(Self.deletionBatchSize) FOR UPDATE SKIP LOCKED
@@ -69,7 +69,7 @@ extension PhotoStore {
                 )
                 INSERT INTO object_deletions (random_id, due_at)
                 SELECT random_id, now() AT TIME ZONE 'UTC' + make_interval(secs =>
-                    CASE WHEN state = 'pending' THEN \(pendingInPartsSecondsMax) ELSE 0 END)
+                    CASE WHEN state = 'pending' THEN \(maxPendingInPartsSeconds) ELSE 0 END)
                 FROM removed
                 ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
                 """

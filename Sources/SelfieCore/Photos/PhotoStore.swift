@@ -16,9 +16,9 @@ package struct PhotoStore: Sendable {
     }
 
     /// How long a photo may be pending: more than storing its object and all retries may take.
-    static let pendingSecondsMax = 40
+    static let maxPendingSeconds = 40
     /// The same for a photo that goes to a bucket in parts.
-    package static let pendingInPartsSecondsMax = 80
+    package static let maxPendingInPartsSeconds = 80
     /// How long the object of a failed put may still appear: a store that was halted works off what it was sent.
     static let settlingSeconds = 20
 
@@ -157,8 +157,8 @@ package struct PhotoStore: Sendable {
                 DELETE FROM photos
                 WHERE state = 'pending'
                     AND created_at < now() AT TIME ZONE 'UTC' - make_interval(secs =>
-                        CASE WHEN byte_count > \(S3UploadPolicy().singlePutBytesMax)
-                        THEN \(Self.pendingInPartsSecondsMax) ELSE \(Self.pendingSecondsMax) END)
+                        CASE WHEN byte_count > \(S3UploadPolicy().maxSinglePutBytes)
+                        THEN \(Self.maxPendingInPartsSeconds) ELSE \(Self.maxPendingSeconds) END)
                 RETURNING random_id
             )
             INSERT INTO object_deletions (random_id) SELECT random_id FROM removed

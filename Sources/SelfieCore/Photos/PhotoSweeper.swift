@@ -69,7 +69,7 @@ package final class PhotoSweeper: Sendable {
     package func sweep() async throws {
         try await photos.giveUpPending()
         try await workOffDeletions()
-        try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.pendingSecondsMax))
+        try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.maxPendingSeconds))
     }
 
     private func workOffDeletions() async throws {

@@ -8,7 +8,7 @@ import Synchronization
 /// A URL ends by itself. All that are made on one day (UTC) for a photo are the same, so that clients can cache it.
 package struct PhotoURLSigner: Sendable {
     private let authenticator: MessageAuthenticator
-    private let lifetimeMin: Int
+    private let minLifetime: Int
     private let latest = LatestKey()
     /// Checks have one of their own: those of yesterday's URLs must not take the key of today's lists away.
     private let latestChecked = LatestKey()
@@ -19,10 +19,10 @@ package struct PhotoURLSigner: Sendable {
 
     /// - Parameters:
     ///   - secret: `SECRET_KEY_BASE`.
-    ///   - lifetimeMin: For how many seconds a URL works at least: as long as a token lives, and a day.
-    init(secret: String, lifetimeMin: Int) {
+    ///   - minLifetime: For how many seconds a URL works at least: as long as a token lives, and a day.
+    init(secret: String, minLifetime: Int) {
         authenticator = MessageAuthenticator(key: Array(secret.utf8))
-        self.lifetimeMin = max(lifetimeMin, Self.secondsPerDay)
+        self.minLifetime = max(minLifetime, Self.secondsPerDay)
     }
 
     /// What the URLs that are made on the day of a date have in common.
@@ -33,7 +33,7 @@ package struct PhotoURLSigner: Sendable {
     /// - Returns: What makes the URLs.
     package func day(of date: Date, origin: String) -> PhotoURLDay {
         let day = Int(date.timeIntervalSince1970) / Self.secondsPerDay
-        let expires = (day + 1) * Self.secondsPerDay + lifetimeMin
+        let expires = (day + 1) * Self.secondsPerDay + minLifetime
         let authenticator = latest.authenticator(expires: expires) {
             MessageAuthenticator(key: dayKey(expires: expires))
         }

@@ -95,7 +95,7 @@ package struct SessionStore: Sendable {
     ///   - userID: Whose.
     ///   - date: The time.
     ///   - sessionID: One that is listed however many there are.
-    /// - Returns: At most ``listMax``.
+    /// - Returns: At most ``maxList``.
     /// - Throws: `PostgresError`.
     package func list(ofUser userID: Int, at date: Date, always sessionID: Int?) async throws -> [DescribedSession] {
         let rows = try await postgres.read(
@@ -103,7 +103,7 @@ package struct SessionStore: Sendable {
             SELECT id, device, created_at, last_used_at, expires_at FROM (
                 SELECT id, device, created_at, last_used_at, expires_at FROM sessions
                 WHERE user_id = \(userID) AND expires_at > \(date)
-                ORDER BY id IS NOT DISTINCT FROM \(sessionID)::bigint DESC, id DESC LIMIT \(Self.listMax)
+                ORDER BY id IS NOT DISTINCT FROM \(sessionID)::bigint DESC, id DESC LIMIT \(Self.maxList)
             ) AS listed ORDER BY id DESC
             """
         )
@@ -111,7 +111,7 @@ package struct SessionStore: Sendable {
     }
 
     /// The most sessions that are listed.
-    static let listMax = 1_000
+    static let maxList = 1_000
 
     /// Ends one session of a user's; of parallel calls, one succeeds.
     ///

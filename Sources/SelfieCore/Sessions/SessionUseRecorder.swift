@@ -8,7 +8,7 @@ package final class SessionUseRecorder: Sendable {
     private let used = Mutex<Set<Int>>([])
 
     /// What comes beyond is forgotten until the next time it is written down.
-    private static let countMax = 100_000
+    private static let maxCount = 100_000
 
     /// - Parameters:
     ///   - sessions: Where it is written down.
@@ -21,7 +21,7 @@ package final class SessionUseRecorder: Sendable {
     /// Remembers that a session was used just now.
     func note(_ sessionID: Int) {
         used.withLock { used in
-            if used.count < Self.countMax { used.insert(sessionID) }
+            if used.count < Self.maxCount { used.insert(sessionID) }
         }
     }
 

@@ -18,7 +18,7 @@ struct CopyPhotos: Sendable {
     /// How many photos are on their way at a time.
     private static let copiesInFlight = 4
     /// How often it is looked for what was uploaded since the last look.
-    private static let passesMax = 10
+    private static let maxPasses = 10
 
     private var source: any ObjectStore { direction == .s3 ? disk : bucket }
     private var destination: any ObjectStore { direction == .s3 ? bucket : disk }
@@ -32,7 +32,7 @@ struct CopyPhotos: Sendable {
             let list = try await CopyList(on: connection)
             var report = CopyReport()
             var done = 0
-            for _ in 0..<Self.passesMax {
+            for _ in 0..<Self.maxPasses {
                 let before = done
                 var last = 0
                 while let page = try await list.page(after: last), let end = page.last {

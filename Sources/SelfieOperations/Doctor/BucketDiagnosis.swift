@@ -89,7 +89,7 @@ struct BucketDiagnosis: Sendable {
         guard let seconds = answer.headers.first(name: "date").flatMap({ HTTPDate.seconds(of: $0) }) else { return }
         let date = Date(timeIntervalSince1970: TimeInterval(seconds))
         let skew = ClockSkew(remote: date, before: answer.sent, after: answer.received, precision: 1)
-        skew.report("the store's clock", to: findings, secondsMax: 60, failingSeconds: 15 * 60) {
+        skew.report("the store's clock", to: findings, maxSeconds: 60, failingSeconds: 15 * 60) {
             """
             Requests and photos' URLs are signed with this machine's time, and a store refuses what is more than 15 minutes \
             off. \(ClockSkew.remedy)

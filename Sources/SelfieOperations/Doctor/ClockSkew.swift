@@ -24,12 +24,12 @@ struct ClockSkew: Sendable {
     func report(
         _ name: String,
         to findings: Findings,
-        secondsMax: TimeInterval,
+        maxSeconds: TimeInterval,
         failingSeconds: TimeInterval,
         advice: () -> String
     ) {
         let size = abs(seconds)
-        guard size > secondsMax else {
+        guard size > maxSeconds else {
             return findings.ok("\(name) and ours agree\(size >= 1 ? " within \(Int(size.rounded(.up))) seconds" : "")")
         }
         let text = "\(name) is \(Self.text(size)) \(seconds > 0 ? "ahead of" : "behind") ours"

@@ -12,7 +12,7 @@ struct DatabaseDiagnosis: Sendable {
     private let findings: Findings
 
     /// The first with everything that the migrations use; what the service sends works on older ones, too.
-    private static let versionMin = 12
+    private static let minVersion = 12
     private static let tables = [
         "users", "photos", "sessions", "object_deletions", "rate_limits", "known_addresses", "audit_events",
     ]
@@ -26,7 +26,7 @@ struct DatabaseDiagnosis: Sendable {
         findings: Findings
     ) {
         self.configuration = configuration
-        self.configuration.pool.connectionsMax = 1
+        self.configuration.pool.maxConnections = 1
         self.configuration.connectTimeout = limits.databaseConnect
         self.configuration.pool.leaseTimeout = limits.databaseLease
         self.migrations = migrations
@@ -63,10 +63,10 @@ struct DatabaseDiagnosis: Sendable {
         guard let row = rows.first else { return }
         let version = try row.decode("version", as: String.self).prefix { $0 != " " }
         let number = try row.decode("number", as: Int.self)
-        if number < Self.versionMin * 10_000 {
+        if number < Self.minVersion * 10_000 {
             findings.failed(
                 "reachable, PostgreSQL \(version), which is too old",
-                "Selfie needs PostgreSQL \(Self.versionMin) or later. Move the database to a newer server."
+                "Selfie needs PostgreSQL \(Self.minVersion) or later. Move the database to a newer server."
             )
         } else {
             findings.ok("reachable, PostgreSQL \(version)")
@@ -91,7 +91,7 @@ struct DatabaseDiagnosis: Sendable {
         let after = now()
         guard let time = try rows.first?.decode("time", as: Date.self) else { return }
         let skew = ClockSkew(remote: time, before: before, after: after, precision: 0)
-        skew.report("its clock", to: findings, secondsMax: 5, failingSeconds: 15 * 60) {
+        skew.report("its clock", to: findings, maxSeconds: 5, failingSeconds: 15 * 60) {
             """
             The machines of service and database disagree about the time: rows are dated by one, tokens and photos' URLs \
             end by the other. \(ClockSkew.remedy) If the database is run for you, this machine's clock is the one to set.

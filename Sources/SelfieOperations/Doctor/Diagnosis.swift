@@ -77,7 +77,7 @@ package struct Diagnosis: Sendable {
         var settings = SettingsReader(source)
         let postgres = settings.postgres()
         let storage = settings.objectStorage()
-        let uploadBytesMax = settings.uploadBytesMax()
+        let maxUploadBytes = settings.maxUploadBytes()
 
         let database = Findings(subject: .database, report: report)
         if let postgres {
@@ -97,7 +97,7 @@ package struct Diagnosis: Sendable {
         case .disk(let path):
             await FolderDiagnosis(
                 path: path,
-                uploadBytesMax: uploadBytesMax,
+                maxUploadBytes: maxUploadBytes,
                 findings: Findings(subject: .folder, report: report)
             ).run()
         case .s3(let bucket):
@@ -107,7 +107,7 @@ package struct Diagnosis: Sendable {
             bucket.skipped("everything, since the keys for the bucket (or OBJECTS_PATH) are of no use")
         }
         await SpoolDiagnosis(
-            uploadBytesMax: uploadBytesMax,
+            maxUploadBytes: maxUploadBytes,
             findings: Findings(subject: .temporaryFolder, report: report)
         ).run()
     }

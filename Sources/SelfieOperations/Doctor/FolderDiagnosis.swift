@@ -8,7 +8,7 @@ import ObjectStore
 /// Checks the folder that holds the photos: there, writable, private, lasting, with room.
 struct FolderDiagnosis: Sendable {
     let path: String
-    let uploadBytesMax: Int
+    let maxUploadBytes: Int
     let findings: Findings
 
     func run() async {
@@ -112,23 +112,23 @@ struct FolderDiagnosis: Sendable {
             )
         case .other: break
         }
-        findings.room(status.freeBytes, uploadBytesMax: uploadBytesMax)
+        findings.room(status.freeBytes, maxUploadBytes: maxUploadBytes)
     }
 }
 
 extension Findings {
     /// So many of the largest photos should fit in.
-    private static let uploadsMin = 10
+    private static let minUploads = 10
 
     /// Reports whether there is room for some uploads.
-    func room(_ freeBytes: Int, uploadBytesMax: Int) {
-        let needed = uploadBytesMax * Self.uploadsMin
+    func room(_ freeBytes: Int, maxUploadBytes: Int) {
+        let needed = maxUploadBytes * Self.minUploads
         let free = "\(freeBytes >> 20) MiB are free"
         guard freeBytes < needed else { return ok(free) }
         warning(
             "only \(free)",
             """
-            UPLOAD_BYTES_MAX allows photos of \(max(1, uploadBytesMax >> 20)) MiB, and \(Self.uploadsMin) of them need \
+            UPLOAD_BYTES_MAX allows photos of \(max(1, maxUploadBytes >> 20)) MiB, and \(Self.minUploads) of them need \
             \(max(1, needed >> 20)) MiB. Make room, or take a larger disk: uploads that find none are answered 503.
             """
         )

@@ -24,7 +24,7 @@ struct PlainRequest: Sendable {
     let limit: Duration
     let now: @Sendable () -> Date
 
-    private static let bodyBytesMax = 1024 * 1024
+    private static let maxBodyBytes = 1024 * 1024
 
     func get(_ url: String) async throws -> Answer {
         let (httpClient, now) = (httpClient, now)
@@ -35,7 +35,7 @@ struct PlainRequest: Sendable {
             return Answer(
                 status: response.status,
                 headers: response.headers,
-                body: try await response.body.collect(upTo: Self.bodyBytesMax),
+                body: try await response.body.collect(upTo: Self.maxBodyBytes),
                 sent: sent,
                 received: received
             )

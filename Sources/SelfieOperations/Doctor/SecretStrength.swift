@@ -1,6 +1,6 @@
 /// Tells secrets that somebody made up from such as come from a generator.
 enum SecretStrength {
-    private static let distinctCharactersMin = 6
+    private static let minDistinctCharacters = 6
     private static let examples = [
         "password", "p4ssw0rd", "passw0rd", "secret", "changeme", "change-me", "change_me", "example", "letmein",
         "12345",
@@ -11,14 +11,14 @@ enum SecretStrength {
     ///
     /// - Parameters:
     ///   - secret: The secret.
-    ///   - charactersMin: How long it should be at least.
+    ///   - minCharacters: How long it should be at least.
     /// - Returns: What follows the secret's name in a sentence, without the secret; nil for one that seems random.
-    static func weakness(of secret: String, charactersMin: Int) -> String? {
+    static func weakness(of secret: String, minCharacters: Int) -> String? {
         let characters = Array(secret)
-        if Set(characters).count < distinctCharactersMin {
-            return "has no more than \(distinctCharactersMin - 1) different characters"
+        if Set(characters).count < minDistinctCharacters {
+            return "has no more than \(minDistinctCharacters - 1) different characters"
         }
-        if characters.count < charactersMin { return "has fewer than \(charactersMin) characters" }
+        if characters.count < minCharacters { return "has fewer than \(minCharacters) characters" }
         if isRepetition(characters) { return "is a repetition" }
         let lowercased = secret.lowercased()
         if examples.contains(where: lowercased.contains) { return "holds a word that is tried first" }

@@ -17,7 +17,7 @@ struct SettingsDiagnosis {
 
     private var apiPassword: Explanation? {
         guard let password = source.value(of: "API_AUTH_PASSWORD"),
-            let weakness = SecretStrength.weakness(of: password, charactersMin: 12)
+            let weakness = SecretStrength.weakness(of: password, minCharacters: 12)
         else { return nil }
         return Explanation(
             text: "API_AUTH_PASSWORD \(weakness)",
@@ -30,7 +30,7 @@ struct SettingsDiagnosis {
 
     private var secretKeyBase: Explanation? {
         guard let secret = source.value(of: "SECRET_KEY_BASE"),
-            let weakness = SecretStrength.weakness(of: secret, charactersMin: 32)
+            let weakness = SecretStrength.weakness(of: secret, minCharacters: 32)
         else { return nil }
         return Explanation(
             text: "SECRET_KEY_BASE \(weakness)",

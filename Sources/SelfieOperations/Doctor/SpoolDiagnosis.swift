@@ -5,7 +5,7 @@ import ObjectStore
 
 /// Checks the folder that uploads wait in until they are stored.
 struct SpoolDiagnosis: Sendable {
-    let uploadBytesMax: Int
+    let maxUploadBytes: Int
     let findings: Findings
 
     func run() async {
@@ -13,16 +13,16 @@ struct SpoolDiagnosis: Sendable {
         do {
             let status = try await NIOThreadPool.singleton.runIfActive {
                 let file = try PosixFile.makeTemporary()
-                try [UInt8](repeating: 0, count: Spool.memoryBytesMax).withUnsafeBytes { try file.write($0) }
+                try [UInt8](repeating: 0, count: Spool.maxMemoryBytes).withUnsafeBytes { try file.write($0) }
                 return try FolderStatus(path: path)
             }
             findings.ok("files can be written in \(path)")
-            if let status { findings.room(status.freeBytes, uploadBytesMax: uploadBytesMax) }
+            if let status { findings.room(status.freeBytes, maxUploadBytes: maxUploadBytes) }
         } catch {
             findings.failed(
                 "no file can be written in \(path) (\(error))",
                 """
-                Uploads of more than \(Spool.memoryBytesMax >> 20) MiB wait there until they are stored, and are answered \
+                Uploads of more than \(Spool.maxMemoryBytes >> 20) MiB wait there until they are stored, and are answered \
                 503 now. Let the user that runs Selfie write there, make room, or name another folder in TMPDIR.
                 """
             )

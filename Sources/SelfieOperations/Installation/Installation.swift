@@ -8,7 +8,7 @@ import SelfieConfiguration
 /// The database and the store of a service, as the command line reaches them while the service runs or not.
 package enum Installation {
     /// One connection holds what is compared, others look at single photos.
-    private static let connectionsMax = 4
+    private static let maxConnections = 4
 
     /// Opening a folder makes it, and whoever mistyped its name would have an empty one.
     static func requireFolder(_ path: String) throws(InstallationError) {
@@ -25,7 +25,7 @@ package enum Installation {
     ) async throws -> Result {
         var configuration = configuration
         configuration.statementTimeout = nil
-        configuration.pool.connectionsMax = connectionsMax
+        configuration.pool.maxConnections = maxConnections
         do {
             return try await PostgresClient.withClient(configuration: configuration) { postgres in
                 try await S3Client.withHTTPClient { try await body(postgres, $0) }

@@ -79,23 +79,23 @@ struct ObjectListing {
     }
 
     /// How many photos that were stored so many seconds ago have no object.
-    func missingCount(secondsMin: Int) async throws -> Int {
+    func missingCount(minSeconds: Int) async throws -> Int {
         try await count(
             """
             SELECT count(*) AS count FROM photos
-            WHERE state = 'ready' AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(secondsMin))
+            WHERE state = 'ready' AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
                 AND NOT EXISTS (SELECT FROM listed_objects WHERE key = random_id)
             """
         )
     }
 
     /// A page of photos without an object, and of those whose object has another length, by their ids.
-    func mismatches(secondsMin: Int, after id: Int) async throws -> [Mismatch] {
+    func mismatches(minSeconds: Int, after id: Int) async throws -> [Mismatch] {
         try await connection.query(
             """
             SELECT id, random_id, byte_count FROM photos LEFT JOIN listed_objects ON key = random_id
             WHERE id > \(id) AND state = 'ready'
-                AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(secondsMin))
+                AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
                 AND (key IS NULL OR length <> byte_count)
             ORDER BY id LIMIT \(Self.pageCount)
             """

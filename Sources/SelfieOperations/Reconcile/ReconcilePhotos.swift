@@ -18,7 +18,7 @@ struct ReconcilePhotos: Sendable {
     /// How many objects are asked about at a time.
     private static let lookingCount = 8
     /// So few are never too many.
-    private static let unsuspiciousMax = 10
+    private static let maxUnsuspicious = 10
 
     /// Compares, and repairs unless it is only to look.
     ///
@@ -36,7 +36,7 @@ struct ReconcilePhotos: Sendable {
                 // What the service would do within seconds, if one runs; in the wrong store it would forget deletions.
                 try await sweeper.sweep()
             }
-            try await compareObjects(listing, into: &report, before: date - TimeInterval(options.secondsMin))
+            try await compareObjects(listing, into: &report, before: date - TimeInterval(options.minSeconds))
             try await comparePhotos(listing, into: &report)
             try await comparePuts(into: &report, before: date)
             return report
@@ -57,12 +57,12 @@ struct ReconcilePhotos: Sendable {
     /// The wrong database or the wrong bucket in the configuration must not cost anybody a photo.
     private func refuseSuspicious(_ listing: ObjectListing, report: ReconciliationReport, date: Date) async throws {
         guard !options.isForced else { return }
-        let orphans = try await listing.orphanCount(before: date - TimeInterval(options.secondsMin))
-        let missing = try await listing.missingCount(secondsMin: options.secondsMin)
+        let orphans = try await listing.orphanCount(before: date - TimeInterval(options.minSeconds))
+        let missing = try await listing.missingCount(minSeconds: options.minSeconds)
         for (kind, count, total) in [
             (ReconciliationReport.Kind.photoWithoutObject, missing, report.photoCount),
             (.objectWithoutPhoto, orphans, report.objectCount),
-        ] where count > Self.unsuspiciousMax && count * 2 > total {
+        ] where count > Self.maxUnsuspicious && count * 2 > total {
             throw ReconciliationError.suspicious(kind: kind, count: count, of: total)
         }
     }
@@ -89,7 +89,7 @@ struct ReconcilePhotos: Sendable {
     private func comparePhotos(_ listing: ObjectListing, into report: inout ReconciliationReport) async throws {
         var last = 0
         while true {
-            let page = try await listing.mismatches(secondsMin: options.secondsMin, after: last)
+            let page = try await listing.mismatches(minSeconds: options.minSeconds, after: last)
             guard let end = page.last else { return }
             last = end.id
             let lengths = try await lengths(of: page.map(\.randomID))
@@ -111,7 +111,7 @@ struct ReconcilePhotos: Sendable {
 
     private func comparePuts(into report: inout ReconciliationReport, before date: Date) async throws {
         // However young is wanted: what has not been given up yet may go on.
-        let begun = date - TimeInterval(max(options.secondsMin, PhotoStore.pendingInPartsSecondsMax))
+        let begun = date - TimeInterval(max(options.minSeconds, PhotoStore.maxPendingInPartsSeconds))
         try await objects.forEachPageOfUnfinishedPuts { page in
             for put in page where put.begun <= begun {
                 // The store dates by its own clock, and the photo's row tells without any.
@@ -158,17 +158,17 @@ package struct ReconciliationOptions: Sendable {
     /// Whether what is wrong is put right.
     let repairs: Bool
     /// How many seconds old must be what is to count as wrong.
-    let secondsMin: Int
+    let minSeconds: Int
     /// Whether that most of it is wrong is no reason to stop.
     let isForced: Bool
 
     /// - Parameters:
     ///   - repairs: Whether what is wrong is put right.
-    ///   - secondsMin: How many seconds old must be what is to count as wrong; 0 or more.
+    ///   - minSeconds: How many seconds old must be what is to count as wrong; 0 or more.
     ///   - isForced: Whether that most of it is wrong is no reason to stop.
-    package init(repairs: Bool, secondsMin: Int, isForced: Bool) {
+    package init(repairs: Bool, minSeconds: Int, isForced: Bool) {
         self.repairs = repairs
-        self.secondsMin = secondsMin
+        self.minSeconds = minSeconds
         self.isForced = isForced
     }
 }

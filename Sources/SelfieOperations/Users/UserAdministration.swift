@@ -20,7 +20,7 @@ package struct UserAdministration: Sendable {
         var configuration = configuration
         // Whoever waits at a terminal is better judge of how long.
         configuration.statementTimeout = nil
-        configuration.pool.connectionsMax = 1
+        configuration.pool.maxConnections = 1
         do {
             return try await PostgresClient.withClient(configuration: configuration) { postgres in
                 try await body(UserAdministration(postgres: postgres))

@@ -3,9 +3,7 @@ import Hummingbird
 import SelfieCore
 
 /// Lets through who holds the API's credential, by HTTP Basic.
-struct BasicMiddleware: RouterMiddleware {
-    typealias Context = ServiceRequestContext
-
+struct BasicMiddleware: ServiceMiddleware {
     private let nameDigest: SHA256Digest
     private let passwordDigest: SHA256Digest
     private let isSame: @Sendable (SHA256Digest, SHA256Digest) -> Bool

@@ -4,9 +4,7 @@ import SelfieCore
 /// Finds the session that a request's token names; an unknown token goes no further.
 ///
 /// An expired one does, since each endpoint has its own text for it, after its look at the parameters.
-struct TokenMiddleware: RouterMiddleware {
-    typealias Context = ServiceRequestContext
-
+struct TokenMiddleware: ServiceMiddleware {
     let findSession: FindSession
     let sources: RequestSourceReader
 

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Reads `application/x-www-form-urlencoded` text, of a body or a URL's query.
 ///
 /// Pairs are separated by `&` or `;` as in Rack 1.5, which also takes a name without `=` for one without a value; `+` is
@@ -5,18 +7,18 @@
 /// Source: WHATWG URL, section 5.1 "application/x-www-form-urlencoded parsing".
 enum FormParameters {
     /// The most pairs that a form may have.
-    static let pairCountMax = 256
+    static let maxPairCount = 256
 
     /// Decodes all pairs.
     ///
     /// - Parameter text: The encoded form.
     /// - Returns: Values by name.
     /// - Throws: `ServiceError.malformedParameters` for a `%` without two digits or bytes that are not UTF-8,
-    ///   `.tooManyParameters` beyond `pairCountMax`.
+    ///   `.tooManyParameters` beyond `maxPairCount`.
     static func parse(_ text: some Collection<UInt8>) throws(ServiceError) -> [String: String] {
         var values: [String: String] = [:]
         let pairs = text.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
-        guard pairs.count <= pairCountMax else { throw .tooManyParameters }
+        guard pairs.count <= maxPairCount else { throw .tooManyParameters }
         for pair in pairs {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
             let hasValue = name.count < pair.count
@@ -34,8 +36,8 @@ enum FormParameters {
             case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
                 guard
-                    let high = rest.next().flatMap(hexadecimalDigit),
-                    let low = rest.next().flatMap(hexadecimalDigit)
+                    let high = rest.next()?.hexadecimalDigit,
+                    let low = rest.next()?.hexadecimalDigit
                 else { throw .malformedParameters }
                 bytes.append(high << 4 | low)
             default: bytes.append(byte)
@@ -43,9 +45,5 @@ enum FormParameters {
         }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformedParameters }
         return text
-    }
-
-    private static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }

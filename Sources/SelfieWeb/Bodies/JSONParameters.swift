@@ -8,7 +8,7 @@ import NIOFoundationCompat
 /// no object. Of duplicates the last wins.
 enum JSONParameters {
     /// The most members that an object may have.
-    static let memberCountMax = 256
+    static let maxMemberCount = 256
 
     /// Decodes all members.
     ///
@@ -22,7 +22,7 @@ enum JSONParameters {
             let value = try? JSONSerialization.jsonObject(with: Data(buffer: body), options: .fragmentsAllowed)
         else { throw .malformedJSON }
         guard let members = value as? [String: Any] else { return [:] }
-        guard members.count <= memberCountMax else { throw .tooManyParameters }
+        guard members.count <= maxMemberCount else { throw .tooManyParameters }
         return members.compactMapValues(text)
     }
 

@@ -14,14 +14,14 @@ struct MultipartSequence: AsyncSequence {
 
     let body: RequestBody
     /// The most bytes of the whole body, for one that does not say its length.
-    let bytesMax: Int
+    let maxBytes: Int
     let boundary: MultipartBoundary
     let limits: MultipartLimits
 
     func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
             body: body.makeAsyncIterator(),
-            bytesLeft: bytesMax,
+            bytesLeft: maxBytes,
             parser: MultipartParser(boundary: boundary, limits: limits)
         )
     }

@@ -8,7 +8,7 @@ import NIOCore
 /// A request's parameters, of its query and its body; the query wins.
 struct RequestParameters {
     /// The most bytes of a body that is read for its parameters; the longest of them takes 400.
-    static let bodyBytesMax = 256 * 1024
+    static let maxBodyBytes = 256 * 1024
 
     private let body: [String: String]
     private let query: [String: String]
@@ -67,8 +67,8 @@ struct RequestParameters {
 
     private static func collect(_ request: Request, context: some ConnectionContext) async throws -> ByteBuffer {
         var collected = ByteBuffer()
-        for try await chunk in try request.wantedBody(bytesMax: bodyBytesMax, context: context) {
-            guard collected.readableBytes + chunk.readableBytes <= bodyBytesMax else { throw ServiceError.bodyTooLarge }
+        for try await chunk in try request.wantedBody(maxBytes: maxBodyBytes, context: context) {
+            guard collected.readableBytes + chunk.readableBytes <= maxBodyBytes else { throw ServiceError.bodyTooLarge }
             collected.writeImmutableBuffer(chunk)
         }
         return collected
@@ -79,10 +79,10 @@ struct RequestParameters {
         context: some ConnectionContext
     ) async throws -> [String: String] {
         let parts = MultipartSequence(
-            body: try request.wantedBody(bytesMax: bodyBytesMax, context: context),
-            bytesMax: bodyBytesMax,
+            body: try request.wantedBody(maxBytes: maxBodyBytes, context: context),
+            maxBytes: maxBodyBytes,
             boundary: try MultipartBoundary(contentType: request.headers[.contentType] ?? ""),
-            limits: MultipartLimits(fileBytesMax: bodyBytesMax)
+            limits: MultipartLimits(maxFileBytes: maxBodyBytes)
         )
         var form = MultipartForm()
         for try await event in parts { try form.append(event) }
@@ -95,13 +95,13 @@ extension Request {
     /// that waits for leave.
     ///
     /// - Parameters:
-    ///   - bytesMax: The most bytes that the body may say it has.
+    ///   - maxBytes: The most bytes that the body may say it has.
     ///   - context: The connection.
     /// - Returns: The body, to be read once.
     /// - Throws: `ServiceError.bodyTooLarge`.
-    func wantedBody(bytesMax: Int, context: some ConnectionContext) throws(ServiceError) -> RequestBody {
+    func wantedBody(maxBytes: Int, context: some ConnectionContext) throws(ServiceError) -> RequestBody {
         // A length that is no number of ours is one that is too large for it.
-        if let length = headers[.contentLength], Int(length) ?? .max > bytesMax { throw .bodyTooLarge }
+        if let length = headers[.contentLength], Int(length) ?? .max > maxBytes { throw .bodyTooLarge }
         if headers[.expect] != nil {
             context.channel.triggerUserOutboundEvent(ContinueEvent(), promise: nil)
         }

@@ -21,26 +21,26 @@ package struct WebParts: Sendable {
         let apiCredential: APICredential
         let trustedProxies: Int?
         let publicURL: String?
-        let uploadBytesMax: Int
+        let maxUploadBytes: Int
         let photoDelivery: PhotoDelivery
 
         /// - Parameters:
         ///   - apiCredential: What clients show by HTTP Basic.
         ///   - trustedProxies: How many proxies a request passes that can be believed; nil when nobody said.
         ///   - publicURL: What photos' URLs begin with, without a slash at its end; nil for each request's own origin.
-        ///   - uploadBytesMax: The largest photo, in bytes.
+        ///   - maxUploadBytes: The largest photo, in bytes.
         ///   - photoDelivery: How clients get photos' bytes.
         package init(
             apiCredential: APICredential,
             trustedProxies: Int?,
             publicURL: String?,
-            uploadBytesMax: Int,
+            maxUploadBytes: Int,
             photoDelivery: PhotoDelivery
         ) {
             self.apiCredential = apiCredential
             self.trustedProxies = trustedProxies
             self.publicURL = publicURL
-            self.uploadBytesMax = uploadBytesMax
+            self.maxUploadBytes = maxUploadBytes
             self.photoDelivery = photoDelivery
         }
     }

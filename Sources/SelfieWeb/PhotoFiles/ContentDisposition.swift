@@ -7,7 +7,7 @@ import SelfieCore
 /// The name is what a client once sent, so nothing of it is taken at its word: not its path, not its extension, and no
 /// character that could end the header, hide how the name ends or mean something to a shell or a file system.
 enum ContentDisposition {
-    private static let charactersMax = 100
+    private static let maxCharacters = 100
     private static let fallback = "photo"
 
     /// A photo that is shown where it is opened.
@@ -34,7 +34,7 @@ enum ContentDisposition {
     /// Whether a name is what nearly all are, and needs no cleaning, which is slow.
     private static func isOrdinary(_ name: String) -> Bool {
         let ends = [name.utf8.first, name.utf8.last]
-        return name.utf8.count <= charactersMax && name.utf8.allSatisfy(isPlain)
+        return name.utf8.count <= maxCharacters && name.utf8.allSatisfy(isPlain)
             && ends.allSatisfy { $0 != nil && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: " ") }
     }
 
@@ -43,7 +43,7 @@ enum ContentDisposition {
         let visible = String(String.UnicodeScalarView(base?.filter(isVisible) ?? []))
         // A leading dot hides a file, a trailing one or a space is lost on some systems.
         let trimmed = visible.trimmingCharacters(in: CharacterSet(charactersIn: ". "))
-        let cut = String(trimmed.prefix(charactersMax)).trimmingCharacters(in: CharacterSet(charactersIn: ". "))
+        let cut = String(trimmed.prefix(maxCharacters)).trimmingCharacters(in: CharacterSet(charactersIn: ". "))
         return cut.isEmpty ? fallback : cut
     }
 
@@ -58,8 +58,7 @@ enum ContentDisposition {
     /// What needs neither quoting nor encoding, in any browser.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case _ where byte.isASCIILetterOrDigit: true
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: " "): true
         case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "+"), UInt8(ascii: ","): true
         default: false

@@ -9,7 +9,7 @@ import SelfieCore
 struct PhotoEndpoints: EndpointGroup {
     private let useCases: UseCases
     private let origin: PublicOrigin
-    private let uploadBytesMax: Int
+    private let maxUploadBytes: Int
     private let sources: RequestSourceReader
     private let spoolMemory: SpoolMemory
     private let now: @Sendable () -> Date
@@ -49,7 +49,7 @@ struct PhotoEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         useCases = parts.useCases
         origin = parts.origin
-        uploadBytesMax = parts.settings.uploadBytesMax
+        maxUploadBytes = parts.settings.maxUploadBytes
         sources = parts.sources
         spoolMemory = parts.spoolMemory
         now = parts.now
@@ -69,7 +69,7 @@ struct PhotoEndpoints: EndpointGroup {
         let form = try await UploadForm(
             request: request,
             context: context,
-            fileBytesMax: uploadBytesMax,
+            maxFileBytes: maxUploadBytes,
             memory: spoolMemory,
             keepsFile: isAlive
         )

@@ -14,37 +14,37 @@ struct UploadForm {
     private(set) var image: Image?
 
     /// The most parts; the reference client sends two.
-    private static let partCountMax = 16
+    private static let maxPartCount = 16
     /// The most bytes of a text part; a title takes a thousand.
-    private static let fieldBytesMax = 16 * 1024
+    private static let maxFieldBytes = 16 * 1024
     /// What a body may hold beside its file: boundaries, part headers, text parts.
-    private static let overheadBytesMax = 512 * 1024
+    private static let maxOverheadBytes = 512 * 1024
 
     /// Reads a body as it arrives.
     ///
     /// - Parameters:
     ///   - request: The request, whose body is consumed.
     ///   - context: Its connection.
-    ///   - fileBytesMax: The largest photo.
+    ///   - maxFileBytes: The largest photo.
     ///   - memory: What all uploads share.
     ///   - keepsFile: Whether the photo's bytes are wanted; otherwise they are counted and dropped.
     /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, or what the connection throws.
     init(
         request: Request,
         context: some ConnectionContext,
-        fileBytesMax: Int,
+        maxFileBytes: Int,
         memory: SpoolMemory,
         keepsFile: Bool
     ) async throws {
-        let bytesMax = fileBytesMax + Self.overheadBytesMax
+        let maxBytes = maxFileBytes + Self.maxOverheadBytes
         let parts = MultipartSequence(
-            body: try request.wantedBody(bytesMax: bytesMax, context: context),
-            bytesMax: bytesMax,
+            body: try request.wantedBody(maxBytes: maxBytes, context: context),
+            maxBytes: maxBytes,
             boundary: try MultipartBoundary(contentType: request.headers[.contentType] ?? ""),
             limits: MultipartLimits(
-                fileBytesMax: fileBytesMax,
-                partCountMax: Self.partCountMax,
-                fieldBytesMax: Self.fieldBytesMax
+                maxFileBytes: maxFileBytes,
+                maxPartCount: Self.maxPartCount,
+                maxFieldBytes: Self.maxFieldBytes
             )
         )
         var form = MultipartForm()

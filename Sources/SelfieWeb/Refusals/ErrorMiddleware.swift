@@ -3,9 +3,7 @@ import Hummingbird
 import Logging
 
 /// Turns whatever a handler throws into the contract's JSON.
-struct ErrorMiddleware: RouterMiddleware {
-    typealias Context = ServiceRequestContext
-
+struct ErrorMiddleware: ServiceMiddleware {
     func handle(
         _ request: Request,
         context: ServiceRequestContext,

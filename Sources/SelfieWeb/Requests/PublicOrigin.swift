@@ -1,3 +1,4 @@
+import Encodings
 import HTTPTypes
 
 /// Where clients reach the service: scheme, host and port.
@@ -26,8 +27,8 @@ struct PublicOrigin: Sendable {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
                 switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-                case UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+                case _ where byte.isASCIILetterOrDigit: true
+                case UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: "."): true
                 case UInt8(ascii: "_"), UInt8(ascii: "["), UInt8(ascii: "]"): true
                 default: false
                 }

@@ -42,3 +42,6 @@ protocol ConnectionContext {
 
 extension ServiceRequestContext: ConnectionContext {}
 extension SessionRequestContext: ConnectionContext {}
+
+/// Sees every request of the routes behind it before their handler does, and every answer after.
+protocol ServiceMiddleware: RouterMiddleware where Context == ServiceRequestContext {}

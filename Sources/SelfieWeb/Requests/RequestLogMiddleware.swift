@@ -6,9 +6,7 @@ import NIOCore
 /// Names each request, and logs one line about how it was handled: method, route, status, duration.
 ///
 /// The route is the pattern that matched, never the URL: that may hold ids, passwords and signatures.
-struct RequestLogMiddleware: RouterMiddleware {
-    typealias Context = ServiceRequestContext
-
+struct RequestLogMiddleware: ServiceMiddleware {
     func handle(
         _ request: Request,
         context: ServiceRequestContext,

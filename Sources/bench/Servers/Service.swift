@@ -10,7 +10,7 @@ enum Service {
     static let apiPassword = "bench-api-password"
     static let email = "signer@example.com"
     private static let password = "a password of some length"
-    private static let bodyBytesMax = 1 << 20
+    private static let maxBodyBytes = 1 << 20
 
     /// Starts the service, runs `body` and ends it.
     static func with<Result: Sendable>(
@@ -83,7 +83,7 @@ enum Service {
 
     private static func body(of request: HTTPClientRequest) async throws -> ByteBuffer {
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        let body = try await response.body.collect(upTo: bodyBytesMax)
+        let body = try await response.body.collect(upTo: maxBodyBytes)
         guard response.status == .ok else {
             throw BenchError.refused(url: request.url, status: Int(response.status.code), body: String(buffer: body))
         }

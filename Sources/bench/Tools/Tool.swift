@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Runs the programs that measure, and collects what they say.
 enum Tool {
-    private static let outputBytesMax = 1 << 20
+    private static let maxOutputBytes = 1 << 20
 
     /// The folder of this program, which has `selfie` too.
     static var ownFolder: URL {
@@ -64,7 +64,7 @@ enum Tool {
             environment: environment(),
             platformOptions: platformOptions(),
             input: .none,
-            output: .string(limit: outputBytesMax),
+            output: .string(limit: maxOutputBytes),
             error: .combinedWithOutput
         )
         // A tool that was told to end early reports what it has, as if that were all.

@@ -13,16 +13,16 @@ struct ListUsers: AsyncParsableCommand {
     @Option(help: "Begin after this id.")
     var after = 0
 
-    @Option(help: "The most users to list, at most \(limitMax).")
+    @Option(help: "The most users to list, at most \(maxLimit).")
     var limit = 100
 
     @OptionGroup var output: OutputOptions
 
-    private static let limitMax = 10_000
+    private static let maxLimit = 10_000
 
     func validate() throws {
-        guard (1...Self.limitMax).contains(limit) else {
-            throw ValidationError("--limit must be a whole number from 1 to \(Self.limitMax).")
+        guard (1...Self.maxLimit).contains(limit) else {
+            throw ValidationError("--limit must be a whole number from 1 to \(Self.maxLimit).")
         }
         guard after >= 0 else { throw ValidationError("--after must be 0 or more.") }
     }

@@ -37,16 +37,16 @@ struct UserAudit: AsyncParsableCommand {
     @Option(help: "Begin with the event before this id.")
     var before: Int?
 
-    @Option(help: "The most events to list, at most \(limitMax).")
+    @Option(help: "The most events to list, at most \(maxLimit).")
     var limit = 100
 
     @OptionGroup var output: OutputOptions
 
-    private static let limitMax = 100_000
+    private static let maxLimit = 100_000
 
     func validate() throws {
-        guard (1...Self.limitMax).contains(limit) else {
-            throw ValidationError("--limit must be a whole number from 1 to \(Self.limitMax).")
+        guard (1...Self.maxLimit).contains(limit) else {
+            throw ValidationError("--limit must be a whole number from 1 to \(Self.maxLimit).")
         }
         guard before ?? 1 > 0 else { throw ValidationError("--before must be more than 0.") }
     }

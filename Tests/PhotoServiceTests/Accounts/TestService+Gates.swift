@@ -15,13 +15,13 @@ extension PhotoService {
     mutating func waitsPatiently() {
         configuration.postgres.statementTimeout = .seconds(120)
         configuration.postgres.pool.leaseTimeout = .seconds(120)
-        configuration.postgres.pool.connectionsMax = 40
+        configuration.postgres.pool.maxConnections = 40
     }
 
     /// Computes hashes on so many threads, each of which passes a gate before.
     mutating func computesHashes(threads: Int, placesPerThread: Int = 100, through gate: ThreadGate) {
         passwordHashing.threadCount = threads
-        passwordHashing.waitingPerThreadMax = placesPerThread
+        passwordHashing.maxWaitingPerThread = placesPerThread
         // What is held up must not be late.
         let time = ContinuousClock.now
         passwordHashing.now = { time }

@@ -40,7 +40,7 @@ struct BCryptTests {
 
     @Test("All of 72 bytes count")
     func longest() throws {
-        let longest = [UInt8](repeating: 0xFF, count: BCrypt.passwordBytesMax)
+        let longest = [UInt8](repeating: 0xFF, count: BCrypt.maxPasswordBytes)
         let hash = try BCrypt.hash(longest, cost: 4)
         #expect(BCrypt.verify(longest, against: hash))
         #expect(!BCrypt.verify(longest.dropLast(), against: hash))

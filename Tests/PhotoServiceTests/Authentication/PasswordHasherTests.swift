@@ -23,7 +23,7 @@ struct PasswordHasherTests {
     ) async throws {
         var options = PasswordHasherOptions(coreCount: 2)
         options.threadCount = threads
-        options.waitingPerThreadMax = placesPerThread
+        options.maxWaitingPerThread = placesPerThread
         options.now = { uptime.now }
         options.willCompute = { gate.pass($0) }
         let hasher = try PasswordHasher(cost: cost, options: options)
@@ -51,8 +51,8 @@ struct PasswordHasherTests {
     func limits() {
         #expect([1, 2, 3, 16].map { PasswordHasherOptions(coreCount: $0).threadCount } == [1, 1, 2, 15])
         let options = PasswordHasherOptions(coreCount: 4)
-        #expect(options.waitingPerThreadMax == 48)
-        #expect(options.waitMax == .seconds(8))
+        #expect(options.maxWaitingPerThread == 48)
+        #expect(options.maxWait == .seconds(8))
         let (before, now, after) = (ContinuousClock.now, options.now(), ContinuousClock.now)
         #expect((before...after).contains(now))
     }

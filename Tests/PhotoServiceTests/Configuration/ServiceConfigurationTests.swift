@@ -38,10 +38,10 @@ struct ServiceConfigurationTests {
     @Test("What is not said has the documented default")
     func defaults() throws {
         let configuration = try read()
-        #expect(configuration.postgres.pool.connectionsMax == 10)
+        #expect(configuration.postgres.pool.maxConnections == 10)
         #expect(configuration.publicURL == nil)
         #expect(configuration.port == 3000)
-        #expect(configuration.uploadBytesMax == 32 * 1024 * 1024)
+        #expect(configuration.maxUploadBytes == 32 * 1024 * 1024)
         #expect(configuration.tokenLifetimeHours == 24)
         #expect(configuration.passwordHashCost == 12)
         #expect(configuration.getsTokenWithoutPassword == false)
@@ -81,12 +81,12 @@ struct ServiceConfigurationTests {
         #expect(limits?.uploadsPerUser == RateLimit(6, per: 120))
         for off in ["off", "false", "0", "No"] { #expect(try read(["RATE_LIMITS": off]).rateLimits == nil) }
         #expect(configuration.port == 0)
-        #expect(configuration.uploadBytesMax == 1 << 30)
+        #expect(configuration.maxUploadBytes == 1 << 30)
         #expect(configuration.tokenLifetimeHours == 1)
         #expect(configuration.passwordHashCost == 10)
         #expect(configuration.getsTokenWithoutPassword)
         #expect(configuration.logLevel == .debug)
-        #expect(configuration.postgres.pool.connectionsMax == 500)
+        #expect(configuration.postgres.pool.maxConnections == 500)
         #expect(configuration.publicURL == "https://selfies.example.com")
         guard case .disk("/somewhere") = configuration.objectStorage else {
             Issue.record("not the disk, which wins over S3")

@@ -168,7 +168,7 @@ struct CopyTests {
             #expect(after[.alreadyThere] == 12 && after[.copied] == 0)
             #expect(other.keys() == (ids + [late]).sorted())
             let report = try await Installation.reconcile(
-                ReconciliationOptions(repairs: true, secondsMin: 0, isForced: false),
+                ReconciliationOptions(repairs: true, minSeconds: 0, isForced: false),
                 configuration: try ServiceConfiguration(
                     from: ConfigurationSource(
                         values: TestService.settings(databaseURL: service.databaseURL, objects: other)

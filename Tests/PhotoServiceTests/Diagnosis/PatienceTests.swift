@@ -64,7 +64,7 @@ struct PatienceTests {
     @Test("Room for ten of the largest photos is enough, a byte less is not", arguments: [0, -1])
     func room(missing: Int) {
         let findings = Log()
-        Findings(subject: .folder) { findings.add($0) }.room(320 << 20 + missing, uploadBytesMax: 32 << 20)
+        Findings(subject: .folder) { findings.add($0) }.room(320 << 20 + missing, maxUploadBytes: 32 << 20)
         #expect(findings.all.map(\.grade) == [missing == 0 ? .ok : .warning])
     }
 

@@ -75,7 +75,7 @@ struct SettingsDiagnosisTests {
             #expect(finding.grade == grade)
             #expect(finding.text == text)
         }
-        skew.report("the clock", to: findings, secondsMax: 60, failingSeconds: 900) { "Set it." }
+        skew.report("the clock", to: findings, maxSeconds: 60, failingSeconds: 900) { "Set it." }
     }
 
     private static func warnings(_ values: [String: String]) -> [Explanation] {

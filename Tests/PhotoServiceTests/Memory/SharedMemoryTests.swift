@@ -14,7 +14,7 @@ struct SharedMemoryTests {
     )
     func shared(store: TestStore) async throws {
         // Beside the first MiB, which each has anyway.
-        let memory = SpoolMemory(bytesMax: 1_048_576)
+        let memory = SpoolMemory(maxBytes: 1_048_576)
         try await TestService.run(store: store, adjust: { $0.spoolMemory = memory }) { service in
             let token = try await service.makeToken()
             let images = (0..<3).map { TestImage.png(bytes: 1_900_000, seed: $0) }
@@ -50,7 +50,7 @@ struct SharedMemoryTests {
 
     @Test("Who breaks off gives it back")
     func brokenOff() async throws {
-        let memory = SpoolMemory(bytesMax: 1_048_576)
+        let memory = SpoolMemory(maxBytes: 1_048_576)
         try await TestService.run(adjust: { $0.spoolMemory = memory }) { service in
             let token = try await service.makeToken()
             await #expect(throws: NotInTime.self) {

@@ -47,7 +47,7 @@ struct SpoolTests {
 
     @Test("Beyond its own part an upload has shared memory while there is some, and gives it back when it is dropped")
     func sharedMemory() async throws {
-        let memory = SpoolMemory(bytesMax: 2 * Self.limit)
+        let memory = SpoolMemory(maxBytes: 2 * Self.limit)
         let bytes = TestImage.png(bytes: 3 * Self.limit)
         try await Self.holding(try await spool(bytes, chunk: 70_001, sharing: memory)) { first in
             guard case .memory = first.storage else {
@@ -73,7 +73,7 @@ struct SpoolTests {
 
     @Test("An upload that outgrows the shared memory gives all of it back at once, not when it has ended")
     func outgrown() async throws {
-        let memory = SpoolMemory(bytesMax: Self.limit)
+        let memory = SpoolMemory(maxBytes: Self.limit)
         let bytes = TestImage.png(bytes: 2 * Self.limit + 1)
         var spool = Spool(sharing: memory)
         try await spool.append(ByteBuffer(data: bytes.dropLast()))

@@ -60,7 +60,7 @@ struct FailoverTests {
         try await OwnCluster.use { first in
             try await OwnCluster.use { second in
                 try await makeReadOnly(second, true)
-                let configuration = try PostgresConfiguration.patient(url: url(of: first, second), connectionsMax: 1)
+                let configuration = try PostgresConfiguration.patient(url: url(of: first, second), maxConnections: 1)
                 try await PostgresClient.withClient(configuration: configuration) { client in
                     let home = try await dataDirectory(client)
                     try await makeReadOnly(first, true)

@@ -3,6 +3,7 @@ import NIOCore
 import Postgres
 import S3
 import S3TestSupport
+import SelfieConfiguration
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -22,8 +23,8 @@ struct ProxiedPhotoTests {
         try await TestService.withProxiedPhoto(
             TestImage.jpeg,
             adjust: {
-                $0.storeTime = S3Time(time)
-                $0.storeRetries = S3RetryPolicy(random: { $0.lowerBound })
+                $0.bucket.time = S3Time(time)
+                $0.bucket.retries = S3RetryPolicy(random: { $0.lowerBound })
             }
         ) { service, server, photo in
             if isKilled { server.kill() } else { try await server.suspend() }
@@ -47,7 +48,7 @@ struct ProxiedPhotoTests {
     func diesInTheMiddle() async throws {
         try await TestService.withProxiedPhoto(
             Self.image,
-            adjust: { $0.transferPauses = [.milliseconds(10)] }
+            adjust: { $0.bucket.transferPauses = [.milliseconds(10)] }
         ) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
                 try await connection.get(photo)
@@ -130,6 +131,6 @@ struct ProxiedPhotoTests {
 
     /// Waits for a bucket that is down as long as a busy machine takes to start it.
     private static func tryLong(_ service: inout PhotoService) {
-        service.transferPauses = Array(repeating: .milliseconds(20), count: 3_000)
+        service.bucket.transferPauses = Array(repeating: .milliseconds(20), count: 3_000)
     }
 }

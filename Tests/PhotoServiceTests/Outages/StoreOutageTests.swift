@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import S3
 import S3TestSupport
+import SelfieConfiguration
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -20,8 +21,8 @@ struct StoreOutageTests {
             store: .ownS3,
             adjust: {
                 $0.sweepInterval = .milliseconds(50)
-                $0.storeTime = S3Time(time)
-                $0.storeRetries = S3RetryPolicy(random: { $0.lowerBound })
+                $0.bucket.time = S3Time(time)
+                $0.bucket.retries = S3RetryPolicy(random: { $0.lowerBound })
             }
         ) { service in
             let token = try await service.makeToken()

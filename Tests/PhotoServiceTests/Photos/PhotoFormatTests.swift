@@ -47,8 +47,8 @@ struct PhotoFormatTests {
 
     @Test("A file type box is needed whole, and no prefix of any other magic will do", arguments: samples)
     func truncated(sample: Sample) {
-        let bytesMin = sample.magic.dropFirst(4).starts(with: "ftyp".utf8) ? 16 : sample.magic.count
-        for count in 0..<bytesMin {
+        let minBytes = sample.magic.dropFirst(4).starts(with: "ftyp".utf8) ? 16 : sample.magic.count
+        for count in 0..<minBytes {
             #expect(PhotoFormat(leadingBytes: sample.magic.prefix(count)) == nil, "\(count) bytes")
         }
     }

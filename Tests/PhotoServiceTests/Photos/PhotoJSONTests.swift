@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A photo's JSON")
 struct PhotoJSONTests {
-    private let urls = PhotoURLSigner(secret: String(repeating: "s", count: 64), lifetimeMin: 86_400)
+    private let urls = PhotoURLSigner(secret: String(repeating: "s", count: 64), minLifetime: 86_400)
         .day(of: Date(timeIntervalSince1970: 1_800_000_000), origin: "http://127.0.0.1:3998")
 
     @Test("It is the same to the byte in every version, so that what clients have cached stays good")

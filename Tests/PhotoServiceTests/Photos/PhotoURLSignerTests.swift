@@ -9,7 +9,7 @@ import Testing
 struct PhotoURLSignerTests {
     private static let secret = String(repeating: "secret", count: 6)
     private static let day = 86_400.0
-    private let signer = PhotoURLSigner(secret: secret, lifetimeMin: 86_400)
+    private let signer = PhotoURLSigner(secret: secret, minLifetime: 86_400)
     /// Noon of a day.
     private let noon = Date(timeIntervalSince1970: 20_000 * day + day / 2)
 
@@ -75,14 +75,14 @@ struct PhotoURLSignerTests {
     func alternatingDays() {
         for days in [0, 1, 1, 0, 2, 0] {
             let date = noon + Double(days) * Self.day
-            let fresh = PhotoURLSigner(secret: Self.secret, lifetimeMin: 86_400)
+            let fresh = PhotoURLSigner(secret: Self.secret, minLifetime: 86_400)
             #expect(target(of: "abc", at: date) == target(of: "abc", at: date, by: fresh))
         }
     }
 
     @Test("A URL works at least as long as the token of a longer lifetime", arguments: [1, 24, 30 * 24])
     func outlivesToken(hours: Int) throws {
-        let signer = PhotoURLSigner(secret: Self.secret, lifetimeMin: hours * 3600)
+        let signer = PhotoURLSigner(secret: Self.secret, minLifetime: hours * 3600)
         let lastMoment = Date(timeIntervalSince1970: 20_001 * Self.day - 1)
         let (id, expires, signature) = try parts(target(of: "abc", at: lastMoment, by: signer))
         let left = signer.secondsLeft(randomID: id, expires: expires, signature: signature, at: lastMoment)
@@ -121,7 +121,7 @@ struct PhotoURLSignerTests {
     @Test("Another secret signs otherwise")
     func otherSecret() throws {
         let (id, expires, signature) = try parts(target(of: "abc123", at: noon))
-        let other = PhotoURLSigner(secret: Self.secret + "x", lifetimeMin: 86_400)
+        let other = PhotoURLSigner(secret: Self.secret + "x", minLifetime: 86_400)
         #expect(other.secondsLeft(randomID: id, expires: expires, signature: signature, at: noon) == nil)
     }
 

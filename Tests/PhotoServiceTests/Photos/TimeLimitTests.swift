@@ -27,18 +27,18 @@ struct TimeLimitTests {
 
     @Test("A photo is pending for longer than its put may last, with the statements around it")
     func pending() {
-        #expect(PhotoStore.pendingSecondsMax == 40)
+        #expect(PhotoStore.maxPendingSeconds == 40)
         #expect(store.put == .seconds(20))
         #expect(Duration.seconds(40) > store.put + (statement + grace) * 2)
     }
 
     @Test("A photo that goes in parts is pending for longer than that, too, and than its parts are taken back")
     func pendingInParts() {
-        #expect(PhotoStore.pendingInPartsSecondsMax == 80)
+        #expect(PhotoStore.maxPendingInPartsSeconds == 80)
         #expect(store.putInParts == .seconds(25))
         #expect(Duration.seconds(80) > store.putInParts + store.call + (statement + grace) * 2)
         // What counts as such is told by the same number of bytes in the store and in the table.
-        #expect(S3UploadPolicy().singlePutBytesMax == 33_554_432)
+        #expect(S3UploadPolicy().maxSinglePutBytes == 33_554_432)
     }
 
     @Test("The object of a failed put is deleted once the put is over for sure")
@@ -74,7 +74,7 @@ struct TimeLimitTests {
         // An upload in parts.
         #expect(store.putInParts < limit)
         // A sign-in: a statement, and the wait for a hash.
-        #expect(PasswordHasherOptions(coreCount: 2).waitMax == .seconds(8))
+        #expect(PasswordHasherOptions(coreCount: 2).maxWait == .seconds(8))
         #expect(statement + .seconds(8) < limit)
     }
 
@@ -89,7 +89,7 @@ struct TimeLimitTests {
 
     @Test("Deletions are tried again often at first, and every ten minutes in the end")
     func deletions() {
-        #expect(PhotoStore.deletionBackOffSecondsMax == 600)
+        #expect(PhotoStore.maxDeletionBackOffSeconds == 600)
         #expect(PhotoStore.deletionBatchSize == 100)
         // A batch goes with one call, of as many as stores take.
         #expect(PhotoStore.deletionBatchSize <= 1_000)
@@ -98,9 +98,9 @@ struct TimeLimitTests {
 
     @Test("Memory and files are limited as documented")
     func spools() {
-        #expect(Spool.memoryBytesMax == 1_048_576)
+        #expect(Spool.maxMemoryBytes == 1_048_576)
         #expect(Spool.blockBytes == 262_144)
-        #expect(SpoolMemory.bytesMaxUsual == 201_326_592)
+        #expect(SpoolMemory.usualMaxBytes == 201_326_592)
         #expect(PhotoFormat.prefixBytes == 64)
     }
 }

@@ -65,7 +65,7 @@ struct GivenBackTests {
 
     private static func hasher(gate: ThreadGate) throws -> PasswordHasher {
         var options = PasswordHasherOptions(coreCount: 2)
-        (options.threadCount, options.waitingPerThreadMax) = (1, 2)
+        (options.threadCount, options.maxWaitingPerThread) = (1, 2)
         options.willCompute = { gate.pass($0) }
         let time = ContinuousClock.now
         options.now = { time }

@@ -52,7 +52,7 @@ struct RateLimitModelTests {
     ) async throws {
         try await TestCluster.withDatabase { databaseURL in
             try await TestCluster.withClient(databaseURL) { first in
-                let configuration = try PostgresConfiguration.patient(url: databaseURL, connectionsMax: 8)
+                let configuration = try PostgresConfiguration.patient(url: databaseURL, maxConnections: 8)
                 try await PostgresClient.withClient(configuration: configuration) { second in
                     try await body([RateLimitStore(postgres: first), RateLimitStore(postgres: second)], first)
                 }

@@ -35,7 +35,7 @@ struct MissingStoreTests {
             for repairs in [false, true] {
                 let error = await #expect(throws: (any Error).self) {
                     _ = try await Installation.reconcile(
-                        ReconciliationOptions(repairs: repairs, secondsMin: 0, isForced: false),
+                        ReconciliationOptions(repairs: repairs, minSeconds: 0, isForced: false),
                         configuration: configuration,
                         logger: service.log.logger(level: .info),
                         now: { Date(timeIntervalSinceNow: 2) }

@@ -20,7 +20,7 @@ struct ReconcileTests {
     static func reconcile(
         _ service: TestService,
         repairs: Bool,
-        secondsMin: Int = 0,
+        minSeconds: Int = 0,
         isForced: Bool = false,
         // Files are dated in fractions of a second, and objects may be dated by another clock.
         secondsLater: TimeInterval = 2
@@ -28,7 +28,7 @@ struct ReconcileTests {
         let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
         let findings = Findings()
         let report = try await Installation.reconcile(
-            ReconciliationOptions(repairs: repairs, secondsMin: secondsMin, isForced: isForced),
+            ReconciliationOptions(repairs: repairs, minSeconds: minSeconds, isForced: isForced),
             configuration: try ServiceConfiguration(from: ConfigurationSource(values: settings)),
             logger: service.log.logger(level: .info),
             now: { Date(timeIntervalSinceNow: secondsLater) },
@@ -94,7 +94,7 @@ struct ReconcileTests {
             let ids = try await Self.upload(2, to: service, token: token)
             try await service.objects.write(TestImage.jpeg, key: "orphan")
             try await service.objects.remove(key: ids[0])
-            #expect(try await Self.reconcile(service, repairs: true, secondsMin: 60).findings.isEmpty)
+            #expect(try await Self.reconcile(service, repairs: true, minSeconds: 60).findings.isEmpty)
             #expect(service.objects.keys() == [ids[1], "orphan"].sorted())
             #expect(try await service.count("SELECT count(*) FROM photos") == 2)
         }

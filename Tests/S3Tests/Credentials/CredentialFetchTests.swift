@@ -32,7 +32,7 @@ struct CredentialFetchTests {
     }
 
     @Test("The tries are counted, and the last one's failure is told")
-    func triesMax() async throws {
+    func maxTries() async throws {
         let replies = [Reply](repeating: .send(.answer("500 Internal Server Error", body: "SESAME")), count: 9)
         try await ScriptedServer.with(replies) { server async throws in
             #expect(try await fetch(try Self.source(server.endpoint)) == .failure(.failed(.container, .status(500))))

@@ -77,14 +77,14 @@ package struct OutageCalls: Sendable {
 
     /// Sends every call at once, three times each, and expects all to be refused.
     ///
-    /// - Parameter answerMax: Within which each is; nil where time does not count.
+    /// - Parameter maxAnswer: Within which each is; nil where time does not count.
     /// - Throws: What a connection throws.
-    package func expectRefusals(within answerMax: Duration? = nil) async throws {
+    package func expectRefusals(within maxAnswer: Duration? = nil) async throws {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for call in try all() {
                 for _ in 0..<3 {
                     tasks.addTask {
-                        let answer = try await expectAnswer(within: answerMax, name: call.name) {
+                        let answer = try await expectAnswer(within: maxAnswer, name: call.name) {
                             try await call.send()
                         }
                         #expect(answer.status == 503, "\(call.name): \(answer.text)")

@@ -64,7 +64,7 @@ package final class RestartLoad: Sendable {
                 while !load.isDone { try await load.expectRefusedSignUp() }
             }
             group.addTask {
-                let configuration = try PostgresConfiguration(url: service.databaseURL, connectionsMax: 2)
+                let configuration = try PostgresConfiguration(url: service.databaseURL, maxConnections: 2)
                 try await PostgresClient.withClient(configuration: configuration) { client in
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         for _ in 0..<statements { group.addTask { try await load.expectNumbers(client) } }

@@ -27,21 +27,21 @@ package enum StoreOutage: CaseIterable, Sendable {
     ///   - token: The user's.
     ///   - kept: The id of the photo that stays.
     ///   - deleted: The id of the photo that is deleted meanwhile.
-    ///   - answerMax: Within which each call is answered; nil where time does not count.
+    ///   - maxAnswer: Within which each call is answered; nil where time does not count.
     ///   - time: The time of calls to the store, which passes only while it is away; nil for the system's.
-    ///   - returnMax: Within which the store, once it is back, is used again.
+    ///   - maxReturn: Within which the store, once it is back, is used again.
     /// - Throws: `NotInTime`, or what a connection throws.
     package func expectOutlived(
         by service: TestService,
         token: String,
         kept: String,
         deleted: String,
-        answerMax: Duration? = nil,
+        maxAnswer: Duration? = nil,
         time: ManualTime? = nil,
-        returnMax: Duration = .seconds(60)
+        maxReturn: Duration = .seconds(60)
     ) async throws {
         @Sendable func answer(_ send: @escaping @Sendable () async throws -> HTTPAnswer) async throws -> HTTPAnswer {
-            guard let time else { return try await expectAnswer(within: answerMax, send) }
+            guard let time else { return try await expectAnswer(within: maxAnswer, send) }
             return try await whilePassing({ time.advance(by: .milliseconds(250)) }, send)
         }
         let server = try service.ownServer
@@ -61,7 +61,7 @@ package enum StoreOutage: CaseIterable, Sendable {
 
         try await end(server)
         if time != nil { try await poll("the store is done with what was given up") { try server.leftCount == 0 } }
-        try await poll("uploads work again", within: returnMax) {
+        try await poll("uploads work again", within: maxReturn) {
             try await service.upload(token: token).status == 200
         }
         try await poll("objects and rows match") {

@@ -21,9 +21,9 @@ struct SignInStormTests {
         Storm(count: 5_000, accountCount: 1, rateLimits: "off"),
         Storm(count: 10_000, accountCount: 1_000, rateLimits: "on"),
     ]
-    private static let connectingMax = 1_000
-    private static let openMax = 3_000
-    private static let growthMax = 100
+    private static let maxConnecting = 1_000
+    private static let maxOpen = 3_000
+    private static let maxGrowth = 100
 
     @Test("All at once are each answered, in bounded memory, and the list goes on throughout", arguments: storms)
     func storm(_ storm: Storm) async throws {
@@ -44,8 +44,8 @@ struct SignInStormTests {
                     var answers: [HTTPAnswer] = []
                     for number in 0..<storm.count {
                         // The kernel's queue of new connections is shorter than a storm.
-                        if number >= Self.connectingMax { await arrivals.next() }
-                        if number >= Self.openMax, let answer = try await signIns.next() ?? nil {
+                        if number >= Self.maxConnecting { await arrivals.next() }
+                        if number >= Self.maxOpen, let answer = try await signIns.next() ?? nil {
                             answers.append(answer)
                         }
                         let request = Self.request(number, of: storm, password: password)
@@ -76,7 +76,7 @@ struct SignInStormTests {
             for answer in statuses.filter({ $0.key != 401 }).flatMap(\.value) {
                 #expect(answer.headers["retry-after"] != nil && answer.message != nil)
             }
-            #expect(growth <= Self.growthMax)
+            #expect(growth <= Self.maxGrowth)
             let right = try await service.signIn(
                 email: "user0@example.com",
                 headers: [("X-Forwarded-For", "192.0.2.1")]

@@ -10,7 +10,7 @@ import Testing
 struct DatabaseOutageSoakTests {
     /// Expects all calls to be refused in time, and to leave nothing behind.
     private func expectRefusals(_ service: TestService, _ client: OutageCalls) async throws {
-        try await client.expectRefusals(within: outageAnswerMax)
+        try await client.expectRefusals(within: maxOutageAnswer)
         #expect(service.objects.keys() == [client.randomID])
     }
 

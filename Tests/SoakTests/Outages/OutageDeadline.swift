@@ -1,2 +1,2 @@
 /// The 5 s within which an outage is answered, and what a machine that runs all tests at once may add.
-let outageAnswerMax: Duration = .seconds(5) + .seconds(3)
+let maxOutageAnswer: Duration = .seconds(5) + .seconds(3)

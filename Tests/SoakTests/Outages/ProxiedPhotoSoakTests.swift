@@ -19,7 +19,7 @@ struct ProxiedPhotoSoakTests {
         try await TestService.withProxiedPhoto(TestImage.jpeg) { service, server, photo in
             if isKilled { server.kill() } else { try await server.suspend() }
             for (method, headers) in [("GET", []), ("GET", [("Range", "bytes=1-2")]), ("HEAD", [])] {
-                let answer = try await expectAnswer(within: outageAnswerMax, name: method) {
+                let answer = try await expectAnswer(within: maxOutageAnswer, name: method) {
                     try await service.send(method, photo.target, headers: headers)
                 }
                 #expect(answer.status == 503)

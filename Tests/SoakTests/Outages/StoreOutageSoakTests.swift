@@ -20,8 +20,8 @@ struct StoreOutageSoakTests {
                 token: token,
                 kept: kept,
                 deleted: deleted,
-                answerMax: outageAnswerMax,
-                returnMax: .seconds(5)
+                maxAnswer: maxOutageAnswer,
+                maxReturn: .seconds(5)
             )
         }
     }

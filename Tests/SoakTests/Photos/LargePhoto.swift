@@ -7,7 +7,7 @@ import TestSupport
 enum LargePhoto {
     static let byteCount = 100_000_000
     /// For `UPLOAD_BYTES_MAX`.
-    static let uploadBytesMax = "110000000"
+    static let maxUploadBytes = "110000000"
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     private static let block = ByteBuffer(bytes: (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 >> 12 ^ $0) })

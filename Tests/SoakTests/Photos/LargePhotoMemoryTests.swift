@@ -7,13 +7,13 @@ import Testing
 @Suite("Memory while photos of 100 MB come and go", .serialized, .timeLimit(.minutes(10)))
 struct LargePhotoMemoryTests {
     private static let uploadCount = 16
-    private static let uploadGrowthMax = 400
+    private static let maxUploadGrowth = 400
     private static let downloadCount = 64
-    private static let downloadGrowthMax = 100
+    private static let maxDownloadGrowth = 100
 
     @Test("Sixteen parallel uploads to a bucket take 400 MiB at most")
     func uploads() async throws {
-        let settings = ["UPLOAD_BYTES_MAX": LargePhoto.uploadBytesMax]
+        let settings = ["UPLOAD_BYTES_MAX": LargePhoto.maxUploadBytes]
         try await ServedSelfie.run(store: .s3, settings: settings) { served in
             let service = served.service
             let token = try await service.makeToken()
@@ -26,7 +26,7 @@ struct LargePhotoMemoryTests {
                     for try await answer in uploads { #expect(answer.status == 200, "\(answer.text)") }
                 }
             }
-            #expect(growth <= Self.uploadGrowthMax)
+            #expect(growth <= Self.maxUploadGrowth)
             #expect(service.objects.keys().count == Self.uploadCount + 1)
         }
     }
@@ -42,7 +42,7 @@ struct LargePhotoMemoryTests {
 
     @Test("Sixty-four slow downloads through the service take 100 MiB at most, and hold up nobody")
     func downloads() async throws {
-        let settings = ["UPLOAD_BYTES_MAX": LargePhoto.uploadBytesMax, "PHOTO_DELIVERY": "proxy"]
+        let settings = ["UPLOAD_BYTES_MAX": LargePhoto.maxUploadBytes, "PHOTO_DELIVERY": "proxy"]
         try await ServedSelfie.run(store: .s3, settings: settings) { served in
             let service = served.service
             let token = try await service.makeToken()
@@ -60,7 +60,7 @@ struct LargePhotoMemoryTests {
                     }
                 }
             }
-            #expect(growth <= Self.downloadGrowthMax)
+            #expect(growth <= Self.maxDownloadGrowth)
         }
     }
 

@@ -9,7 +9,7 @@ struct CancellationStormTests {
     @Test("Ten thousand statements, many of them cancelled at random: no wrong row, no transaction left open")
     func storm() async throws {
         try await TestCluster.withEmptyDatabase { url in
-            let configuration = try PostgresConfiguration.patient(url: url, connectionsMax: 4)
+            let configuration = try PostgresConfiguration.patient(url: url, maxConnections: 4)
             try await PostgresClient.withClient(configuration: configuration) { client in
                 try await client.write("CREATE TABLE things (id int)")
                 let cancelled = Atomic(0)

@@ -8,11 +8,11 @@ import Testing
 @Suite("Waits for the database in real time", .serialized, .timeLimit(.minutes(5)))
 struct DatabaseWaitTests {
     private func withClient(
-        connectionsMax: Int = 1,
+        maxConnections: Int = 1,
         _ body: (PostgresClient, String) async throws -> Void
     ) async throws {
         try await TestCluster.withEmptyDatabase { url in
-            let configuration = try PostgresConfiguration(url: url, connectionsMax: connectionsMax)
+            let configuration = try PostgresConfiguration(url: url, maxConnections: maxConnections)
             try await PostgresClient.withClient(configuration: configuration) { try await body($0, url) }
         }
     }
@@ -41,7 +41,7 @@ struct DatabaseWaitTests {
 
     @Test("A flood of writes that wait for a lock keeps no reader out")
     func flood() async throws {
-        try await withClient(connectionsMax: 4) { client, url async throws in
+        try await withClient(maxConnections: 4) { client, url async throws in
             try await client.write("CREATE TABLE things (id int)")
             try await client.write("INSERT INTO things VALUES (1)")
             try await TestCluster.withClient(url) { other async throws in
@@ -103,7 +103,7 @@ struct DatabaseWaitTests {
     func silentServer(sslMode: String) async throws {
         let server = try SilentServer()
         let url = "postgresql://nobody@127.0.0.1:\(server.port)/none?sslmode=\(sslMode)"
-        var configuration = try PostgresConfiguration(url: url, connectionsMax: 1)
+        var configuration = try PostgresConfiguration(url: url, maxConnections: 1)
         configuration.pool.leaseTimeout = .seconds(60)
         try await PostgresClient.withClient(configuration: configuration) { client in
             let duration = try await time { () async throws in

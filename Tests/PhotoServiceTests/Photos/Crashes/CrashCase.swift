@@ -19,7 +19,7 @@ enum CrashCase: String, CaseIterable, Sendable {
     case accountDeletion
 
     /// At least so many steps are seen of it, or it would not be stopped everywhere.
-    func stepCountMin(_ store: TestStore) -> Int {
+    func minStepCount(_ store: TestStore) -> Int {
         switch (self, store) {
         // Pending row; made, written, synchronized, renamed, folder synchronized; ready row.
         case (.upload, .disk): 7

@@ -86,7 +86,7 @@ struct CrashScene: Sendable {
             return try DiskObjectStore(directory: folder.path, steps: isCounted ? .counted(by: steps) : FileSteps())
         case .s3(let server, let bucket):
             var uploads = S3UploadPolicy()
-            uploads.singlePutBytesMax = CrashCase.inPartsBytes - 1
+            uploads.maxSinglePutBytes = CrashCase.inPartsBytes - 1
             uploads.partBytes = CrashCase.inPartsBytes / 2
             uploads.partsInFlight = 1
             let keys = try S3Credentials(accessKeyID: server.accessKeyID, secretAccessKey: server.secretAccessKey)
@@ -119,9 +119,9 @@ struct CrashScene: Sendable {
         _ fault: StepCounter.Fault,
         _ body: @Sendable @escaping (CrashProcess) async throws -> Bool
     ) async throws -> (isAnswered: Bool, hasFailed: Bool, count: Int) {
-        var configuration = try PostgresConfiguration.patient(url: databaseURL, connectionsMax: 1)
+        var configuration = try PostgresConfiguration.patient(url: databaseURL, maxConnections: 1)
         // Who wants a connection to a server that is gone is refused by the next attempt, and not by the time.
-        configuration.pool.backOffMax = .milliseconds(1)
+        configuration.pool.maxBackOff = .milliseconds(1)
         let client = PostgresClient(configuration: configuration)
         // Connecting is no step.
         try await poll("a connection") { (try? await client.read("SELECT")) != nil }

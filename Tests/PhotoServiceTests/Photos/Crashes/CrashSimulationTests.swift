@@ -50,7 +50,7 @@ struct CrashSimulationTests {
             try await scene.expectWhole(of: run.userID, comment)
             guard hasFailed else {
                 #expect(isAnswered, "nothing went wrong, and it was not done")
-                #expect(step >= variant.work.stepCountMin(variant.store))
+                #expect(step >= variant.work.minStepCount(variant.store))
                 #expect(count == step)
                 return
             }

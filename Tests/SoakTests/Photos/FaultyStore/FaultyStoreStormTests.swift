@@ -3,6 +3,7 @@ import DatabaseTestSupport
 import Foundation
 import Postgres
 import S3
+import SelfieConfiguration
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -73,8 +74,8 @@ struct FaultyStoreStormTests {
     ) async throws {
         let adjust: @Sendable (inout PhotoService) -> Void = { service in
             service.sweepInterval = .milliseconds(200)
-            service.uploads.singlePutBytesMax = 5 << 20
-            service.uploads.partBytes = 5 << 20
+            service.bucket.uploads.maxSinglePutBytes = 5 << 20
+            service.bucket.uploads.partBytes = 5 << 20
         }
         let proxy = settings.merging(["PHOTO_DELIVERY": "proxy"]) { $1 }
         let redirect = settings.merging(["PHOTO_DELIVERY": "redirect"]) { $1 }

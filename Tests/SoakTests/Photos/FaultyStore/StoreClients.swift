@@ -15,16 +15,16 @@ struct StoreClients: Sendable {
     /// What a machine that is busy with other tests may add.
     private static let slack: Duration = .seconds(6)
     /// A put, whole or in parts, and taking it back.
-    private static func uploadMax(_ image: Data) -> Duration {
+    private static func maxUpload(_ image: Data) -> Duration {
         image.count > 5 << 20 ? .seconds(65) : .seconds(25)
     }
 
     /// More than any operation may take.
-    private static let operationMax: Duration = .seconds(90)
+    private static let maxOperation: Duration = .seconds(90)
     /// Three requests, each answered as late as possible and then broken off before the first byte.
-    private static let downloadMax: Duration = .seconds(27)
+    private static let maxDownload: Duration = .seconds(27)
     /// A call to the store.
-    private static let deletionMax: Duration = .seconds(5)
+    private static let maxDeletion: Duration = .seconds(5)
 
     private func anyService(_ generator: inout SplitMix64) -> TestService {
         Bool.random(using: &generator) ? proxying : redirecting
@@ -36,7 +36,7 @@ struct StoreClients: Sendable {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await perform(number) }
                 group.addTask {
-                    try await Task.sleep(for: Self.operationMax)
+                    try await Task.sleep(for: Self.maxOperation)
                     throw NotInTime(what: "the end of operation \(number)")
                 }
                 try await group.next()
@@ -81,7 +81,7 @@ struct StoreClients: Sendable {
         let start = ContinuousClock.now
         let answer = try await service.upload(image, token: tokens[user])
         guard answer.status == 200 else {
-            check(answer, kind: kind, since: start, max: Self.uploadMax(image))
+            check(answer, kind: kind, since: start, max: Self.maxUpload(image))
             return false
         }
         guard let id = answer.json["random_id"] as? String, let url = answer.json["image_url"] as? String else {
@@ -97,7 +97,7 @@ struct StoreClients: Sendable {
         let start = ContinuousClock.now
         let answer = try await service.delete(photo.id, token: tokens[photo.user])
         // What the store can't do now is done later.
-        guard answer.status == 200, ContinuousClock.now - start < Self.deletionMax + Self.slack else {
+        guard answer.status == 200, ContinuousClock.now - start < Self.maxDeletion + Self.slack else {
             ledger.noteSurprise("deletion after \(ContinuousClock.now - start): \(answer.status) \(answer.text)")
             return
         }
@@ -143,7 +143,7 @@ struct StoreClients: Sendable {
             answer = try await service.send(method, photo.target, headers: headers)
         } catch {
             // Cut off, which can't pass for the photo.
-            if ContinuousClock.now - start > Self.downloadMax + Self.slack { throw error }
+            if ContinuousClock.now - start > Self.maxDownload + Self.slack { throw error }
             return ledger.note("\(kind) cut")
         }
         if answer.status == 302, !wasDeleted, kind == "redirect", let url = answer.headers["location"] {
@@ -163,7 +163,7 @@ struct StoreClients: Sendable {
                 ledger.noteSurprise("\(kind): \(answer.body.count) of \(expected.count) bytes, deleted: \(wasDeleted)")
             }
         case 404 where ledger.photo(photo.id)?.isDeletionSent == true: break
-        default: return check(answer, kind: kind, since: start, max: Self.downloadMax, isHead: method == "HEAD")
+        default: return check(answer, kind: kind, since: start, max: Self.maxDownload, isHead: method == "HEAD")
         }
         ledger.note("\(kind) \(answer.status)")
     }
