@@ -34,7 +34,7 @@ let fuzzing: [Target] =
     : [
         .testTarget(
             name: "FuzzTests",
-            dependencies: fuzzedModules + ["TestSupport"],
+            dependencies: fuzzedModules + ["ServerProcesses", "TestSupport"],
             exclude: ["Fuzzer", "Seeds"],
             swiftSettings: settings
         )
@@ -246,10 +246,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "ServerProcesses", swiftSettings: settings),
         .executableTarget(
             name: "bench",
             dependencies: [
-                "AESCrypt", "EmbeddedPostgres", "Migrations", "Postgres", "S3", "SelfieConfiguration", "SelfieCore",
+                "AESCrypt", "ServerProcesses", "EmbeddedPostgres", "Migrations", "Postgres", "S3",
+                "SelfieConfiguration", "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -270,7 +272,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CSanitizer",
+                "CSanitizer", "ServerProcesses",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -283,8 +285,16 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ProcessTestSupport",
+            dependencies: ["ServerProcesses", "TestSupport"],
+            path: "Tests/ProcessTestSupport",
+            swiftSettings: settings
+        ),
+        .target(
             name: "DatabaseTestSupport",
-            dependencies: ["EmbeddedPostgres", "Migrations", "Postgres", "TestSupport"],
+            dependencies: [
+                "EmbeddedPostgres", "Migrations", "Postgres", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+            ],
             path: "Tests/DatabaseTestSupport",
             swiftSettings: settings
         ),
@@ -293,7 +303,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "ObjectStore", "Postgres", "S3", "S3TestSupport", "SelfieApp",
                 "SelfieConfiguration",
-                "SelfieCore", "TestSupport",
+                "SelfieCore", "ProcessTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -307,30 +317,43 @@ let package = Package(
         .target(
             name: "S3TestSupport",
             dependencies: [
-                "S3", "TestSupport",
+                "S3", "ProcessTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/S3TestSupport",
             swiftSettings: settings
         ),
-        .testTarget(name: "AESCryptTests", dependencies: ["AESCrypt", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "AESCryptTests",
+            dependencies: ["AESCrypt", "ProcessTestSupport", "ServerProcesses", "TestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
         .testTarget(
             name: "EmbeddedPostgresTests",
-            dependencies: ["DatabaseTestSupport", "EmbeddedPostgres", "TestSupport"],
+            dependencies: [
+                "DatabaseTestSupport", "EmbeddedPostgres", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "MigrationsTests",
-            dependencies: ["DatabaseTestSupport", "Migrations", "TestSupport"],
+            dependencies: [
+                "DatabaseTestSupport", "Migrations", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+            ],
             swiftSettings: settings
         ),
-        .testTarget(name: "MultipartTests", dependencies: ["Multipart", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "MultipartTests",
+            dependencies: ["Multipart", "ProcessTestSupport", "ServerProcesses", "TestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "PostgresTests",
             dependencies: [
-                "CLibPQ", "DatabaseTestSupport", "EmbeddedPostgres", "Postgres", "TestSupport",
+                "CLibPQ", "DatabaseTestSupport", "EmbeddedPostgres", "Postgres", "ProcessTestSupport",
+                "ServerProcesses", "TestSupport",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -344,7 +367,7 @@ let package = Package(
         .testTarget(
             name: "S3Tests",
             dependencies: [
-                "S3", "S3TestSupport", "TestSupport",
+                "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -355,10 +378,84 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "PhotoServiceTests",
+            name: "EncodingsTests",
+            dependencies: [
+                "Encodings", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ObjectStoreTests",
+            dependencies: [
+                "Encodings", "LinuxFiles", "ObjectStore", "S3", "ServiceTestSupport", "ProcessTestSupport",
+                "ServerProcesses", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "HTTPConnectionTests",
+            dependencies: [
+                "HTTPConnection", "LinuxFiles", "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SelfieCoreTests",
+            dependencies: [
+                "AESCrypt", "DatabaseTestSupport", "Encodings", "LinuxFiles", "ObjectStore", "Postgres", "SelfieCore",
+                "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SelfieWebTests",
+            dependencies: [
+                "Encodings", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ProcessTestSupport", "ServerProcesses",
+                "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SelfieConfigurationTests",
+            dependencies: ["Postgres", "S3", "SelfieConfiguration", "SelfieCore"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SelfieOperationsTests",
+            dependencies: [
+                "DatabaseTestSupport", "Encodings", "LinuxFiles", "ObjectStore", "Postgres", "S3", "S3TestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieOperations", "ServiceTestSupport",
+                "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SelfieAppTests",
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Multipart", "Postgres", "S3",
-                "S3TestSupport", "ServiceTestSupport", "TestSupport", "Encodings", "HTTPConnection", "LinuxFiles",
+                "S3TestSupport", "ServiceTestSupport", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "Encodings", "HTTPConnection", "LinuxFiles",
                 "ObjectStore", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieOperations", "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -382,7 +479,7 @@ let package = Package(
             name: "SelfieTests",
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "Migrations", "Postgres", "SelfieApp", "SelfieConfiguration",
-                "ServiceTestSupport", "TestSupport", "selfie",
+                "ServiceTestSupport", "ProcessTestSupport", "ServerProcesses", "TestSupport", "selfie",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -391,7 +488,8 @@ let package = Package(
             name: "SoakTests",
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieCore", "ServiceTestSupport", "TestSupport", "selfie",
+                "SelfieApp", "SelfieConfiguration", "SelfieCore", "ServiceTestSupport", "ProcessTestSupport",
+                "ServerProcesses", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

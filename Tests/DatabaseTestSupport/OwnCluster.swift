@@ -2,6 +2,8 @@ import EmbeddedPostgres
 import Foundation
 import Migrations
 import Postgres
+import ProcessTestSupport
+import ServerProcesses
 import TestSupport
 
 /// A PostgreSQL server of a test's own, which it may kill, stop and start.

@@ -1,5 +1,7 @@
 import EmbeddedPostgres
 package import Foundation
+import ProcessTestSupport
+import ServerProcesses
 import TestSupport
 
 /// A PostgreSQL cluster that nobody has used yet: made once in a run and copied by who needs one, since `initdb` takes
@@ -12,7 +14,7 @@ package actor PristineCluster {
     /// Makes a cluster's folder, so that `EmbeddedPostgres` finds its data there.
     ///
     /// - Parameter directory: The cluster's folder; there must be none, but its parent.
-    /// - Throws: `EmbeddedPostgresError`, an error of Foundation's, or `TestProgramError`.
+    /// - Throws: `EmbeddedPostgresError`, an error of Foundation's, or `ServerProcessError`.
     package static func copy(to directory: URL) async throws {
         let outcome = try await ProgramOutcome.run(
             URL(filePath: "/bin/cp"),
@@ -20,7 +22,7 @@ package actor PristineCluster {
             ["-a", "--reflink=auto", try await shared.cluster().path, directory.path],
             directory: URL(filePath: "/")
         )
-        guard outcome.status == 0 else { throw TestProgramError.failed("cp", errors: outcome.errors) }
+        guard outcome.status == 0 else { throw ServerProcessError.failed("cp", errors: outcome.errors) }
     }
 
     private func cluster() async throws -> URL {

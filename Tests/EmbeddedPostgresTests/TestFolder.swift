@@ -1,5 +1,6 @@
 import DatabaseTestSupport
 import Foundation
+import ServerProcesses
 import TestSupport
 import Testing
 
@@ -51,7 +52,7 @@ struct TestFolder: Sendable {
     /// Puts a cluster's data somewhere.
     ///
     /// - Parameter path: The cluster's folder, made with its parents; there must be none.
-    /// - Throws: `EmbeddedPostgresError`, an error of Foundation's, or `TestProgramError`.
+    /// - Throws: `EmbeddedPostgresError`, an error of Foundation's, or `ServerProcessError`.
     func putData(at path: String) async throws {
         let url = URL(filePath: path)
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)

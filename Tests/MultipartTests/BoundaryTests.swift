@@ -1,4 +1,5 @@
 import Multipart
+import ServerProcesses
 import Testing
 
 @Suite("The boundary of a Content-Type")

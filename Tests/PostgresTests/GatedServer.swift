@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import ServerProcesses
 import TestSupport
 
 @testable import Postgres

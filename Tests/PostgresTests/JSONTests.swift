@@ -1,3 +1,4 @@
+import ServerProcesses
 import Testing
 
 @testable import Postgres

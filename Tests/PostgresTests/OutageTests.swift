@@ -1,5 +1,6 @@
 import CLibPQ
 import DatabaseTestSupport
+import ServerProcesses
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import DatabaseTestSupport
+import ServerProcesses
 import TestSupport
 import Testing
 

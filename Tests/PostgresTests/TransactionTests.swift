@@ -1,3 +1,4 @@
+import ServerProcesses
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 package import Foundation
 package import S3
+package import ServerProcesses
 package import TestSupport
 
 /// Keys as AWS prints them in its documentation.

@@ -1,5 +1,6 @@
 import NIOCore
 import S3TestSupport
+import ServerProcesses
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import ProcessTestSupport
 import S3TestSupport
 import TestSupport
 import Testing

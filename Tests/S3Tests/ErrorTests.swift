@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import S3TestSupport
+import ServerProcesses
 import TestSupport
 import Testing
 

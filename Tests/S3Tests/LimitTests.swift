@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import S3TestSupport
+import ServerProcesses
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import DatabaseTestSupport
 import Foundation
 import Postgres
+import ProcessTestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import ProcessTestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing

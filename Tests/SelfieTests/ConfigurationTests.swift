@@ -1,5 +1,6 @@
 import DatabaseTestSupport
 import Foundation
+import ProcessTestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing

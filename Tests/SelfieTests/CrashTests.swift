@@ -1,4 +1,5 @@
 import Glibc
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

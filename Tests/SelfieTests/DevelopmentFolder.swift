@@ -1,6 +1,8 @@
 import DatabaseTestSupport
 import Foundation
 import Glibc
+import ProcessTestSupport
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 

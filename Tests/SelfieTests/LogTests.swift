@@ -1,4 +1,5 @@
 import Foundation
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -48,6 +49,7 @@ struct LogTests {
             ]
             #expect(try Self.requests(in: output) == expected)
             #expect(output.contains("request_id=my-own-id"))
+            #expect(!output.contains("hb.request.id"), "one request has one id")
 
             let signature = try #require(url.split(separator: "signature=").last)
             var secrets = [

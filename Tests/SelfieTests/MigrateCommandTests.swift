@@ -2,6 +2,7 @@ import DatabaseTestSupport
 import Foundation
 import Migrations
 import Postgres
+import ProcessTestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -2,6 +2,8 @@ import DatabaseTestSupport
 import Foundation
 import Migrations
 import Postgres
+import ProcessTestSupport
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

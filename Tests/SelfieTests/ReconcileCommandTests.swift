@@ -1,6 +1,8 @@
 import Foundation
 import Postgres
+import ProcessTestSupport
 import SelfieOperations
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

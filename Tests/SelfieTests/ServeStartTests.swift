@@ -1,6 +1,8 @@
 import DatabaseTestSupport
 import Foundation
 import Postgres
+import ProcessTestSupport
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import ProcessTestSupport
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 

@@ -1,7 +1,9 @@
 package import Foundation
 import Glibc
+package import ProcessTestSupport
+import ServerProcesses
 import Synchronization
-package import TestSupport
+import TestSupport
 
 /// The executable `selfie` as a process of its own.
 package final class SelfieProcess: Sendable {

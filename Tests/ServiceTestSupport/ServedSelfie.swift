@@ -1,6 +1,7 @@
 import DatabaseTestSupport
 package import Foundation
 package import Postgres
+import ServerProcesses
 import TestSupport
 
 /// `selfie serve` as a process of its own, and what a test does with it.

@@ -2,7 +2,8 @@ package import Foundation
 import NIOCore
 import S3
 import S3TestSupport
-package import TestSupport
+package import ServerProcesses
+import TestSupport
 
 /// Which of the stores a test runs against.
 package enum TestStore: String, CaseIterable, Sendable {

@@ -4,6 +4,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 package import Postgres
+import ServerProcesses
 package import TestSupport
 
 extension TestService {

@@ -1,3 +1,4 @@
+import ServerProcesses
 import Synchronization
 
 /// A time for deadlines and pauses that stands still unless a test moves it.

@@ -1,3 +1,5 @@
+import ServerProcesses
+
 /// Runs a body while the time of a test passes, step by step, until the body is done.
 ///
 /// - Parameters:

@@ -17,6 +17,8 @@ struct RequestLogMiddleware: ServiceMiddleware {
         var context = context
         context.requestID = requestID
         context.logger[metadataKey: "request_id"] = .string(requestID)
+        // Hummingbird's `Application` has one of its own.
+        context.logger[metadataKey: "hb.request.id"] = nil
         var response = try await next(request, context)
         if let name = RequestIdentifier.headerName { response.headers[name] = requestID }
         response.headers[.xContentTypeOptions] = "nosniff"

@@ -8,18 +8,17 @@ enum NginxServer {
     static func with<Result: Sendable>(
         serving root: URL,
         in folder: URL,
-        _ body: (ServerProcess) async throws -> Result
+        _ body: (RunningServer) async throws -> Result
     ) async throws -> Result {
         let own = folder.appending(path: "nginx")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         let port = try await freePort()
         let file = own.appending(path: "nginx.conf")
         try configuration(port: port, root: root, own: own).write(to: file, atomically: true, encoding: .utf8)
-        return try await ServerProcess.with(
+        return try await RunningServer.with(
             "nginx",
             path: try path(),
             ["-p", own.path, "-c", file.path],
-            in: folder,
             findPort: { $0.contains("start worker processes") ? port : nil },
             body
         )

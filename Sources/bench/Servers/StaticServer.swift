@@ -37,13 +37,11 @@ struct StaticServer: AsyncParsableCommand {
     /// Starts this server as a process of its own, runs `body` and ends it.
     static func with<Result: Sendable>(
         bodyBytes: Int,
-        in folder: URL,
-        _ body: (ServerProcess) async throws -> Result
+        _ body: (RunningServer) async throws -> Result
     ) async throws -> Result {
-        try await ServerProcess.with(
+        try await RunningServer.with(
             "bench",
             ["static-server", "--body-bytes", String(bodyBytes)],
-            in: folder,
             body
         )
     }

@@ -18,3 +18,11 @@ struct DatabaseFigures: Codable, Sendable, Equatable {
     let averageMilliseconds: Double
     let transactionCount: Int
 }
+
+/// How many bytes arrived in how much time.
+struct TransferFigures: Codable, Sendable, Equatable {
+    let bytesPerSecond: Double
+    let count: Int
+    /// Uploads that were not answered with success.
+    let failureCount: Int
+}

@@ -40,14 +40,16 @@ enum Tool {
     }
 
     /// `PATH` and what is given: variables such as `PGPORT` or `DATABASE_POOL_SIZE` are not to change a measurement.
-    static func environment(_ variables: [String: String] = [:]) -> Environment {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        let all = variables.merging(["PATH": path]) { $1 }
-        return .custom(Dictionary(uniqueKeysWithValues: all.map { (Environment.Key(stringLiteral: $0), $1) }))
+    static func variables(_ added: [String: String] = [:]) -> [String: String] {
+        added.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { $1 }
+    }
+
+    private static var environment: Environment {
+        .custom(Dictionary(uniqueKeysWithValues: variables().map { (Environment.Key(stringLiteral: $0), $1) }))
     }
 
     /// A session of its own, since a terminal's Ctrl-C is for this process, which then ends the others.
-    static func platformOptions(stopTimeout: Duration = .seconds(1)) -> PlatformOptions {
+    private static func platformOptions(stopTimeout: Duration = .seconds(1)) -> PlatformOptions {
         var options = PlatformOptions()
         options.createSession = true
         options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: stopTimeout)]
@@ -61,7 +63,7 @@ enum Tool {
         let result = try await Subprocess.run(
             program.hasPrefix("/") ? .path(FilePath(program)) : .name(program),
             arguments: Arguments(arguments),
-            environment: environment(),
+            environment: environment,
             platformOptions: platformOptions(),
             input: .none,
             output: .string(limit: maxOutputBytes),

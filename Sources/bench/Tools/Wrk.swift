@@ -64,9 +64,9 @@ struct Wrk: Sendable {
     private static func signInScript() throws -> String {
         """
         wrk.method = "POST"
-        wrk.headers["Authorization"] = "\(Service.basic)"
+        wrk.headers["Authorization"] = "\(Credentials.basic)"
         wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"
-        wrk.body = "\(try Service.signInForm())"
+        wrk.body = "\(try Credentials.signInForm())"
         """
     }
 }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import S3TestSupport
+import ServerProcesses
 import Synchronization
 import TestSupport
 import Testing

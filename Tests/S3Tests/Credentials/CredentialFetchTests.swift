@@ -1,5 +1,6 @@
 import Foundation
 import S3TestSupport
+import ServerProcesses
 import TestSupport
 import Testing
 

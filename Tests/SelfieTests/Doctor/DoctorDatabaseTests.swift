@@ -1,5 +1,6 @@
 import DatabaseTestSupport
 import Foundation
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

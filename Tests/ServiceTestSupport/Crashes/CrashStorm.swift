@@ -2,6 +2,7 @@ import DatabaseTestSupport
 import Foundation
 import Glibc
 import Postgres
+import ServerProcesses
 import TestSupport
 
 /// Uploads and deletions of a service whose process is killed under them, and what is left of them.

@@ -1,4 +1,5 @@
 package import Foundation
+package import ServerProcesses
 package import TestSupport
 
 @testable package import SelfieApp

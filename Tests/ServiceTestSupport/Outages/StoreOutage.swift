@@ -1,4 +1,5 @@
 import Postgres
+package import ServerProcesses
 package import TestSupport
 import Testing
 

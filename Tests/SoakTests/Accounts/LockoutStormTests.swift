@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import Postgres
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 

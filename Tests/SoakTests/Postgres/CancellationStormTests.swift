@@ -1,5 +1,6 @@
 import DatabaseTestSupport
 import Postgres
+import ServerProcesses
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import DatabaseTestSupport
 import Glibc
 import Postgres
+import ServerProcesses
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import NIOCore
 import Postgres
 import SelfieConfiguration
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
 import Postgres
+import ProcessTestSupport
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Postgres
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 package import Foundation
 import NIOCore
+package import ServerProcesses
 import Synchronization
 
 /// A container's credentials endpoint: the one key pair of a store's, with session tokens that change.

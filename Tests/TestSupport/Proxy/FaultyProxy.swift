@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+package import ServerProcesses
 
 /// An HTTP/1.1 proxy before a store that breaks, delays and refuses requests as a seed and the test say.
 ///

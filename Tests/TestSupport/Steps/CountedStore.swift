@@ -1,4 +1,5 @@
 import NIOCore
+package import ServerProcesses
 
 /// A proxy before an S3 server that has requests fail as a counter says.
 package enum CountedStore {

@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import S3
 import S3TestSupport
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

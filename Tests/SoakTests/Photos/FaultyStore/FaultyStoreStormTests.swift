@@ -4,6 +4,7 @@ import Foundation
 import Postgres
 import S3
 import SelfieConfiguration
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,0 +1,132 @@
+package import Foundation
+import Glibc
+import Synchronization
+
+/// `rclone serve s3` over a temporary folder.
+///
+/// Buckets are folders of ``directory``, and objects are files. It remembers the folders that it has read, so it sees
+/// nothing of what others do there later: change objects through the server.
+package final class RcloneServer: S3Server {
+    package let accessKeyID = "AKIATESTONLY\(UInt64.random(in: 10_000_000...99_999_999))"
+    package let secretAccessKey = "secret-\(UUID().uuidString)"
+    /// What the server serves: one folder per bucket, one file per object.
+    package let directory: URL
+
+    private let process: ServerProcess
+    private let isPublic: Bool
+    private let port = Mutex(ServerProcess.anyPort())
+
+    /// The server that tests share which neither end nor halt it; each has buckets of its own there.
+    package static var shared: RcloneServer {
+        get async throws { try await sharing.value }
+    }
+
+    private static let sharing = Task { try await start() }
+
+    /// Starts a server that wants signatures.
+    ///
+    /// - Returns: the server, answering; ``stop()`` it.
+    /// - Throws: `ServerProcessError`.
+    package static func start() async throws -> RcloneServer {
+        try await start(isPublic: false)
+    }
+
+    /// Starts a server.
+    ///
+    /// - Parameter isPublic: Whether it takes requests without keys, as of buckets that are open to everybody; it takes any
+    ///   keys then.
+    /// - Returns: the server, answering; ``stop()`` it.
+    /// - Throws: `ServerProcessError`.
+    package static func start(isPublic: Bool) async throws -> RcloneServer {
+        let server = try RcloneServer(isPublic: isPublic)
+        for _ in 0..<5 {
+            do {
+                try await server.launch()
+                return server
+            } catch ServerProcessError.portTaken {
+                server.port.withLock { $0 = ServerProcess.anyPort() }
+            } catch {
+                server.stop()
+                throw error
+            }
+        }
+        server.stop()
+        throw ServerProcessError.portTaken
+    }
+
+    private init(isPublic: Bool) throws {
+        self.isPublic = isPublic
+        process = try ServerProcess("rclone")
+        directory = process.folder.appending(path: "data")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    /// Where it listens; the same after ``restart()``.
+    package var endpoint: String { "http://127.0.0.1:\(port.withLock { $0 })" }
+
+    /// How many connections to it are open.
+    package var connectionCount: Int {
+        get throws { try SocketTable.openCount(to: port.withLock { $0 }) }
+    }
+
+    /// How many connections it is not done with although their clients are.
+    package var leftCount: Int {
+        get throws { try SocketTable.leftCount(at: port.withLock { $0 }) }
+    }
+
+    package func stop() { process.stop() }
+
+    /// Ends the server, so that its port refuses connections; the objects stay.
+    package func kill() { process.kill() }
+
+    /// Kills the server if it runs, and starts it on the same port over the same objects.
+    ///
+    /// - Throws: `ServerProcessError`.
+    package func restart() async throws {
+        kill()
+        try await launch()
+    }
+
+    /// Halts the server with SIGSTOP: connections are taken, and nothing is answered.
+    package func suspend() async throws { try await process.halt() }
+
+    /// Lets a halted server run on.
+    package func resume() { process.resume() }
+
+    private func launch() async throws {
+        let endpoint = endpoint
+        var command = [
+            try Self.executable(), "serve", "s3", directory.path,
+            "--addr", "127.0.0.1:\(port.withLock { $0 })",
+            "--config", "/dev/null",
+            "--cache-dir", process.folder.appending(path: "cache").path,
+            // Or a key that is not there finds one that is written with other code points and looks the same.
+            "--no-unicode-normalization",
+            // Reading a folder anew for a request takes longer than all else that it does for it.
+            "--dir-cache-time", "24h",
+        ]
+        if !isPublic { command += ["--auth-key", "\(accessKeyID),\(secretAccessKey)"] }
+        // The server logs the address when it has begun to listen.
+        try await process.launch(command) { log in
+            if log.contains("address already in use") { throw ServerProcessError.portTaken }
+            return log.contains("Starting s3 server on [\(endpoint)/]") ? () : nil
+        }
+    }
+
+    private static func executable() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let named = environment["RCLONE"], !named.isEmpty {
+            guard FileManager.default.isExecutableFile(atPath: named) else {
+                throw ServerProcessError.missing("\(named), which the environment variable RCLONE names,")
+            }
+            return named
+        }
+        let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let candidates =
+            folders.map { "\($0)/rclone" } + [ProjectFolder.root.appending(path: ".venv/bin/rclone").path]
+        guard let found = candidates.first(where: FileManager.default.isExecutableFile(atPath:)) else {
+            throw ServerProcessError.missing("rclone")
+        }
+        return found
+    }
+}

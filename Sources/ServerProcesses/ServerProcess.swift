@@ -1,0 +1,141 @@
+package import Foundation
+import Glibc
+import Synchronization
+
+/// A server in a process of its own, with a temporary folder, for a test or a measurement.
+///
+/// It ends with ``end(within:)``, ``kill()`` or ``stop()``, and with this process even when that crashes.
+package final class ServerProcess: Sendable {
+    /// For the server's files; goes with ``stop()``.
+    package let folder: URL
+
+    private let name: String
+    private let running: Mutex<Running?> = Mutex(nil)
+
+    /// What the server has printed is kept here.
+    private var log: URL { folder.appending(path: "server.log") }
+
+    private struct Running {
+        let shell: Process
+        let lifeline: Pipe
+        let output: Pipe
+        let serverID: pid_t
+    }
+
+    /// Makes the folder; nothing runs yet.
+    ///
+    /// - Parameter name: what errors and the folder are named after.
+    /// - Throws: An error of Foundation's.
+    package init(_ name: String) throws {
+        self.name = name
+        folder = FileManager.default.temporaryDirectory.appending(path: "\(name)-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    /// A port for a server that can't choose one, or must find it free when it comes back.
+    ///
+    /// One below those that systems give out themselves, so that nobody takes it while the server is down.
+    package static func anyPort() -> Int { .random(in: 20_000..<30_000) }
+
+    /// Starts the server and waits for it.
+    ///
+    /// - Parameters:
+    ///   - command: the executable's path and its arguments.
+    ///   - environment: all of its environment; nil for this process's.
+    ///   - ready: gets all that the server printed so far; what it returns ends the waiting.
+    /// - Returns: what `ready` found.
+    /// - Throws: `ServerProcessError`, or the error of `ready`; the server is gone then.
+    package func launch<Found>(
+        _ command: [String],
+        environment: [String: String]? = nil,
+        until ready: (String) throws -> Found?
+    ) async throws -> Found {
+        try Data().write(to: log)
+        let lifeline = Pipe()
+        let output = Pipe()
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        // The shell outlives a crash of the tests just long enough to take the server with it. It must not `wait`
+        // for it: Foundation starts processes with SIGCHLD blocked, which that would need.
+        shell.arguments = ["-c", #""$@" >&2 & echo $!; read -r end; kill -KILL $!"#, "sh"] + command
+        if let environment { shell.environment = environment }
+        shell.standardInput = lifeline
+        shell.standardOutput = output
+        shell.standardError = try FileHandle(forWritingTo: log)
+        try shell.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let serverID = pid_t(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw ServerProcessError.notStarted(name, log: "the shell printed '\(line)'")
+        }
+        running.withLock { $0 = Running(shell: shell, lifeline: lifeline, output: output, serverID: serverID) }
+        do {
+            return try await found("\(name) is ready") {
+                if let found = try ready(String(contentsOf: log, encoding: .utf8)) { return found }
+                guard isRunning else { throw ServerProcessError.notStarted(name, log: logTail) }
+                return nil
+            }
+        } catch let error {
+            kill()
+            guard error is NotInTime else { throw error }
+            throw ServerProcessError.notStarted(name, log: logTail)
+        }
+    }
+
+    /// The server's process id; nil when it was not started, or was ended.
+    package var processID: pid_t? { running.withLock { $0?.serverID } }
+
+    /// Whether the server has not ended by itself.
+    package var isRunning: Bool {
+        guard let processID else { return false }
+        // One that has ended is a zombie until its parent asks for it.
+        return ![nil, "Z"].contains(ProcessTable.state(of: processID))
+    }
+
+    /// The last lines that the server printed, for there may be one for each request.
+    package var logTail: String {
+        guard let file = try? FileHandle(forReadingFrom: log), let end = try? file.seekToEnd() else { return "" }
+        defer { try? file.close() }
+        try? file.seek(toOffset: end - min(end, Self.maxLogTailBytes))
+        let text = String(decoding: (try? file.readToEnd()) ?? Data(), as: UTF8.self)
+        return text.split(separator: "\n").suffix(10).joined(separator: "\n")
+    }
+
+    private static let maxLogTailBytes: UInt64 = 4_096
+
+    /// Asks the server to end, so that its port refuses connections; the folder stays.
+    ///
+    /// - Parameter timeout: How long it may take; then it is killed.
+    package func end(within timeout: Duration) async {
+        if let processID {
+            Glibc.kill(processID, SIGTERM)
+            try? await poll("\(name) has ended", within: timeout) { !isRunning }
+        }
+        kill()
+    }
+
+    /// Ends the server, so that its port refuses connections; the folder stays.
+    package func kill() {
+        guard let running = running.withLock({ $0.take() }) else { return }
+        // The shell waits for this end of file to kill the server; theirs tells that both are gone.
+        try? running.lifeline.fileHandleForWriting.close()
+        _ = try? running.output.fileHandleForReading.readToEnd()
+    }
+
+    /// Ends the server for good and removes its folder.
+    package func stop() {
+        kill()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Halts the server with SIGSTOP; nothing when it does not run.
+    ///
+    /// - Throws: `NotInTime`.
+    package func halt() async throws {
+        if let processID { try await ProcessTable.halt(processID) }
+    }
+
+    /// Lets a halted server run on; nothing when it does not run.
+    package func resume() {
+        if let processID { ProcessTable.resume(processID) }
+    }
+}

@@ -1,0 +1,102 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import S3
+import ServerProcesses
+
+/// What is measured of photos' bytes: a service on disk beside nginx, and one on S3 beside the S3 server itself.
+struct PhotoStage: Sendable {
+    /// What each measurement keeps busy.
+    static let connections = 8
+    /// A selfie as a phone's app shrinks it, and one as it comes from the camera.
+    static let smallBytes = 300_000
+    static let largeBytes = 20_000_000
+    private static let bucket = "selfies"
+
+    let small: Pair
+    let large: Pair
+    let largePhoto: ByteBuffer
+    /// The service that keeps its photos in the bucket.
+    let bucketService: RunningServer
+    let s3: S3Client
+
+    /// The same photo by the service and by what it is compared with.
+    struct Pair: Sendable {
+        let selfieURL: String
+        let otherURL: String
+    }
+
+    /// Sets everything up, runs `body`, and ends everything, however that went.
+    static func with<Result: Sendable>(
+        databaseURL: String,
+        diskService: RunningServer,
+        objects: URL,
+        in folder: URL,
+        _ body: (PhotoStage) async throws -> Result
+    ) async throws -> Result {
+        say("Starting an S3 server, a service on it, and nginx.")
+        let smallPhoto = try await Service.upload(photo(bytes: smallBytes), to: diskService.origin)
+        return try await RcloneServer.withServer { rclone in
+            try await NginxServer.with(serving: objects, in: folder) { nginx in
+                try await Service.with(databaseURL: databaseURL, store: settings(rclone)) { bucketService in
+                    let s3 = try client(of: rclone)
+                    let largePhoto = photo(bytes: largeBytes)
+                    let stored = try await Service.upload(largePhoto, to: bucketService.origin)
+                    let presigned = try await s3.presignedGet(key: stored.randomID, expires: 86_400, at: Date())
+                    return try await body(
+                        PhotoStage(
+                            small: Pair(
+                                selfieURL: smallPhoto.url,
+                                otherURL: "\(nginx.origin)/\(smallPhoto.randomID)"
+                            ),
+                            large: Pair(selfieURL: stored.url, otherURL: presigned.url),
+                            largePhoto: largePhoto,
+                            bucketService: bucketService,
+                            s3: s3
+                        )
+                    )
+                }
+            }
+        }
+    }
+
+    private static func settings(_ rclone: RcloneServer) -> [String: String] {
+        [
+            "S3_BUCKET_NAME": bucket,
+            "AWS_ACCESS_KEY_ID": rclone.accessKeyID,
+            "AWS_SECRET_ACCESS_KEY": rclone.secretAccessKey,
+            "AWS_ENDPOINT_URL_S3": rclone.endpoint,
+            "PHOTO_DELIVERY": "proxy",
+        ]
+    }
+
+    private static func client(of rclone: RcloneServer) throws -> S3Client {
+        S3Client(
+            httpClient: .shared,
+            configuration: try S3Configuration(
+                bucket: bucket,
+                region: "us-east-1",
+                endpoint: rclone.endpoint
+            ),
+            credentials: S3CredentialCache(
+                source: .fixed(
+                    try S3Credentials(
+                        accessKeyID: rclone.accessKeyID,
+                        secretAccessKey: rclone.secretAccessKey
+                    )
+                ),
+                httpClient: .shared,
+                now: { Date() }
+            ),
+            now: { Date() }
+        )
+    }
+
+    /// The head of a PNG, and bytes that no compression makes fewer.
+    private static func photo(bytes count: Int) -> ByteBuffer {
+        var photo = ByteBuffer(bytes: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+        var generator = SystemRandomNumberGenerator()
+        while photo.readableBytes < count { photo.writeInteger(generator.next()) }
+        return photo.getSlice(at: 0, length: count) ?? photo
+    }
+}

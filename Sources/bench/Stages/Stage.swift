@@ -1,0 +1,74 @@
+import EmbeddedPostgres
+import Foundation
+
+/// What a run measures: a database with the data, the service, and a server that does nothing but HTTP.
+struct Stage: Sendable {
+    /// A folder that goes away with the run.
+    let folder: URL
+    let databaseURL: String
+    let serverVersion: String
+    let service: RunningServer
+    let staticServer: RunningServer
+    let photos: PhotoStage
+    /// How many bytes the body of a list of 20 photos has.
+    let listBytes: Int
+
+    /// Sets everything up, runs `body`, and ends everything, however that went.
+    static func with<Result: Sendable>(_ body: (Stage) async throws -> Result) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appending(path: "selfie-bench-\(ProcessInfo.processInfo.processIdentifier)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try await withDatabase(in: folder) { databaseURL in
+            let objects = folder.appending(path: "objects")
+            let store = ["OBJECTS_PATH": objects.path]
+            return try await Service.with(databaseURL: databaseURL, store: store) { service in
+                try await Service.signUp(at: service.origin)
+                let listBytes = try await Service.listBytes(at: service.origin)
+                let version = try await BenchData.serverVersion(databaseURL: databaseURL)
+                return try await StaticServer.with(bodyBytes: listBytes) { staticServer in
+                    try await PhotoStage.with(
+                        databaseURL: databaseURL,
+                        diskService: service,
+                        objects: objects,
+                        in: folder
+                    ) { photos in
+                        try await body(
+                            Stage(
+                                folder: folder,
+                                databaseURL: databaseURL,
+                                serverVersion: version,
+                                service: service,
+                                staticServer: staticServer,
+                                photos: photos,
+                                listBytes: listBytes
+                            )
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    private static func withDatabase<Result: Sendable>(
+        in folder: URL,
+        _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        say("Starting PostgreSQL and making the data.")
+        let postgres = EmbeddedPostgres(
+            directory: folder.appending(path: "postgres").path,
+            settings: ["max_connections": "200"],
+            notice: { say($0) }
+        )
+        let url = try await postgres.start()
+        do {
+            try await BenchData.make(databaseURL: url)
+            let result = try await body(url)
+            try await postgres.stop()
+            return result
+        } catch {
+            try? await postgres.stop()
+            throw error
+        }
+    }
+}

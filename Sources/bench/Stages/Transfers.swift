@@ -1,0 +1,63 @@
+import AsyncHTTPClient
+import Crypto
+import Foundation
+import NIOCore
+import NIOHTTP1
+import S3
+
+/// Uploads side by side, each task one after another until the time is over.
+enum Transfers {
+    /// Uploads a photo through the service.
+    static func throughService(_ stage: PhotoStage, seconds: Int) async throws -> TransferFigures {
+        let upload = Upload(stage.largePhoto)
+        let origin = stage.bucketService.origin
+        return try await measure(bytes: stage.largePhoto.readableBytes, seconds: seconds) {
+            let response = try await HTTPClient.shared.execute(upload.request(to: origin), timeout: .seconds(60))
+            _ = try await response.body.collect(upTo: 1 << 20)
+            return response.status == .ok
+        }
+    }
+
+    /// Puts the same photo straight to the S3 server, each time signed over its hash.
+    static func direct(_ stage: PhotoStage, seconds: Int) async throws -> TransferFigures {
+        let (photo, s3) = (stage.largePhoto, stage.s3)
+        // The client wants it to compare the answer with; a direct put would do without.
+        let md5Hex = S3Body(photo).md5Hex
+        return try await measure(bytes: photo.readableBytes, seconds: seconds) {
+            let sha256Hex = SHA256.hash(data: photo.readableBytesView).map {
+                String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
+            }
+            let body = S3Body(length: photo.readableBytes, sha256Hex: sha256Hex.joined(), md5Hex: md5Hex) { range in
+                photo.getSlice(at: range.lowerBound, length: range.count) ?? ByteBuffer()
+            }
+            try await s3.put(key: "direct-\(UInt64.random(in: 0...UInt64.max))", body: body, contentType: "image/png")
+            return true
+        }
+    }
+
+    private static func measure(
+        bytes: Int,
+        seconds: Int,
+        _ upload: @escaping @Sendable () async throws -> Bool
+    ) async throws -> TransferFigures {
+        let start = ContinuousClock.now
+        let end = start + .seconds(seconds)
+        let (count, failures) = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+            for _ in 0..<PhotoStage.connections {
+                group.addTask {
+                    var (count, failures) = (0, 0)
+                    repeat {
+                        if try await upload() { count += 1 } else { failures += 1 }
+                    } while ContinuousClock.now < end
+                    return (count, failures)
+                }
+            }
+            return try await group.reduce((0, 0)) { ($0.0 + $1.0, $0.1 + $1.1) }
+        }
+        return TransferFigures(
+            bytesPerSecond: Double(count * bytes) / ((ContinuousClock.now - start) / .seconds(1)),
+            count: count,
+            failureCount: failures
+        )
+    }
+}

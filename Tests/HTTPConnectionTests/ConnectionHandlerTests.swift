@@ -1,0 +1,182 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import Testing
+
+@Suite("A connection, packet by packet")
+struct ConnectionHandlerTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    private func heads(_ parts: [HTTPRequestPart]) -> Int {
+        parts.count { if case .head = $0 { true } else { false } }
+    }
+
+    @Test("Requests that come in one packet are each passed on, and each answered, in turn")
+    func pipelining() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive(String(repeating: Self.get, count: 3))
+        #expect(heads(try connection.parts()) == 3)
+        for number in 1...3 {
+            connection.answer(body: "\(number)")
+            let text = try connection.taken()
+            #expect(text.hasSuffix("\r\n\r\n\(number)") && !text.contains("connection:"))
+        }
+        connection.wait(59)
+        #expect(connection.isOpen && !connection.isOutputClosed)
+    }
+
+    @Test("Leave to send a body is given once, and not to who sends without")
+    func leave() throws {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+        let patient = try EmbeddedConnection()
+        patient.receive(head)
+        #expect(try patient.taken().isEmpty, "only whoever wants the body gives leave")
+        patient.wantBody()
+        patient.wantBody()
+        #expect(try patient.taken() == "HTTP/1.1 100 Continue\r\n\r\n")
+        patient.receive("ab")
+        patient.answer()
+        #expect(try patient.taken().hasPrefix("HTTP/1.1 200 "))
+        #expect(!patient.isOutputClosed)
+
+        let impatient = try EmbeddedConnection()
+        impatient.receive(head + "a")
+        impatient.wantBody()
+        #expect(try impatient.taken().isEmpty)
+    }
+
+    @Test("An answer before the body ends the connection, and nothing that still comes is passed on")
+    func earlyAnswer() throws {
+        for framing in ["Content-Length: 100000", "Transfer-Encoding: chunked"] {
+            let connection = try EmbeddedConnection()
+            connection.receive("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\n")
+            #expect(try connection.parts().count == 1)
+            connection.answer(.contentTooLarge)
+            let text = try connection.taken()
+            #expect(text.hasPrefix("HTTP/1.1 413 ") && text.contains("\r\nconnection: close\r\n"))
+            #expect(connection.isOutputClosed && connection.isOpen)
+            connection.receive(String(repeating: "x", count: 50_000))
+            connection.receive(Self.get)
+            #expect(try connection.parts().isEmpty)
+            #expect(try connection.taken().isEmpty)
+            connection.finish()
+            #expect(!connection.isOpen, "the client has seen the answer")
+        }
+    }
+
+    @Test("A header of 16 KiB is taken, and one of a byte more refused")
+    func headerBytes() throws {
+        // What counts are the target, and the fields' names and values.
+        for (count, isTaken) in [(16_384, true), (16_385, false), (200_000, false)] {
+            for shape in ["target", "value", "name"] {
+                let connection = try EmbeddedConnection()
+                func padding(_ rest: String) -> String { String(repeating: "x", count: count - rest.utf8.count) }
+                let head =
+                    switch shape {
+                    case "target": "GET /\(padding("/hosta")) HTTP/1.1\r\nHost: a\r\n\r\n"
+                    case "value": "GET / HTTP/1.1\r\nHost: a\r\nX: \(padding("/hostax"))\r\n\r\n"
+                    default: "GET / HTTP/1.1\r\nHost: a\r\n\(padding("/hostay")): y\r\n\r\n"
+                    }
+                connection.receive(head)
+                #expect(heads(try connection.parts()) == (isTaken ? 1 : 0), "\(count) \(shape)")
+                #expect(try connection.taken().hasPrefix("HTTP/1.1 431 ") == !isTaken, "\(count) \(shape)")
+                #expect(connection.isOutputClosed == !isTaken)
+            }
+        }
+    }
+
+    @Test("A hundred header fields are taken, and one more refused")
+    func headerFields() throws {
+        for (count, isTaken) in [(100, true), (101, false)] {
+            let connection = try EmbeddedConnection()
+            connection.receive("GET / HTTP/1.1\r\n\((0..<count).map { "X-\($0): y\r\n" }.joined())\r\n")
+            #expect(heads(try connection.parts()) == (isTaken ? 1 : 0))
+            #expect(try connection.taken().hasPrefix("HTTP/1.1 431 ") == !isTaken)
+        }
+    }
+
+    @Test("What is not HTTP in a body fails the body, and while an answer is made, ends the connection")
+    func garbage() throws {
+        let reading = try EmbeddedConnection()
+        reading.receive("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")
+        #expect(reading.failure is HTTPParserError)
+        #expect(reading.isOpen)
+        reading.answer(.badRequest)
+        #expect(try reading.taken().contains("\r\nconnection: close\r\n"))
+        #expect(reading.isOutputClosed)
+
+        let answering = try EmbeddedConnection()
+        answering.receive(Self.get)
+        answering.receive("garbage\r\n\r\n")
+        #expect(!answering.isOpen)
+        #expect(try answering.taken().isEmpty)
+
+        let answered = try EmbeddedConnection()
+        answered.receive(Self.get)
+        answered.answer()
+        _ = try answered.taken()
+        answered.receive("garbage\r\n\r\n")
+        #expect(try answered.taken().hasPrefix("HTTP/1.1 400 "))
+        #expect(answered.isOutputClosed)
+    }
+
+    @Test("After what looks like another protocol, the connection ends with the answer", arguments: ["GET", "CONNECT"])
+    func otherProtocol(method: String) throws {
+        let connection = try EmbeddedConnection()
+        let target = method == "GET" ? "/" : "a:1"
+        connection.receive("\(method) \(target) HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n")
+        connection.answer(.notFound)
+        let text = try connection.taken()
+        #expect(text.hasPrefix("HTTP/1.1 404 ") && text.contains("\r\nconnection: close\r\n"), "\(text)")
+        #expect(connection.isOutputClosed && connection.isOpen)
+    }
+
+    @Test("At shutdown a connection ends at once, or with the answer to the request that is under way")
+    func shutdown() throws {
+        let idle = try EmbeddedConnection()
+        idle.shutDown()
+        #expect(!idle.isOpen)
+
+        let busy = try EmbeddedConnection()
+        busy.receive("GET / HTTP/1.1\r\nHo")
+        busy.shutDown()
+        #expect(busy.isOpen)
+        busy.receive("st: a\r\n\r\n")
+        #expect(heads(try busy.parts()) == 1)
+        busy.answer()
+        #expect(try busy.taken().contains("\r\nconnection: close\r\n"))
+        #expect(busy.isOutputClosed)
+        busy.receive(Self.get)
+        #expect(try busy.parts().isEmpty)
+    }
+
+    @Test("A request may come byte by byte")
+    func byteByByte() throws {
+        let connection = try EmbeddedConnection()
+        for byte in Self.get.utf8 { connection.receive(ByteBuffer(bytes: [byte])) }
+        #expect(heads(try connection.parts()) == 1)
+        connection.answer(body: "hello")
+        #expect(try connection.taken().hasSuffix("hello"))
+    }
+
+    @Test("A head that tells its body's length waits for the first bytes, and one that does not leaves at once")
+    func heads() throws {
+        let photo = try EmbeddedConnection()
+        photo.receive(Self.get)
+        photo.beginAnswer(length: 2)
+        #expect(try photo.taken().isEmpty)
+        photo.write("ab")
+        #expect(try photo.taken().hasSuffix("\r\n\r\nab"))
+
+        let events = try EmbeddedConnection()
+        events.receive(Self.get)
+        events.beginAnswer(length: nil)
+        let head = try events.taken()
+        #expect(head.hasPrefix("HTTP/1.1 200 ") && head.hasSuffix("\r\n\r\n"))
+        events.wait(120)
+        #expect(events.isOpen)
+        events.write("ab")
+        #expect(try events.taken().contains("ab"))
+    }
+}

@@ -1,0 +1,118 @@
+import AsyncHTTPClient
+import Logging
+import Postgres
+import SelfieConfiguration
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieApp
+@testable import SelfieCore
+@testable import SelfieOperations
+
+extension PhotoService {
+    /// Lets statements and callers wait for as long as a test holds them up.
+    mutating func waitsPatiently() {
+        configuration.postgres.statementTimeout = .seconds(120)
+        configuration.postgres.pool.leaseTimeout = .seconds(120)
+        configuration.postgres.pool.maxConnections = 40
+    }
+
+    /// Computes hashes on so many threads, each of which passes a gate before.
+    mutating func computesHashes(threads: Int, placesPerThread: Int = 100, through gate: ThreadGate) {
+        passwordHashing.threadCount = threads
+        passwordHashing.maxWaitingPerThread = placesPerThread
+        // What is held up must not be late.
+        let time = ContinuousClock.now
+        passwordHashing.now = { time }
+        passwordHashing.willCompute = { gate.pass($0) }
+    }
+
+    /// Leaves alone what its time has come for, but for a first look at the start.
+    mutating func doesNothingByItself() {
+        sweepInterval = .seconds(86_400)
+        tidyInterval = .seconds(86_400)
+        sessionUseInterval = .seconds(86_400)
+    }
+}
+
+/// Two services on one database, each with connections, hashes and a memory of its own, as two processes have them.
+enum TwoServices {
+    /// Runs a body with both.
+    static func run(
+        settings: [String: String] = [:],
+        adjust: @Sendable (Int, inout PhotoService) -> Void = { _, _ in },
+        _ body: @Sendable ([TestService]) async throws -> Void
+    ) async throws {
+        try await TestService.run(
+            settings: settings,
+            adjust: { service in
+                service.waitsPatiently()
+                adjust(0, &service)
+            }
+        ) { first in
+            try await TestService.run(
+                databaseURL: first.databaseURL,
+                settings: settings,
+                adjust: { service in
+                    service.waitsPatiently()
+                    adjust(1, &service)
+                }
+            ) { second in try await body([first, second]) }
+        }
+    }
+}
+
+extension TestService {
+    /// Waits until so many statements wait for locks in the database.
+    func waitForLocks(_ count: Int) async throws {
+        try await poll("\(count) statements wait for locks") {
+            try await self.count(
+                """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock'
+                """
+            ) == count
+        }
+    }
+
+    /// Does once what the sweeper does every few seconds.
+    func sweep() async throws {
+        let values = TestService.settings(databaseURL: databaseURL, objects: objects)
+        let configuration = try ServiceConfiguration(from: ConfigurationSource(values: values))
+        let now = { @Sendable in storeClock.now }
+        let logger = log.logger(level: .info)
+        let sweeper = PhotoSweeper(
+            photos: PhotoStore(postgres: postgres),
+            objects: try await configuration.objectStorage.open(httpClient: .shared, now: now, logger: logger),
+            now: now,
+            logger: logger
+        )
+        try await sweeper.sweep()
+    }
+
+    /// Disables an account, or enables it again, as the command line does.
+    func administer(_ email: String = "ada@example.com", isDisabled: Bool) async throws {
+        let hasChanged = try await UserAdministration.with(try PostgresConfiguration(url: databaseURL)) { users in
+            isDisabled ? try await users.disable(.email(email)) : try await users.enable(.email(email))
+        }
+        try #require(hasChanged)
+    }
+
+    /// The token of an answer that has one.
+    static func token(of answer: HTTPAnswer, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+        try #require(answer.json["api_authtoken"] as? String, "\(answer.text)", sourceLocation: sourceLocation)
+    }
+
+    /// Adds an account whose hash is of an old cost.
+    func addUser(email: String, password: String = "my password", cost: Int) async throws {
+        let hash = try BCrypt.hash(Array(password.utf8), cost: cost).replacing("$2b$", with: "$2a$")
+        try await postgres.write(
+            """
+            INSERT INTO users (first_name, last_name, email, password_hash)
+            VALUES ('Ada', 'Lovelace', \(email), \(hash))
+            """
+        )
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import HTTPTypes
+import TestSupport
+
+@testable import SelfieWeb
+
+extension Endpoint {
+    /// Method and path, as a scenario has them.
+    var call: String { "\(method.rawValue) \(examplePath)" }
+
+    /// The path, with something in place of what it leaves open.
+    var examplePath: String {
+        path.split(separator: "/", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix(":") ? "1" : String($0) }.joined(separator: "/")
+    }
+
+    /// Whether a request without any parameter is refused.
+    var needsParameters: Bool {
+        parameters.contains { $0.isRequired && [.anywhere, .multipart].contains($0.place) }
+    }
+
+    /// The calls of some kinds.
+    static func calls(_ kinds: Authentication...) -> [String] {
+        Routes.endpoints.filter { kinds.contains($0.authentication) }.map(\.call)
+    }
+
+    /// What each path answers to; any other method is unknown there.
+    static let methods: [String: Set<String>] = Dictionary(
+        Routes.endpoints.map { endpoint in
+            let method = endpoint.method.rawValue
+            return (endpoint.examplePath, method == "GET" ? ["GET", "HEAD"] : [method])
+        },
+        uniquingKeysWith: { $0.union($1) }
+    )
+
+    /// The endpoint that a request is for; nil when there is none.
+    static func of(method: String, target: String) -> Endpoint? {
+        var segments = target.prefix { $0 != "?" }.split(separator: "/").map(String.init)
+        if let last = segments.last, last.hasSuffix(".json") { segments[segments.count - 1] = String(last.dropLast(5)) }
+        return Routes.endpoints.first { endpoint in
+            let pattern = endpoint.path.split(separator: "/")
+            return endpoint.method.rawValue == (method == "HEAD" ? "GET" : method) && pattern.count == segments.count
+                && zip(pattern, segments).allSatisfy { $0.hasPrefix(":") || $0 == $1 }
+        }
+    }
+
+    /// Whether the endpoint says that it may answer so.
+    func tells(of answer: HTTPAnswer, isHead: Bool) -> Bool {
+        if answers.contains(where: { $0.status.code == answer.status }) { return true }
+        return allRefusals.contains { refusal in
+            guard refusal.status.code == answer.status else { return false }
+            // The message about parameters is made of what is wrong with each.
+            return isHead || refusal == .invalidParameters || refusal.message == answer.message
+        }
+    }
+}

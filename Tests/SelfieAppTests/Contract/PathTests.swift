@@ -1,0 +1,121 @@
+import Foundation
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieWeb
+
+@Suite("Paths and methods")
+struct PathTests {
+    private static let spellings = [
+        "/api/get_photos/", "/api/get_photos//", "//api/get_photos", "/api//get_photos", "///api///get_photos///",
+        "/api/get_photos.json", "/api/get_photos.json/", "/api/get_photos.json?a=.b/c", "/api//get_photos.json",
+        "/api/get_photos?", "/api/get_photos/?a=1",
+    ]
+
+    @Test("Slashes and .json at the end, and doubled slashes, make no difference")
+    func matches() async throws {
+        try await TestService.run { service in
+            let authorization = tokenHeader(try await service.makeToken())
+            for target in Self.spellings {
+                let answer = try await service.check(Scenario(target, "GET \(target)", authorization: authorization))
+                #expect(answer.text == "[]")
+            }
+        }
+    }
+
+    @Test("A .json suffix matches on every call")
+    func suffix() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            for endpoint in Routes.endpoints where endpoint.needsParameters {
+                let scenario = Scenario(
+                    endpoint.call,
+                    "\(endpoint.call).json/",
+                    authorization: endpoint.authentication == .basic ? TestService.basic : tokenHeader(token),
+                    status: 400,
+                    message: Refusal.missing
+                )
+                try await service.check(scenario)
+            }
+            for target in ["/api/sessions.json", "//api/sessions/", "/api//sessions.json/?a=1"] {
+                let list = try await service.check(Scenario(target, "GET \(target)", authorization: tokenHeader(token)))
+                #expect(list.jsonArray?.count == 1)
+            }
+            for suffix in ["/", ".json", ".json/?a=1"] {
+                let other = try await service.newToken()
+                let list = try await service.send(
+                    "GET",
+                    "/api/sessions",
+                    headers: [("Authorization", tokenHeader(other))]
+                )
+                let id = try #require(list.jsonArray?.first?["id"] as? String)
+                try await service.check(
+                    Scenario(
+                        "end",
+                        "DELETE /api//sessions/\(id)\(suffix)",
+                        authorization: tokenHeader(token),
+                        message: "Session ended"
+                    )
+                )
+            }
+            try await service.check(
+                Scenario(
+                    "clear",
+                    "GET /api/clear_token.json",
+                    authorization: tokenHeader(token),
+                    message: "Token cleared"
+                )
+            )
+        }
+    }
+
+    private static let unknown = [
+        "/nope", "/api", "/api/", "/api/nope", "/api/signup/more", "/API/get_photos", "/api/Get_Photos", "/get_photos",
+        "/api/get_photo", "/api/get_photosx", "/photos", "/photos/x/y", "/favicon.ico", "/index.html", "/api/.json",
+        "/api/session", "/api/sessions/1/2", "/api/account/1", "/sessions", "/..%2fapi", "/api/get_photos%00", "/*",
+    ]
+
+    @Test("Anything else is the wrong URL or method, with and without credentials", .timeLimit(.minutes(2)))
+    func wrongURL() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            let verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+            let requests =
+                Endpoint.methods.sorted { $0.key < $1.key }.flatMap { path, known in
+                    verbs.filter { !known.contains($0) }.map { "\($0) \(path)" }
+                } + Self.unknown.flatMap { path in ["GET", "HEAD", "POST", "DELETE"].map { "\($0) \(path)" } }
+            for request in requests {
+                for authorization in [nil, TestService.basic, tokenHeader(token), "Token token=unknown"] {
+                    try await service.check(
+                        Scenario(
+                            "\(request) with \(authorization?.prefix(5) ?? "nothing")",
+                            request,
+                            authorization: authorization,
+                            status: 404,
+                            message: Refusal.wrongURL
+                        )
+                    )
+                }
+            }
+        }
+    }
+
+    @Test("The root greets, with a page for browsers")
+    func root() async throws {
+        try await TestService.run { service in
+            let text = try await service.check(Scenario("text", "GET /"))
+            #expect(text.text == "Glad to find you here!")
+            #expect(text.headers["content-type"]?.hasPrefix("text/plain") == true)
+            let page = try await service.check(
+                Scenario(
+                    "page",
+                    "GET /",
+                    headers: [("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")],
+                    contains: ["Glad to find you here!", "<html"]
+                )
+            )
+            #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)
+        }
+    }
+}

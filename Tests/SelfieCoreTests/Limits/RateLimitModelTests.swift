@@ -1,0 +1,169 @@
+import DatabaseTestSupport
+import Postgres
+import ServerProcesses
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SelfieCore
+
+/// Whatever is counted and given back in whatever order, counts are what a simple model says.
+@Suite("Windows of limits, at random", .timeLimit(.minutes(2)))
+struct RateLimitModelTests {
+    /// What is known of a window.
+    private struct Window: Equatable {
+        var count = 0
+        /// Which window of its key it is.
+        var number = 0
+        var hasEnded = true
+    }
+
+    /// The windows, and what may be given back.
+    private struct Model {
+        var windows: [String: Window] = [:]
+        var places: [(place: RateLimitStore.Place, number: Int)] = []
+
+        mutating func count(_ key: String, limit: Int) -> Int {
+            var window = windows[key] ?? Window()
+            if window.hasEnded {
+                window = Window(count: 1, number: window.number + 1, hasEnded: false)
+            } else {
+                window.count = min(window.count + 1, limit + 2)
+            }
+            windows[key] = window
+            return window.count
+        }
+
+        mutating func giveBack(_ place: RateLimitStore.Place, number: Int) {
+            guard var window = windows[place.key], window.number == number, !window.hasEnded, window.count > 0 else {
+                return
+            }
+            window.count = min(window.count, place.limit) - 1
+            windows[place.key] = window
+        }
+    }
+
+    private static let limits = [
+        "a": RateLimit(1, per: 3_600), "b": RateLimit(3, per: 7_200), "c": RateLimit(8, per: 10_800),
+    ]
+
+    /// Runs a body with two stores on one database, each with connections of its own.
+    private static func run(
+        _ body: ([RateLimitStore], PostgresClient) async throws -> Void
+    ) async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await TestCluster.withClient(databaseURL) { first in
+                let configuration = try PostgresConfiguration.patient(url: databaseURL, maxConnections: 8)
+                try await PostgresClient.withClient(configuration: configuration) { second in
+                    try await body([RateLimitStore(postgres: first), RateLimitStore(postgres: second)], first)
+                }
+            }
+        }
+    }
+
+    @Test("Two processes count as one, and give back no more than they took", arguments: 1...4)
+    func walk(seed: Int) async throws {
+        try await Self.run { stores, postgres in
+            var generator = SplitMix64(seed: UInt64(seed))
+            var model = Model()
+            for step in 0..<300 {
+                let store = stores[Int.random(in: 0...1, using: &generator)]
+                let (key, limit) = try #require(
+                    Self.limits.sorted { $0.key < $1.key }.randomElement(using: &generator)
+                )
+                switch Int.random(in: 0..<20, using: &generator) {
+                case 0...10:
+                    let counted = try await store.count(key, limit: limit)
+                    let expected = model.count(key, limit: limit.count)
+                    #expect(counted.count == expected, "step \(step)")
+                    #expect((1...limit.seconds).contains(counted.secondsLeft))
+                    let number = try #require(model.windows[key]?.number)
+                    if expected <= limit.count { model.places.append((counted.place, number)) }
+                case 11...16: try await Self.giveBack(to: store, &model, &generator)
+                case 17...18:
+                    try await postgres.write(
+                        """
+                        UPDATE rate_limits SET window_ends_at = now() AT TIME ZONE 'UTC' - interval '1 second'
+                        WHERE key = \(key)
+                        """
+                    )
+                    model.windows[key]?.hasEnded = true
+                default:
+                    try await store.removeEnded()
+                    for (key, window) in model.windows where window.hasEnded { model.windows[key]?.count = -1 }
+                }
+                try await Self.compare(model, postgres, "step \(step)")
+            }
+            #expect(model.windows.values.allSatisfy { $0.number > 3 })
+        }
+    }
+
+    /// Gives back one place, or one of each of several keys.
+    private static func giveBack(
+        to store: RateLimitStore,
+        _ model: inout Model,
+        _ generator: inout SplitMix64
+    ) async throws {
+        var given: [RateLimitStore.Place] = []
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            let free = model.places.indices.filter { index in
+                !given.contains { $0.key == model.places[index].place.key }
+            }
+            guard let index = free.randomElement(using: &generator) else { break }
+            let (place, number) = model.places.remove(at: index)
+            model.giveBack(place, number: number)
+            given.append(place)
+        }
+        try await store.giveBack(given)
+    }
+
+    private static func compare(_ model: Model, _ postgres: PostgresClient, _ comment: Comment) async throws {
+        let rows = try await postgres.read("SELECT key, count FROM rate_limits")
+        var counts: [String: Int] = [:]
+        for row in rows { counts[try row.decode("key")] = try row.decode("count") }
+        // What was removed has no row.
+        #expect(counts == model.windows.filter { $0.value.count >= 0 }.mapValues(\.count), comment)
+    }
+
+    /// How many are inside, and how many were at most.
+    private final class Room: Sendable {
+        private let counts = Mutex((now: 0, most: 0))
+
+        var most: Int { counts.withLock { $0.most } }
+
+        func enter() {
+            counts.withLock { counts in
+                counts.now += 1
+                counts.most = max(counts.most, counts.now)
+            }
+        }
+
+        func leave() { counts.withLock { $0.now -= 1 } }
+    }
+
+    @Test("Of many at once no more pass than the limit allows, and all places come back", arguments: [1, 5])
+    func parallel(limit: Int) async throws {
+        try await Self.run { stores, postgres in
+            let room = Room()
+            let passed = try await withThrowingTaskGroup(of: Bool.self) { tasks in
+                for number in 0..<40 {
+                    tasks.addTask {
+                        let counted = try await stores[number % 2].count("key", limit: RateLimit(limit, per: 3_600))
+                        guard counted.count <= limit else { return false }
+                        room.enter()
+                        // Places are given back once all that the limit allows are taken.
+                        try await poll("the room is full") { room.most >= limit }
+                        room.leave()
+                        try await stores[number % 2].giveBack([counted.place])
+                        return true
+                    }
+                }
+                return try await tasks.reduce(into: []) { $0.append($1) }.count(where: \.self)
+            }
+            #expect(passed >= limit)
+            #expect(room.most == limit)
+            let rows = try await postgres.read("SELECT count FROM rate_limits")
+            #expect(try #require(rows.first).decode("count") == 0)
+        }
+    }
+}

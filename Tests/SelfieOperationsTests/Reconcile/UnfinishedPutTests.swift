@@ -1,0 +1,81 @@
+import AsyncHTTPClient
+import Foundation
+import Logging
+import NIOHTTP1
+import Postgres
+import S3TestSupport
+import SelfieOperations
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+@testable import S3
+@testable import SelfieApp
+@testable import SelfieConfiguration
+
+/// What puts leave behind that were never finished.
+extension ReconcileTests {
+    @Test("What crashed puts left behind is removed once it is old, and not before")
+    func unfinishedFiles() async throws {
+        try await TestService.run(adjust: { $0.sweepInterval = .seconds(600) }) { service in
+            guard case .disk(let folder) = service.objects else { throw NotInTime(what: "a folder") }
+            // The service's own first look, which is to find nothing, is over by then.
+            try await Self.upload(1, to: service, token: try await service.makeToken())
+            for (name, age) in [("old", 81), ("young", 0)] {
+                let file = folder.appending(path: ".incoming/\(name)")
+                try Data("half".utf8).write(to: file)
+                let date = Date(timeIntervalSinceNow: -Double(age))
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+            }
+            #expect(try await Self.reconcile(service, repairs: false).findings == ["unfinishedPut old false"])
+            let names = { try FileManager.default.contentsOfDirectory(atPath: folder.path + "/.incoming").sorted() }
+            #expect(try names() == ["old", "young"])
+            #expect(try await Self.reconcile(service, repairs: true).report.isClean)
+            #expect(try names() == ["young"])
+        }
+    }
+
+    @Test("Parts that a crashed upload left in the bucket are removed once they are old, and not before")
+    func unfinishedUploads() async throws {
+        try await TestService.run(store: .s3) { service in
+            // Makes the bucket.
+            try await Self.upload(1, to: service, token: try await service.makeToken())
+            try await service.beginUpload(key: "left")
+            #expect(try await Self.reconcile(service, repairs: true).findings.isEmpty, "it may go on")
+            let later: TimeInterval = 82
+            // A photo of that name is being stored, whatever the store's clock or ours says.
+            try await service.postgres.write(
+                """
+                INSERT INTO photos (user_id, name, title, random_id, state)
+                SELECT user_id, 'n', 't', 'left', 'pending' FROM photos
+                """
+            )
+            #expect(try await Self.reconcile(service, repairs: true, secondsLater: later).findings.isEmpty)
+            try await service.postgres.write("DELETE FROM photos WHERE random_id = 'left'")
+            let dry = try await Self.reconcile(service, repairs: false, secondsLater: later)
+            #expect(dry.findings == ["unfinishedPut left false"])
+            let wet = try await Self.reconcile(service, repairs: true, secondsLater: later)
+            #expect(wet.findings == ["unfinishedPut left true"])
+            #expect(try await Self.reconcile(service, repairs: false, secondsLater: later).findings.isEmpty)
+        }
+    }
+}
+
+extension TestService {
+    /// Begins an upload in parts to the bucket, and leaves it.
+    fileprivate func beginUpload(key: String) async throws {
+        let values = Self.settings(databaseURL: databaseURL, objects: objects)
+        guard case .s3(let bucket) = try ServiceConfiguration(from: ConfigurationSource(values: values)).objectStorage
+        else { throw NotInTime(what: "a bucket") }
+        let logger = log.logger(level: .error)
+        let store = try await bucket.open(httpClient: .shared, now: { Date() }, logger: logger)
+        let request = S3Request(method: .POST, key: key, query: [QueryItem("uploads")])
+        _ = try await store.client.document(
+            request,
+            root: "InitiateMultipartUpload",
+            during: Call(within: S3Deadlines.patient.call)
+        )
+    }
+}
