@@ -161,7 +161,7 @@ package struct PublicLabel: Sendable, Hashable {
     let contentDisposition: String
 
     /// - Parameters:
-    ///   - contentType: The content type.
+    ///   - contentType: The media type to serve it with.
     ///   - contentDisposition: As in RFC 6266.
     package init(contentType: String, contentDisposition: String) {
         self.contentType = contentType

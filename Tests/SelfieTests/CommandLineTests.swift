@@ -1,4 +1,6 @@
+import Foundation
 import ProcessTestSupport
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -64,5 +66,14 @@ struct CommandLineTests {
             #expect(outcome.errors.contains("Usage: selfie"))
             #expect(try folder.names().isEmpty)
         }
+    }
+
+    @Test("The version is the newest one that the changelog tells of")
+    func version() async throws {
+        let changelog = try String(contentsOf: ProjectFolder.root.appending(path: "CHANGELOG.md"), encoding: .utf8)
+        let newest = try #require(changelog.firstMatch(of: /\n## ([0-9]+\.[0-9]+\.[0-9]+) - /)).1
+        let outcome = try await SelfieProcess.run(["--version"])
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "\(newest)\n")
     }
 }

@@ -12,10 +12,10 @@ package struct SignInAttempt: Sendable {
     let changesNothing: Bool
 
     /// - Parameters:
-    ///   - email: The email.
+    ///   - email: The e-mail, as the client sent it.
     ///   - password: Nil for one that could not be decrypted.
     ///   - device: What the user is to recognise the session by.
-    ///   - source: The source.
+    ///   - source: Where the request came from.
     ///   - changesNothing: Whether to answer as if, and leave everything as it is, for a HEAD request.
     package init(email: String, password: Password?, device: String?, source: RequestSource, changesNothing: Bool) {
         self.email = email

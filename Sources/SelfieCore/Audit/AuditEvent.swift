@@ -29,8 +29,8 @@ package struct RequestSource: Sendable {
     let requestID: String
 
     /// - Parameters:
-    ///   - address: The address.
-    ///   - requestID: The request i d.
+    ///   - address: The client's address.
+    ///   - requestID: Names the request in answers and logs.
     package init(address: ClientAddress, requestID: String) {
         self.address = address
         self.requestID = requestID

@@ -10,7 +10,7 @@ import S3
 package struct PhotoStore: Sendable {
     package let postgres: PostgresClient
 
-    /// - Parameter postgres: The postgres.
+    /// - Parameter postgres: The database.
     package init(postgres: PostgresClient) {
         self.postgres = postgres
     }

@@ -5,7 +5,7 @@ package import Postgres
 package struct SessionStore: Sendable {
     let postgres: PostgresClient
 
-    /// - Parameter postgres: The postgres.
+    /// - Parameter postgres: The database.
     package init(postgres: PostgresClient) {
         self.postgres = postgres
     }
