@@ -99,7 +99,6 @@ let package = Package(
             name: "EmbeddedPostgres",
             dependencies: [
                 .product(name: "Subprocess", package: "swift-subprocess"),
-                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings
         ),
@@ -157,8 +156,6 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
         ),
@@ -166,6 +163,7 @@ let package = Package(
             name: "SelfieCore",
             dependencies: [
                 "AESCrypt", "CCrypt", "Encodings", "ObjectStore", "Postgres",
+                .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -175,7 +173,7 @@ let package = Package(
         .target(
             name: "SelfieWeb",
             dependencies: [
-                "AESCrypt", "Encodings", "HTTPConnection", "LinuxFiles", "Multipart", "ObjectStore", "Postgres",
+                "AESCrypt", "Encodings", "HTTPConnection", "Multipart", "ObjectStore", "Postgres",
                 "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -191,7 +189,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "ObjectStore", "Postgres", "S3", "SelfieCore",
+                "Encodings", "ObjectStore", "Postgres", "S3", "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -220,6 +218,8 @@ let package = Package(
                 "SelfieCore",
                 "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -61,8 +61,8 @@ struct Cluster: Sendable {
 
     /// Whether a server runs on this data; clears away what a dead one left, where PostgreSQL itself would give up.
     ///
-    /// After a reboot another program of the same user may have the number in `postmaster.pid`: PostgreSQL then
-    /// refuses to start, and `pg_ctl stop` would end that program. A server's working directory is its data folder.
+    /// After a reboot another program of the same user may have the number in `postmaster.pid`. PostgreSQL then refuses
+    /// to start, and `pg_ctl stop` would end that program. A server's working directory is its data folder.
     func isRunning() async throws(EmbeddedPostgresError) -> Bool {
         switch data.postmaster {
         case .none:

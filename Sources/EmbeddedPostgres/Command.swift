@@ -93,8 +93,8 @@ struct Command: Sendable {
         ]
     }
 
-    /// A session of its own: the terminal's Ctrl-C goes to our process group, and the server must outlive it until
-    /// the requests that need it are answered.
+    /// A session of its own: the terminal's Ctrl-C goes to our process group. The server must outlive it until the
+    /// requests that need it are answered.
     private var platformOptions: PlatformOptions {
         var options = PlatformOptions()
         options.createSession = true
@@ -103,9 +103,9 @@ struct Command: Sendable {
 
     /// What comes before the program to run it as the cluster's user; `setpriv` becomes the program, same process.
     ///
-    /// `PlatformOptions.userID` is no choice on Linux: with it, swift-subprocess 1.0.2 calls glibc's `setuid` after
-    /// a bare `clone3`. That waits for ever when another of our threads was just being made, since the child has
-    /// a picture of that thread, but no such thread.
+    /// `PlatformOptions.userID` is no choice on Linux: with it, swift-subprocess 1.0.2 calls glibc's `setuid` after a
+    /// bare `clone3`. That waits for ever when another of our threads was just being made. The child has a picture of
+    /// that thread, but no such thread.
     private var asUser: [String] {
         guard user.isAnother else { return [] }
         return ["setpriv", "--reuid=\(user.userID)", "--regid=\(user.groupID)", "--clear-groups", "--"]

@@ -4,8 +4,8 @@
 /// socket. One process at a time uses a folder; a cluster that outlived its process (`kill -9`) is taken over by the
 /// next start. A handle that goes away without ``stop()`` leaves the server running.
 ///
-/// Each operation runs to its end even when the calling task is cancelled, one after the other, so that
-/// a Ctrl-C cannot leave half a cluster behind and ``stop()`` works in a cancelled task.
+/// Operations run one after the other. Each runs to its end even when the calling task is cancelled. So a Ctrl-C leaves
+/// no half of a cluster behind, and ``stop()`` works in a cancelled task.
 package actor EmbeddedPostgres {
     private let directory: String
     private let settings: [String: String]
@@ -25,8 +25,9 @@ package actor EmbeddedPostgres {
     ///   - settings: Server settings such as `["max_connections": "200"]`. The socket's place, its permissions, the
     ///     port and `listen_addresses` are fixed. A running cluster with other settings is restarted.
     ///   - search: Where PostgreSQL's programs are looked for.
-    ///   - temporaryDirectory: Parent of the short folder that stands in when `directory` cannot hold the socket (too
-    ///     long, or a comma in it), or is closed to the user that runs the server. Its sticky bit must be set if others can write to it.
+    ///   - temporaryDirectory: Parent of the short folder that stands in when `directory` can't hold the socket. That
+    ///     is one that is too long, has a comma, or is closed to the user that runs the server. Its sticky bit must be
+    ///     set if others can write to it.
     ///   - maxLingeringSessions: How long a start waits for the sessions of a server that was killed.
     ///   - notice: Called during a start, with a sentence for the user, whenever something lies elsewhere than asked.
     package init(

@@ -6,8 +6,8 @@ struct ProcessLock: ~Copyable {
 
     /// Takes the lock, without waiting.
     ///
-    /// - Parameter directory: The cluster's folder; the file `lock` in it is made when missing and never removed,
-    ///   since a new file beside an old, still open one would be two locks.
+    /// - Parameter directory: The cluster's folder. The file `lock` in it is made when missing and never removed: a new
+    ///   file beside an old, still open one would be two locks.
     /// - Throws: `alreadyInUse` when it is taken, `fileSystem` when the file cannot be opened.
     init(directory: String) throws(EmbeddedPostgresError) {
         let path = directory + "/lock"

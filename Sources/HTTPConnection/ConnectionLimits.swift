@@ -12,8 +12,8 @@ package struct ConnectionLimits: Sendable {
     var headerTimeout: TimeAmount = .seconds(20)
     /// The stretch of time over which a body's progress is judged.
     ///
-    /// A burst at the start of one excuses silence to the end of the next but no longer, so that nobody who has gone
-    /// silent is waited for longer than two and a tick, less than 30 seconds.
+    /// A burst at the start of one excuses silence to the end of the next, but no longer. So a silent client is waited
+    /// for no longer than two of them and a tick, less than 30 seconds.
     var bodyWindow: TimeAmount = .seconds(12)
     /// What must arrive within `bodyWindow` while the server is ready to read.
     var minBodyBytesPerWindow = 3 * 1024
@@ -21,11 +21,11 @@ package struct ConnectionLimits: Sendable {
     var writeTimeout: TimeAmount = .seconds(25)
     /// See `writeTimeout`; a phone at the edge of its network takes so much in a few seconds.
     var minWrittenBytesPerTimeout = 16 * 1024
-    /// How long what a client still sends is read and dropped after its request was refused, so that it gets to see
-    /// the answer instead of a reset connection.
+    /// How long the server reads and drops what a client still sends after a refusal. So the client sees the answer
+    /// instead of a reset connection.
     var lingerTimeout: TimeAmount = .seconds(5)
-    /// How long the answer to a request that only reads may take once the client has closed its side: some that do
-    /// still wait for the answer, and most are gone.
+    /// How long the answer to a request that only reads may take once the client has closed its side. Some clients that
+    /// do still wait for the answer; most are gone.
     var halfClosedTimeout: TimeAmount = .seconds(2)
     /// How long a client waits for its answer to begin, from its request's last byte on; then the answer is 503.
     ///

@@ -144,8 +144,8 @@ struct ConnectionStateMachine {
         return true
     }
 
-    /// Whether the answer that begins must say that the connection ends with it: a body that is not there yet may be
-    /// of any size, and reading it only to drop it is not worth a connection.
+    /// Whether the answer that begins must say that the connection ends with it. A body that is not there yet may be of
+    /// any size, and reading it only to drop it is not worth a connection.
     mutating func responseHead() -> Bool {
         isAnswering = true
         waitingSince = nil

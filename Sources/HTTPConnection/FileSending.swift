@@ -9,13 +9,13 @@ struct SendFileEvent: Sendable {
 
 /// How files are sent.
 private enum FileSending {
-    /// How much is handed to the system at a time: it is the most that a thread of the sockets may wait for the disk
-    /// to read if the system threw it out of its memory at the last moment.
+    /// How much is handed to the system at a time. The system may throw it out of its memory at the last moment. Then a
+    /// thread of the sockets waits for the disk to read so much at most.
     static let pieceBytes = 512 * 1024
 }
 
 extension Channel {
-    /// Sends a range of a file as the next bytes of a body, which go from the system's memory to the socket without
+    /// Sends a range of a file as the next bytes of a body. They go from the system's memory to the socket without
     /// passing through this process's.
     ///
     /// - Parameters:

@@ -5,8 +5,8 @@ import NIOHTTPTypesHTTP1
 extension HTTPRequest {
     /// A request as a connection received it.
     ///
-    /// NIO's own conversion looks for a scheme in every URL, at the cost of parsing it with Foundation; one that begins
-    /// with a slash has none.
+    /// NIO's own conversion parses every URL with Foundation to look for a scheme. A URL that begins with a slash has
+    /// none.
     init(received head: HTTPRequestHead) throws {
         guard head.uri.utf8.first == UInt8(ascii: "/") else {
             self = try HTTPRequest(head, secure: false, splitCookie: false)

@@ -35,8 +35,8 @@ struct Contents: Sendable {
 
     /// Counts and reports data.
     ///
-    /// Of too much data what still fits is reported before the error, so that the events do not depend
-    /// on how the body is cut into chunks.
+    /// What still fits of too much data is reported before the error. So the events do not depend on how the body is
+    /// cut into chunks.
     ///
     /// - Parameters:
     ///   - finding: The data.

@@ -1,9 +1,8 @@
 /// Decides, byte by byte, whether what follows a line end is a delimiter.
 ///
-/// A delimiter (RFC 2046, section 5.1.1) is CRLF, two dashes and the boundary, and then either
-/// padding and CRLF, before another part, or two more dashes, at the end of the last. CR stands
-/// nowhere in a boundary, so a candidate that fails holds no start of another except in the byte it
-/// fails at: nothing ever needs to be read twice.
+/// A delimiter (RFC 2046, section 5.1.1) is CRLF, two dashes and the boundary. Padding and CRLF follow before another
+/// part, two more dashes after the last. CR stands nowhere in a boundary. So a candidate that fails holds no start of
+/// another but in the byte at which it fails: nothing is ever read twice.
 struct DelimiterMatcher: Sendable {
     /// How many spaces and tabs may follow a boundary; with more it is data.
     ///
@@ -45,8 +44,8 @@ struct DelimiterMatcher: Sendable {
 
     /// Where the body and the contents of each part begin.
     ///
-    /// The CRLF of a delimiter is already there: at the very start it is not needed, and an empty part
-    /// may have it in common with the empty line that ends its header.
+    /// The CRLF of a delimiter is already there. At the very start it is not needed. An empty part may share it with
+    /// the empty line that ends its header.
     private static let lineStart = Phase.matched(2)
 
     /// Whether a candidate is being read; if not, nothing but CR begins one.

@@ -1,7 +1,7 @@
 /// A header value with parameters, such as `form-data; name="title"`, taken apart.
 ///
-/// The grammar is RFC 9110, section 5.6.6, read generously: blanks may stand around `=`, an unquoted
-/// value runs to the next `;`, empty parameters and those without `=` are passed over.
+/// The grammar is RFC 9110, section 5.6.6, read generously. Blanks may stand around `=`. An unquoted value runs to the
+/// next `;`. Empty parameters and those without `=` are passed over.
 struct HeaderParameters {
     /// What a backslash inside quotes escapes.
     enum QuotedPairs {
@@ -49,8 +49,8 @@ struct HeaderParameters {
 
     /// The value of a parameter, unquoted; nil if there is none.
     ///
-    /// A parameter that is given twice is an error if the values differ: taking the first or the last
-    /// would let two readers of one message see different things.
+    /// A parameter that is given twice is an error if the values differ. Taking the first or the last would let two
+    /// readers of one message see different things.
     ///
     /// - Parameters:
     ///   - name: The parameter's name in small letters.

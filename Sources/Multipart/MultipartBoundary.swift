@@ -11,8 +11,8 @@ package struct MultipartBoundary: Equatable, Sendable {
 
     /// Reads the boundary from a Content-Type.
     ///
-    /// RFC 2046 allows letters, digits, blanks and a little punctuation; anything that is not a control
-    /// character is accepted, since nothing else can be mistaken for the end of a line.
+    /// RFC 2046 allows letters, digits, blanks and a little punctuation. Here any character but a control character is
+    /// accepted: nothing else can be mistaken for the end of a line.
     ///
     /// - Parameter contentType: The header's whole value, such as
     ///   `multipart/form-data; charset=utf-8; boundary="X"`: parameters in any order, quoted or not.

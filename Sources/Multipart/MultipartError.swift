@@ -1,7 +1,7 @@
 /// Why a body is not acceptable multipart/form-data.
 ///
-/// Every case is the sender's doing. The parser knows nothing of where the bytes come from: a source
-/// that fails half-way keeps its own error and is never turned into one of these.
+/// Every case is the sender's doing. The parser does not know where the bytes come from. A source that fails half-way
+/// keeps its own error.
 package enum MultipartError: Error, Equatable, Sendable {
     /// The Content-Type is something other than `multipart/form-data`.
     case notMultipart
@@ -11,8 +11,8 @@ package enum MultipartError: Error, Equatable, Sendable {
     case invalidBoundary
     /// The Content-Type names two boundaries that differ.
     case conflictingBoundaries
-    /// A header line, or a parameter in it, breaks the grammar: a bare CR or LF, a folded line, a
-    /// line without a colon, an open quote, two values for one parameter.
+    /// A header line, or a parameter in it, breaks the grammar. Examples: a bare CR or LF, a folded line, a line
+    /// without a colon, an open quote, two values for one parameter.
     case malformedHeader
     /// A boundary is followed by LF without CR.
     case malformedDelimiter

@@ -7,8 +7,8 @@ package enum MultipartEvent: Equatable, Sendable {
     case partBegin(MultipartPart)
     /// Contents of the part: these offsets, never none, of the chunk that was just pushed.
     ///
-    /// Offsets and not bytes, so that a file is never copied here: the caller slices its own buffer
-    /// (`getSlice(at: readerIndex + range.lowerBound, length: range.count)` on a `ByteBuffer`).
+    /// Offsets and not bytes, so that a file is never copied here. The caller slices its own buffer, such as
+    /// `getSlice(at: readerIndex + range.lowerBound, length: range.count)`.
     case partBytes(Range<Int>)
     /// Contents of the part that ended an earlier chunk, held back until now.
     ///

@@ -1,8 +1,7 @@
 /// How much of each thing a body may hold; the limit itself still passes, one more is an error.
 ///
-/// The parser holds at most one header block and one delimiter in memory whatever these say, so the
-/// limits guard the receiver of the events, not the parser. The epilogue is dropped unseen and has
-/// no limit here: the size of the whole body is for the caller to bound.
+/// The parser holds one header block and one delimiter in memory at most. So these limits guard the receiver of the
+/// events. The epilogue is dropped unseen and has no limit here: the caller bounds the whole body.
 package struct MultipartLimits: Equatable, Sendable {
     /// The largest number of parts, those that are skipped included.
     package var maxPartCount: Int

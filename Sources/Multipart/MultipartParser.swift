@@ -1,10 +1,9 @@
 /// A push parser for multipart/form-data: chunks of a body go in as they arrive, events come out.
 ///
-/// RFC 7578 and RFC 2046, section 5.1, with CRLF line ends only. It is a value without any I/O. What
-/// it keeps between chunks is the header line being read and the start of a delimiter at a chunk's
-/// end, so memory is bounded whatever the size of the body, and contents are reported as offsets into
-/// the caller's own chunk, so they are not copied. However a body is cut into chunks, the parts, their
-/// bytes and the error are the same.
+/// RFC 7578 and RFC 2046, section 5.1, with CRLF line ends only. It is a value without any I/O. Between chunks it keeps
+/// the header line being read, and the start of a delimiter. So memory is bounded whatever the size of the body.
+/// Contents are reported as offsets into the caller's own chunk, and not copied. However a body is cut into chunks, the
+/// parts, their bytes and the error are the same.
 ///
 /// Contents are bytes as sent: no Content-Transfer-Encoding is undone (RFC 7578, section 4.7,
 /// deprecates it) and text is not checked to be UTF-8.

@@ -12,9 +12,8 @@ package struct MultipartPart: Equatable, Sendable {
     package let name: String
     /// The name of the file as the client sent it, never empty; nil for a text part.
     ///
-    /// Unquoted and otherwise raw: it may be a path of any system and hold any character but CR, LF
-    /// and NUL when sent plainly; one sent as `filename*` may hold those too. Bytes that are not
-    /// UTF-8 became U+FFFD.
+    /// Unquoted and otherwise raw: it may be a path of any system. Sent plainly, it holds any character but CR, LF and
+    /// NUL; sent as `filename*`, it may hold those too. Bytes that are not UTF-8 became U+FFFD.
     package let filename: String?
     /// The part's own Content-Type as sent, parameters included; nil if it has none or an empty one.
     package let contentType: String?
@@ -40,10 +39,9 @@ package struct MultipartPart: Equatable, Sendable {
 extension MultipartPart {
     /// Reads a part's description from its header.
     ///
-    /// Nil means that the part is to be skipped: it has no Content-Disposition or no name (RFC 7578,
-    /// section 4.2, asks for both), or its file name is there but empty, which is how browsers send a
-    /// file field in which no file was chosen. Any disposition type counts: the reference client
-    /// sends its file as `attachment`.
+    /// Nil means that the part is to be skipped. Such a part has no Content-Disposition or no name, which RFC 7578,
+    /// section 4.2, asks for. Or its file name is there but empty: browsers send that when no file was chosen. Any
+    /// disposition type counts, since the reference client sends its file as `attachment`.
     ///
     /// - Parameter header: The part's header.
     /// - Throws: `MultipartError.malformedHeader`.

@@ -4,8 +4,8 @@ extension PostgresClient {
 
     /// Runs `body` between BEGIN and COMMIT; whatever it throws rolls back, and so does a failure that it hides.
     ///
-    /// A serialisation failure or a deadlock, thrown by `body` as it came or met by COMMIT, makes everything start
-    /// again after a short pause, up to five times in all: so `body` does nothing that can't be done twice.
+    /// After a serialisation failure or a deadlock, in `body` or at COMMIT, everything starts again after a short
+    /// pause. It is tried up to five times in all. So `body` does nothing that can't be done twice.
     ///
     /// - Parameter body: The statements of the transaction.
     /// - Returns: What `body` returns.

@@ -89,8 +89,8 @@ package struct PhotoService: Service {
         )
         let result: Result<Void, any Error>
         do {
-            try await PostgresClient.withClient(configuration: configuration.postgres) { postgres in
-                try await S3Client.withHTTPClient(deadlines: bucket.deadlines) { httpClient in
+            try await S3Client.withHTTPClient(deadlines: bucket.deadlines) { httpClient in
+                try await PostgresClient.withClient(configuration: configuration.postgres) { postgres in
                     try await serve(postgres: postgres, hasher: hasher, httpClient: httpClient)
                 }
             }

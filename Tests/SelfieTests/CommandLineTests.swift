@@ -71,7 +71,7 @@ struct CommandLineTests {
     @Test("The version is the newest one that the changelog tells of")
     func version() async throws {
         let changelog = try String(contentsOf: ProjectFolder.root.appending(path: "CHANGELOG.md"), encoding: .utf8)
-        let newest = try #require(changelog.firstMatch(of: /\n## ([0-9]+\.[0-9]+\.[0-9]+) - /)).1
+        let newest = try #require(changelog.firstMatch(of: /\n## ([0-9]+\.[0-9]+\.[0-9]+) - 20/)).1
         let outcome = try await SelfieProcess.run(["--version"])
         #expect(outcome.status == 0)
         #expect(outcome.output == "\(newest)\n")

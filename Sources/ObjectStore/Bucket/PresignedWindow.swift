@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// For how long a URL straight to a bucket works.
 ///
-/// It is the same for all who ask within an hour, and so is the URL: it does not count from the present but from the
-/// hour's begin, to the end of the next, so that it works for another hour at least.
+/// It is the same for all who ask within an hour, and so is the URL. It counts from the hour's begin to the end of the
+/// next, so it works for another hour at least.
 package struct PresignedWindow: Equatable {
     /// The signing date.
     package let start: Date

@@ -15,8 +15,8 @@ package actor S3Download: ObjectTransfer {
     /// What came before anybody asked.
     private var first: ByteBuffer?
 
-    /// The pauses before the transfer is begun anew, until it brings something: a bucket that refuses connections for
-    /// the moment of its restart refuses all tries of a call at once.
+    /// The pauses before the transfer is begun anew, until it brings something. A bucket that restarts refuses all
+    /// tries of a call at once.
     package static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2)]
 
     private init(client: S3Client, key: String, range: Range<Int>, pauses: [Duration], object: S3Object) {

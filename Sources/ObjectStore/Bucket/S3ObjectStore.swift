@@ -5,6 +5,8 @@ package import S3
 /// Objects in a bucket.
 package struct S3ObjectStore: ObjectStore {
     let client: S3Client
+    /// What has more bytes goes in parts, which may take longer.
+    package static let maxWholePutBytes = S3UploadPolicy().maxSinglePutBytes
     /// The pauses before a transfer that broke off is begun anew.
     private let transferPauses: [Duration]
 

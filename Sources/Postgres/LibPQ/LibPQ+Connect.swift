@@ -88,8 +88,8 @@ extension LibPQ {
 
     /// Why options can't be what was meant, although libpq takes them.
     ///
-    /// A password with a bare `@` or `/` cuts a URL in the wrong place; libpq would then quote parts of the password
-    /// as a host or a port that it can't make sense of.
+    /// A password with a bare `@` or `/` cuts a URL in the wrong place. libpq would then quote parts of the password as
+    /// a host or a port.
     private static func misreading(of options: UnsafeMutablePointer<PQconninfoOption>) -> String? {
         var option = options
         while let keyword = option.pointee.keyword {

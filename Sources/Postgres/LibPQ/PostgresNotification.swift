@@ -10,7 +10,7 @@ package struct PostgresNotification: Sendable, Equatable {
 /// What a listener learns.
 package enum PostgresNotificationEvent: Sendable, Equatable {
     case notification(PostgresNotification)
-    /// Listening has begun, or begun again after the connection was lost, or the listener was too slow for what came:
-    /// whatever was notified before may have been missed.
+    /// Listening has begun, or begun again after the connection was lost, or the listener was too slow. Whatever was
+    /// notified before may have been missed.
     case mayHaveMissed
 }

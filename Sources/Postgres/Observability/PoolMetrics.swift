@@ -39,9 +39,3 @@ final class PoolMetrics: Sendable {
         wait.recordNanoseconds(duration.nanoseconds)
     }
 }
-
-extension Duration {
-    var nanoseconds: Int64 {
-        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
-    }
-}

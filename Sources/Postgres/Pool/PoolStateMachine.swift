@@ -2,10 +2,10 @@ import DequeModule
 
 /// Who may use which connection, and which to open and close: a pool's decisions, without its I/O.
 ///
-/// A waiter wants to run one statement, for which it shares a connection with others, or a lease, which is a
-/// connection to itself. Waiters are served in the order in which they came, but no statement waits for leases that wait
-/// since no more are lent: of more than two connections one is never lent, so that a flood of leases does not keep
-/// readers out. Events change the state; then the owner carries out ``nextAction(now:)`` until there is none.
+/// A waiter wants to run one statement, and shares a connection with others for it. Or it wants a lease, which is a
+/// connection to itself. Waiters are served in the order in which they came. But of more than two connections one is
+/// never lent, so that a flood of leases does not keep readers out. Statements do not wait for leases that wait for
+/// that reason. Events change the state; then the owner carries out ``nextAction(now:)`` until there is none.
 struct PoolStateMachine {
     typealias WaiterID = UInt64
     typealias ConnectionID = UInt64

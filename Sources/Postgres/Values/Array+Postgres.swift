@@ -1,7 +1,7 @@
 /// A type of which an array is one value of PostgreSQL's.
 ///
-/// An array conforms to a protocol in one way only, so its elements say what it is: of bytes `bytea`, of strings
-/// `text[]`, of integers `int8[]`.
+/// An array conforms to a protocol in one way only, so its elements say what it is. An array of bytes is `bytea`, of
+/// strings `text[]`, of integers `int8[]`.
 package protocol PostgresArrayElement {
     static func encode(_ array: [Self]) -> PostgresValue
 

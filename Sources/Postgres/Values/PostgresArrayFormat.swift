@@ -1,7 +1,7 @@
 /// The binary format of arrays of at most one dimension (`array_send` in PostgreSQL's `utils/adt/arrayfuncs.c`).
 ///
-/// All numbers are 32 bits: the number of dimensions, whether there are NULLs, the elements' type; for each dimension
-/// its length and its lower bound; then each element after its length, which is -1 for NULL.
+/// All numbers are 32 bits. First come the number of dimensions, whether there are NULLs, and the elements' type. Each
+/// dimension has its length and its lower bound. Then comes each element after its length, which is -1 for NULL.
 enum PostgresArrayFormat {
     /// The server's MAXDIM.
     private static let maxDimensions = 6

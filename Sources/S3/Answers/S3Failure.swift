@@ -17,8 +17,8 @@ package struct S3Failure: Error {
     package let cause: (any Error)?
     /// Where the bucket is, said when the request went elsewhere.
     package let bucketRegion: String?
-    /// Whether the connection ended while the request's body was on its way: an answer that was sent early, as a refusal
-    /// is, may be lost by that.
+    /// Whether the connection ended while the request's body was on its way. An answer that was sent early, as a
+    /// refusal is, may be lost by that.
     let brokeOffBody: Bool
     /// The store's time when it answered.
     package let date: Date?

@@ -38,8 +38,8 @@ struct RequestDocument {
     /// The document as a request takes it.
     var body: S3Body { S3Body(bytes) }
 
-    /// Whether XML 1.0 can hold a text at all: of the control characters, only tab and the line ends are left by a
-    /// parser, and these not as they were (XML 1.0, sections 2.2 and 2.11).
+    /// Whether XML 1.0 can hold a text at all. A parser leaves only tab and line ends of the control characters, and
+    /// not as they were (sections 2.2 and 2.11).
     static func canHold(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0xFFFE && $0.value != 0xFFFF }
     }

@@ -69,9 +69,9 @@ extension S3Client {
 
     /// Compares what the store says of an object with what was sent.
     ///
-    /// An entity tag that is not the expected one is no proof of other bytes: some stores encrypt, and others have tags
-    /// of their own. The signature made the store check the bytes as they came, so that for these their number is
-    /// enough; of a store that was not known to be such, the object is read back.
+    /// An entity tag that is not the expected one is no proof of other bytes. Some stores encrypt, and others have tags
+    /// of their own. The signature made the store check the bytes as they came, so for these stores their number is
+    /// enough. Where the store was not known to be such, the object is read back.
     private func verify(
         _ tag: EntityTag?,
         expected: String,

@@ -36,8 +36,8 @@ extension S3Client {
 
     /// Performs a request in as many tries as its call allows.
     ///
-    /// What a refusal says is wrong and can be put right (the region, the clock, keys that have ended) is put right
-    /// once each, and the request signed anew; such a try does not count.
+    /// A refusal may name what can be put right: the region, the clock, keys that have ended. Each is put right once,
+    /// and the request signed anew. Such a try does not count.
     ///
     /// - Parameters:
     ///   - request: signed anew for every try.
@@ -112,7 +112,7 @@ extension S3Client {
         return true
     }
 
-    /// Sends a request of which the answer tells what is wrong.
+    /// Sends a request whose answer tells what is wrong.
     ///
     /// - Returns: Whether it was answered, be it by a refusal: what that taught counts, and whether keys may list is
     ///   another matter.

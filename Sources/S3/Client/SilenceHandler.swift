@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Closes a connection of which bytes are wanted and none come.
+/// Closes a connection when bytes are wanted and none come.
 ///
 /// Only the time counts during which a read is under way: a reader of ours that is slow has none. What is written and
 /// taken is a sign of life, too. `Watchdog` does the same for a call as a whole; this watches what comes after the
@@ -30,8 +30,7 @@ final class SilenceHandler: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        ticker?.cancel()
-        ticker = nil
+        ticker.take()?.cancel()
     }
 
     func read(context: ChannelHandlerContext) {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// What one try's tasks tell each other: when the store last gave a sign of life, and how the body's source failed.
 ///
-/// It alone holds the body, since AsyncHTTPClient never lets go of a request whose body a server's early answer
-/// stopped in the middle: each such upload would keep its file and its disk space.
+/// It alone holds the body. AsyncHTTPClient never lets go of a request whose body an early answer stopped in the
+/// middle. Each such upload would keep its file and its disk space.
 final class Transfer: Sendable {
     private let time: S3Time
     private let state: Mutex<State>

@@ -2,9 +2,9 @@ import Encodings
 
 /// Which bucket, and how it is addressed.
 ///
-/// Addressing follows AWS's "Virtual hosting of general purpose buckets": the bucket is part of the host's name,
-/// unless it has a dot (no wildcard certificate matches it) or the endpoint is an IP address or `localhost` (which
-/// have no subdomains); then, or when asked, it is the first part of the path.
+/// Addressing follows AWS's "Virtual hosting of general purpose buckets": the bucket is part of the host's name. It is
+/// the first part of the path when asked for. It is there too when its name has a dot, which no wildcard certificate
+/// matches, or when the endpoint is an IP address or `localhost`.
 package struct S3Configuration: Sendable, Hashable {
     /// The bucket's name, 3 to 63 characters.
     package let bucket: String

@@ -1,8 +1,7 @@
 /// How long a call may wait for what.
 ///
-/// Together they promise: a call to a store that is stopped (refuses connections, or takes them and stays silent)
-/// fails within ``giveUp``, and no put lasts longer than ``put``
-/// or ``putInParts``.
+/// Together they promise two things. A call to a store that refuses connections or stays silent fails within
+/// ``giveUp``. No put lasts longer than ``put`` or ``putInParts``.
 package struct S3Deadlines: Sendable, Hashable {
     /// For a connection to stand, waiting for a free one in the pool included.
     package var connect: Duration = .seconds(2)

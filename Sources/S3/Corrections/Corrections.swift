@@ -3,15 +3,15 @@ import NIOHTTP1
 
 /// What can be put right at once after a refusal, each thing once in a call; pure.
 ///
-/// A wrong region is 301, 307 or 400 with the right one in a header or in `<Region>`; HEAD's answers have no document,
-/// so that a bare 400 may mean a wrong region or expired keys. Sources: AWS, "Error responses", list of error codes,
-/// and "HeadBucket".
+/// A wrong region is 301, 307 or 400 with the right one in a header or in `<Region>`. HEAD's answers have no document,
+/// so a bare 400 may mean a wrong region or expired keys. Sources: AWS, "Error responses", list of error codes, and
+/// "HeadBucket".
 struct Corrections {
     enum Correction: Equatable {
         /// The bucket is somewhere else.
         case address(S3Configuration)
-        /// The answer does not tell what is wrong, or was lost; one to a request without a body that is answered with
-        /// a document will tell.
+        /// The answer does not tell what is wrong, or was lost. A request without a body, which is answered with a
+        /// document, will tell.
         case ask
         /// The store's clock is this many seconds ahead of ours.
         case clock(TimeInterval)

@@ -13,8 +13,8 @@ struct StoreFacts: Sendable, Hashable {
 
 /// The facts as all calls of a client know them.
 ///
-/// Whoever finds one wrong says which he used: of many calls that fail at the same time, the first corrects it and the
-/// others find it corrected.
+/// A call that finds one wrong says which it used. So of many calls that fail at the same time, the first corrects it,
+/// and the others find it corrected.
 final class LearnedFacts: Sendable {
     private let facts: Mutex<StoreFacts>
 

@@ -5,10 +5,10 @@ import NIOHTTP1
 
 /// The role of an EC2 instance, from its metadata service in version 2 and no other.
 ///
-/// A `PUT` gets a session's token, which goes with the two `GET`s: for the role's name, then for its credentials. Version
-/// 1, without the token, is not fallen back to: whoever makes a process fetch a URL could read the keys by it. Sources:
-/// AWS SDKs and Tools Reference Guide, "IMDS credential provider"; Amazon EC2 User Guide, "Use the Instance Metadata
-/// Service to access instance metadata" and "Retrieve security credentials from instance metadata".
+/// A `PUT` gets a session's token, which goes with the two `GET`s: for the role's name, then for its credentials. There
+/// is no falling back to version 1, which has no token: anybody who makes a process fetch a URL could read the keys by
+/// it. Sources: AWS SDKs and Tools Reference Guide, "IMDS credential provider". Amazon EC2 User Guide, "Use the
+/// Instance Metadata Service to access instance metadata" and "Retrieve security credentials from instance metadata".
 package struct InstanceCredentials: Sendable {
     /// Scheme, host, port and perhaps a path, without a slash at its end.
     let endpoint: String

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Hands out credentials that are alive, from one source.
 ///
-/// Temporary ones are fetched anew from five minutes before their end on, once, however many callers there are, and in
-/// the background while the old ones are still good. A lock instead of an actor: every request signs, and so gets
-/// credentials that are there without leaving its thread.
+/// Temporary ones are fetched anew from five minutes before their end on. They are fetched once, however many callers
+/// there are, and in the background while the old ones are still good. It is a lock instead of an actor: every request
+/// signs, and gets credentials that are there without leaving its thread.
 package final class S3CredentialCache: Sendable {
     /// Where they come from.
     package let source: S3CredentialSource
@@ -64,8 +64,8 @@ package final class S3CredentialCache: Sendable {
     /// The credentials to sign with.
     ///
     /// Waits only when there are none, or fewer than 30 seconds are left of them; then for
-    /// ``S3CredentialDeadlines/fetch`` at most. After a fetch that failed, the next one begins no sooner than ten seconds
-    /// later; until then callers get the old credentials, or the error at once when these have ended.
+    /// ``S3CredentialDeadlines/fetch`` at most. After a fetch that failed, the next one begins ten seconds later at the
+    /// soonest. Until then callers get the old credentials, or the error at once when these have ended.
     ///
     /// - Returns: fixed ones as they are; temporary ones that, as far as we know, have not ended.
     /// - Throws: ``S3CredentialError``; when the calling task is cancelled, which no other caller notices,

@@ -12,8 +12,8 @@ package struct S3Credentials: Sendable, Hashable {
 
     /// Takes the keys as the store's administration gave them out.
     ///
-    /// A stray line break from an environment file is refused here, where it can be named, instead of coming back
-    /// from the store as a signature that does not match.
+    /// A stray line break from an environment file is refused here, where it can be named. Otherwise the store would
+    /// say that the signature does not match.
     ///
     /// - Parameters:
     ///   - accessKeyID: the public half: visible ASCII, not empty.

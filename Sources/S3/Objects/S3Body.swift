@@ -12,8 +12,8 @@ package struct S3Body: Sendable {
     /// Reads the bytes of a range within `0..<length`, all of them.
     package let read: @Sendable (Range<Int>) async throws -> ByteBuffer
 
-    /// How many bytes are read at a time: enough to keep a disk and a socket busy, few enough to hold them for each of
-    /// many uploads.
+    /// How many bytes are read at a time. That is enough to keep a disk and a socket busy, and few enough to hold them
+    /// for each of many uploads.
     static let chunkBytes = 256 * 1024
 
     /// Takes a body whose length and digests are known, as after spooling it.
@@ -22,8 +22,8 @@ package struct S3Body: Sendable {
     ///   - length: how many bytes there are.
     ///   - sha256Hex: their SHA-256, 64 lower-case hexadecimal digits.
     ///   - md5Hex: their MD5, 32 lower-case hexadecimal digits.
-    ///   - read: reads the bytes of a range, all of them. One range at a time is read for each part on its way, the
-    ///     next when the socket takes more, and each again for every try.
+    ///   - read: reads the bytes of a range, all of them. Each part on its way has one range read at a time. The next
+    ///     is read when the socket takes more, and each again for every try.
     package init(
         length: Int,
         sha256Hex: String,

@@ -23,11 +23,9 @@ package struct DeleteAccount: Sendable {
                 userID: session.userID,
                 source: source
             ),
-            find: { _ in
-                guard let user = try await users.find(id: session.userID), !user.isDisabled else {
-                    throw SessionError.ended
-                }
-                return user
+            find: { _ in try await users.find(id: session.userID) },
+            require: { user in
+                guard let user, !user.isDisabled else { throw SessionError.ended }
             },
             use: { user, _ in
                 let isDeleted = try await users.delete(

@@ -31,6 +31,7 @@ struct PasswordCheck: Sendable {
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - purpose: What is counted and noted.
     ///   - find: Finds the account. It is called again when another request changed the hash meanwhile.
+    ///   - require: Throws where no password is to be tried; the try stays counted.
     ///   - use: Does what the password was asked for; nil when the hash was changed meanwhile.
     /// - Returns: What was done; nil when the password is wrong or there is no account, in the same time for both.
     /// - Throws: `RateLimitExceeded`, `PasswordHasherError`, `PostgresError`, or what the closures throw.
@@ -38,6 +39,7 @@ struct PasswordCheck: Sendable {
         _ password: Password?,
         for purpose: Purpose,
         find: (_ isAgain: Bool) async throws -> User?,
+        require: (User?) throws -> Void = { _ in },
         use: (User, Password) async throws -> Outcome?
     ) async throws -> Outcome? {
         try requireRoom()
@@ -45,6 +47,7 @@ struct PasswordCheck: Sendable {
         var isAgain = false
         while true {
             let user = try await limiter.givingBack(counted, onFailureOf: { try await find(isAgain) })
+            try require(user)
             let isCorrect = try await limiter.givingBack(&counted) {
                 try await hasher.verify(password, against: user?.passwordHash)
             }

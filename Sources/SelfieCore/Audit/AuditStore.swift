@@ -77,16 +77,14 @@ struct AuditStore: Sendable {
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
     static func forgetSources(ofUser userID: Int, on connection: PostgresConnection) async throws {
-        try await inBatches(of: 10_000) { rowCount in
-            try await connection.execute(
-                """
-                UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (
-                    SELECT id FROM audit_events
-                    WHERE user_id = \(userID) AND (address IS NOT NULL OR request_id IS NOT NULL)
-                    LIMIT \(rowCount)
-                )
-                """
+        try await connection.executeInBatches { rowCount in
+            """
+            UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (
+                SELECT id FROM audit_events
+                WHERE user_id = \(userID) AND (address IS NOT NULL OR request_id IS NOT NULL)
+                LIMIT \(rowCount)
             )
+            """
         }
     }
 
@@ -97,16 +95,14 @@ struct AuditStore: Sendable {
     ///
     /// - Throws: `PostgresError`.
     func removeOldSources() async throws {
-        try await inBatches { rowCount in
-            try await postgres.write(
-                """
-                UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (
-                    SELECT id FROM audit_events WHERE (address IS NOT NULL OR request_id IS NOT NULL)
-                        AND happened_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.maxSourceDays)::integer)
-                    LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
-                )
-                """
+        try await postgres.writeInBatches { rowCount in
+            """
+            UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (
+                SELECT id FROM audit_events WHERE (address IS NOT NULL OR request_id IS NOT NULL)
+                    AND happened_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.maxSourceDays)::integer)
+                LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
             )
+            """
         }
     }
 }

@@ -36,20 +36,19 @@ struct KnownAddressStore: Sendable {
 
     /// Forgets addresses that were not used for long.
     ///
-    /// - Parameter tokenLifetimeHours: How long a token lives: who need not sign in for long is not to be forgotten.
+    /// - Parameter tokenLifetimeHours: How long a token lives. A user with a long token seldom signs in, and is still
+    ///   not to be forgotten.
     /// - Throws: `PostgresError`.
     func removeUnused(tokenLifetimeHours: Int) async throws {
         let maxUnusedDays = max(Self.minUnusedDays, 2 * tokenLifetimeHours / 24)
-        try await inBatches { rowCount in
-            try await postgres.write(
-                """
-                DELETE FROM known_addresses WHERE (user_id, network) IN (
-                    SELECT user_id, network FROM known_addresses
-                    WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(maxUnusedDays)::integer)
-                    LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
-                )
-                """
+        try await postgres.writeInBatches { rowCount in
+            """
+            DELETE FROM known_addresses WHERE (user_id, network) IN (
+                SELECT user_id, network FROM known_addresses
+                WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(maxUnusedDays)::integer)
+                LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
             )
+            """
         }
     }
 }

@@ -23,8 +23,8 @@ struct RateLimitStore: Sendable {
     ///
     /// - Parameters:
     ///   - key: What is counted.
-    ///   - limit: The limit. Of what is refused the first is counted as one more, all others together as two more, until
-    ///     something is given back.
+    ///   - limit: The limit. The first refusal is counted as one more. All others together are counted as two more,
+    ///     until something is given back.
     /// - Returns: The count.
     /// - Throws: `PostgresError`.
     func count(_ key: String, limit: RateLimit) async throws -> Count {
@@ -45,7 +45,7 @@ struct RateLimitStore: Sendable {
         return Count(count: try row.decode("count"), secondsLeft: try row.decode("seconds_left"), place: place)
     }
 
-    /// Takes one from each count whose window is still the same, and what was refused with it, which takes nobody's place.
+    /// Takes one from each count whose window is still the same. What was refused meanwhile is taken off, too.
     func giveBack(_ places: [Place]) async throws {
         try await postgres.write(
             """
@@ -65,15 +65,13 @@ struct RateLimitStore: Sendable {
     ///
     /// - Throws: `PostgresError`.
     func removeEnded() async throws {
-        try await inBatches { rowCount in
-            try await postgres.write(
-                """
-                DELETE FROM rate_limits WHERE key IN (
-                    SELECT key FROM rate_limits WHERE window_ends_at < now() AT TIME ZONE 'UTC'
-                    LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
-                )
-                """
+        try await postgres.writeInBatches { rowCount in
+            """
+            DELETE FROM rate_limits WHERE key IN (
+                SELECT key FROM rate_limits WHERE window_ends_at < now() AT TIME ZONE 'UTC'
+                LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
             )
+            """
         }
     }
 }

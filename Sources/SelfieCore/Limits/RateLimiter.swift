@@ -16,7 +16,7 @@ struct RateLimiter: Sendable {
     ///   - store: Where the counts are.
     ///   - audit: Told when a limit begins to refuse.
     ///   - limits: The limits; nil for none.
-    ///   - secret: Makes the keys of counts name nobody to who reads them.
+    ///   - secret: Makes the keys of counts, so that a reader of the table learns no names.
     ///   - now: The time by which refusals are remembered.
     init(
         store: RateLimitStore,

@@ -34,8 +34,8 @@ package enum PhotoFormat: String, CaseIterable, Sendable {
 
     /// Tells the format of a photo.
     ///
-    /// Sources: WHATWG MIME Sniffing, section 6.1 "Matching an image type pattern"; for HEIC and AVIF the file type
-    /// box of ISO/IEC 14496-12, section 4.3, with the brands of ISO/IEC 23008-12 and of the AVIF specification.
+    /// Sources: WHATWG MIME Sniffing, section 6.1 "Matching an image type pattern". For HEIC and AVIF: the file type
+    /// box of ISO/IEC 14496-12, section 4.3. The brands are of ISO/IEC 23008-12 and of the AVIF specification.
     ///
     /// Nil for anything else.
     ///

@@ -59,21 +59,19 @@ extension PhotoStore {
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
     static func removeAll(ofUser userID: Int, on connection: PostgresConnection) async throws {
-        try await inBatches(of: 10_000) { rowCount in
-            try await connection.execute(
-                """
-                WITH removed AS (
-                    DELETE FROM photos WHERE id IN (
-                        SELECT id FROM photos WHERE user_id = \(userID) LIMIT \(rowCount)
-                    ) RETURNING random_id, state
-                )
-                INSERT INTO object_deletions (random_id, due_at)
-                SELECT random_id, now() AT TIME ZONE 'UTC' + make_interval(secs =>
-                    CASE WHEN state = 'pending' THEN \(maxPendingInPartsSeconds) ELSE 0 END)
-                FROM removed
-                ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
-                """
+        try await connection.executeInBatches { rowCount in
+            """
+            WITH removed AS (
+                DELETE FROM photos WHERE id IN (
+                    SELECT id FROM photos WHERE user_id = \(userID) LIMIT \(rowCount)
+                ) RETURNING random_id, state
             )
+            INSERT INTO object_deletions (random_id, due_at)
+            SELECT random_id, now() AT TIME ZONE 'UTC' + make_interval(secs =>
+                CASE WHEN state = 'pending' THEN \(maxPendingInPartsSeconds) ELSE 0 END)
+            FROM removed
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+            """
         }
     }
 }

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import ObjectStore
 package import Postgres
-import S3
 
 /// The tables `photos` and `object_deletions`.
 ///
@@ -108,9 +107,9 @@ package struct PhotoStore: Sendable {
 
     /// Takes back a photo that could not be stored, and has its object deleted once no put can bring it back.
     ///
-    /// A photo that was given up meanwhile has its object deleted again, since the put may have ended after the first
-    /// deletion. One that is ready after all, though the answer that said so was lost, is left alone; its state can't
-    /// be asked for here, since the statement may have begun, and waited, before the one that made it ready ended.
+    /// A photo that was given up meanwhile has its object deleted again: the put may have ended after the first
+    /// deletion. A photo may be ready after all, though the answer that said so was lost. It is left alone. Its state
+    /// can't be asked for here: the statement may have begun, and waited, before the one that made it ready ended.
     func removePending(_ randomID: String) async throws {
         try await postgres.write(
             """
@@ -157,7 +156,7 @@ package struct PhotoStore: Sendable {
                 DELETE FROM photos
                 WHERE state = 'pending'
                     AND created_at < now() AT TIME ZONE 'UTC' - make_interval(secs =>
-                        CASE WHEN byte_count > \(S3UploadPolicy().maxSinglePutBytes)
+                        CASE WHEN byte_count > \(S3ObjectStore.maxWholePutBytes)
                         THEN \(Self.maxPendingInPartsSeconds) ELSE \(Self.maxPendingSeconds) END)
                 RETURNING random_id
             )

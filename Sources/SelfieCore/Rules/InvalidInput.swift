@@ -33,8 +33,11 @@ package struct Complaint: Sendable, Equatable {
         self.problem = problem
     }
 
+    /// The most characters of a text.
+    package static let maxCharacters = 255
+
     /// What any text must be: free of NUL, which PostgreSQL's text can't hold, and not too long.
-    static func about(_ text: String, _ field: Field, maxCharacters: Int = 255) -> [Complaint] {
+    static func about(_ text: String, _ field: Field) -> [Complaint] {
         var complaints: [Complaint] = []
         if text.unicodeScalars.contains("\0") { complaints.append(Complaint(field, .invalid)) }
         if text.unicodeScalars.count > maxCharacters {

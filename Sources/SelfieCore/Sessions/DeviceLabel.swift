@@ -2,7 +2,7 @@ import Encodings
 
 /// What a user recognises a session by.
 package enum DeviceLabel {
-    private static let maxCharacters = 255
+    private static let maxCharacters = Complaint.maxCharacters
 
     /// The label of a session that begins.
     ///

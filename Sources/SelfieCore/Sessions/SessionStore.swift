@@ -22,8 +22,8 @@ package struct SessionStore: Sendable {
 
     /// Begins a session, unless the password that was checked is no longer the user's, or the account was disabled.
     ///
-    /// The user's row is locked meanwhile, so that a new password, or what disables or deletes the account, either ends
-    /// this session or keeps it from beginning. Where it begins is known to be the user's from then on.
+    /// The user's row is locked meanwhile. So a new password, or what disables or deletes the account, either ends this
+    /// session or keeps it from beginning. The place where it begins is known to be the user's from then on.
     ///
     /// - Parameters:
     ///   - issued: The token.
@@ -183,15 +183,13 @@ package struct SessionStore: Sendable {
     ///
     /// - Throws: `PostgresError`.
     func removeExpired() async throws {
-        try await inBatches { rowCount in
-            try await postgres.write(
-                """
-                DELETE FROM sessions WHERE id IN (
-                    SELECT id FROM sessions WHERE expires_at < now() AT TIME ZONE 'UTC' - interval '7 days'
-                    LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
-                )
-                """
+        try await postgres.writeInBatches { rowCount in
+            """
+            DELETE FROM sessions WHERE id IN (
+                SELECT id FROM sessions WHERE expires_at < now() AT TIME ZONE 'UTC' - interval '7 days'
+                LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
             )
+            """
         }
     }
 }

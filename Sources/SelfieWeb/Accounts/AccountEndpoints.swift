@@ -25,7 +25,7 @@ struct AccountEndpoints: EndpointGroup {
             .post,
             "/api/signin",
             .basic(handleSignIn),
-            takes: [.email, .password, .device],
+            takes: [.accountEmail, .password, .device],
             answers: [.ok(.accountWithToken)],
             refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
         ),
@@ -33,7 +33,7 @@ struct AccountEndpoints: EndpointGroup {
             .get,
             "/api/get_token",
             .basic(handleGetToken),
-            takes: [.email, .password, .device],
+            takes: [.accountEmail, .password, .device],
             answers: [.ok(.token)],
             refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
         ),
@@ -127,7 +127,7 @@ struct AccountEndpoints: EndpointGroup {
     ) async throws -> SignInAttempt {
         let parameters = try await RequestParameters.read(from: request, context: context)
         return SignInAttempt(
-            email: try parameters.require(.email),
+            email: try parameters.require(.accountEmail),
             password: needsPassword ? try password(.password, parameters) : nil,
             device: try Self.device(parameters, request),
             source: sources.source(of: request, context: context),

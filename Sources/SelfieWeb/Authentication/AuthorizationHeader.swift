@@ -16,8 +16,8 @@ enum AuthorizationHeader {
 
     /// The halves of `Basic <base64 of name:password>`.
     ///
-    /// The scheme may be in any case with any number of spaces after it, the base64 padded or not; the first colon
-    /// splits (RFC 7617, section 2).
+    /// The scheme may be in any case with any number of spaces after it. The base64 may be padded or not. The first
+    /// colon splits (RFC 7617, section 2).
     ///
     /// - Parameter value: The header's value.
     /// - Returns: Name and password; nil when the value has another form.

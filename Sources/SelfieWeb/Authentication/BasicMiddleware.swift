@@ -2,7 +2,7 @@ import Crypto
 import Hummingbird
 import SelfieCore
 
-/// Lets through who holds the API's credential, by HTTP Basic.
+/// Lets clients through that hold the API's credential, by HTTP Basic.
 struct BasicMiddleware: ServiceMiddleware {
     private let nameDigest: SHA256Digest
     private let passwordDigest: SHA256Digest

@@ -2,8 +2,8 @@ import Encodings
 
 /// Reads `application/x-www-form-urlencoded` text, of a body or a URL's query.
 ///
-/// Pairs are separated by `&` or `;` as in Rack 1.5, which also takes a name without `=` for one without a value; `+` is
-/// a space; of duplicates the last wins.
+/// Pairs are separated by `&` or `;` as in Rack 1.5, which also takes a name without `=` for one without a value. `+`
+/// is a space. Of duplicates the last wins.
 /// Source: WHATWG URL, section 5.1 "application/x-www-form-urlencoded parsing".
 enum FormParameters {
     /// The most pairs that a form may have.

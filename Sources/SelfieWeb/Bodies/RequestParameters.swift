@@ -29,6 +29,7 @@ struct RequestParameters {
     /// - Returns: Its value, which may be empty.
     /// - Throws: `ServiceError.parametersMissing`.
     func require(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String {
+        assert(parameter.isRequired, "the description of \(parameter.name) says that it need not be there")
         guard let value = self[parameter] else { throw .parametersMissing }
         return value
     }
@@ -91,8 +92,8 @@ struct RequestParameters {
 }
 
 extension Request {
-    /// The body, once it is clear that it will be read: refuses one that says it is too long, and lets a client go on
-    /// that waits for leave.
+    /// The body, once it is clear that it will be read. A body that says it is too long is refused. A client that waits
+    /// for leave is told to go on.
     ///
     /// - Parameters:
     ///   - maxBytes: The most bytes that the body may say it has.

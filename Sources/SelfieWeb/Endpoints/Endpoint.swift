@@ -45,8 +45,8 @@ package struct Endpoint: Sendable {
 
         /// What its value is.
         package enum Kind: Sendable, Equatable {
-            /// A text of at most so many characters.
-            case text(maxCharacters: Int)
+            /// A text of at most so many characters; nil for any that the body has room for.
+            case text(maxCharacters: Int?)
             /// A password as AESCrypt encrypts it.
             case encryptedPassword
             /// `true`, `yes`, `on` or `1`, or the opposite; no when it is missing.
@@ -58,9 +58,6 @@ package struct Endpoint: Sendable {
             /// A photo's bytes, at most `UPLOAD_BYTES_MAX`.
             case photo
         }
-
-        /// The same, where it need not be sent.
-        var optional: Parameter { Parameter(name: name, place: place, isRequired: false, kind: kind) }
     }
 
     /// What is answered when nothing is wrong.
@@ -101,7 +98,8 @@ package struct Endpoint: Sendable {
     }
 
     private var sharedRefusals: [ServiceError] {
-        var shared: [ServiceError] = [.unavailable, .internalError]
+        // The connection answers the last three by itself, whatever is called.
+        var shared: [ServiceError] = [.unavailable, .internalError, .malformedRequest, .headerTooLarge, .bodyTooSlow]
         switch authentication {
         case .public: break
         case .basic: shared += [.basicAccessDenied]
@@ -109,9 +107,8 @@ package struct Endpoint: Sendable {
         }
         if parameters.contains(where: { $0.place != .path }) { shared += [.malformedParameters, .tooManyParameters] }
         if parameters.contains(where: { [.anywhere, .multipart].contains($0.place) }) {
-            shared += [
-                .malformedJSON, .malformedMultipart, .bodyTooLarge, .bodyIncomplete, .bodyTooSlow, .malformedRequest,
-            ]
+            shared += [.malformedMultipart, .bodyTooLarge, .bodyIncomplete]
+            if !parameters.contains(where: { $0.place == .multipart }) { shared.append(.malformedJSON) }
             if parameters.contains(where: \.isRequired) { shared.append(.parametersMissing) }
         }
         return shared

@@ -1,15 +1,19 @@
+import SelfieCore
+
 /// The parameters of the API, each once.
 extension Endpoint.Parameter {
-    static let fullName = Self("full_name", .text(maxCharacters: 255))
-    static let email = Self("email", .text(maxCharacters: 255))
+    static let fullName = Self("full_name", .text(maxCharacters: Complaint.maxCharacters))
+    static let email = Self("email", .text(maxCharacters: Complaint.maxCharacters))
+    /// The e-mail of an account; one that is too long is nobody's.
+    static let accountEmail = Self("email", .text(maxCharacters: nil))
     static let password = Self("password", .encryptedPassword)
     static let oldPassword = Self("old_password", .encryptedPassword)
     static let newPassword = Self("new_password", .encryptedPassword)
     /// What the user recognises a session by.
-    static let device = Self("device", .text(maxCharacters: 255), isRequired: false)
+    static let device = Self("device", .text(maxCharacters: Complaint.maxCharacters), isRequired: false)
     /// Whether all sessions are meant.
     static let all = Self("all", .flag, isRequired: false)
-    static let title = Self("title", .text(maxCharacters: 255))
+    static let title = Self("title", .text(maxCharacters: Complaint.maxCharacters))
     /// The photo's `random_id`.
     static let photoID = Self("photo_id", .id)
     static let image = Self("image", .photo, in: .multipart)

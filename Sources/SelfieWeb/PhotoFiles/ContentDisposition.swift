@@ -4,8 +4,8 @@ import SelfieCore
 
 /// The header that tells a browser under which name to save a photo (RFC 6266).
 ///
-/// The name is what a client once sent, so nothing of it is taken at its word: not its path, not its extension, and no
-/// character that could end the header, hide how the name ends or mean something to a shell or a file system.
+/// The name is what a client once sent, so nothing of it is taken at its word. Its path and its extension go. So does
+/// every character that could end the header, hide how the name ends, or mean something to a shell or a file system.
 enum ContentDisposition {
     private static let maxCharacters = 100
     private static let fallback = "photo"

@@ -11,8 +11,8 @@ struct ClientAddressReader: Sendable {
 
     /// The address of the client.
     ///
-    /// Each proxy adds the address that it was called from to the end of `X-Forwarded-For`, so what the outermost of
-    /// ours added is as many places from the end as there are proxies. What lies before is the client's to forge.
+    /// Each proxy adds the address that it was called from to the end of `X-Forwarded-For`. So with two proxies of
+    /// ours, the second address from the end is the client's. What lies before is the client's to forge.
     ///
     /// - Parameters:
     ///   - headers: The request's.

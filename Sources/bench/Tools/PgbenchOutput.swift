@@ -24,8 +24,8 @@ enum PgbenchOutput {
         Double(text).flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
     }
 
-    /// The word after a label, in the last line that begins with it: older versions print the rate twice, the one
-    /// without the time that connecting takes at the end.
+    /// The word after a label, in the last line that begins with it. Older versions print the rate twice, and the one
+    /// without the time for connecting comes last.
     private static func figure<Value>(
         _ label: String,
         _ output: String,

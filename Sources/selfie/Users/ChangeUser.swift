@@ -15,12 +15,8 @@ struct DisableUser: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let (user, isChanged) = try await argument.withUsers { users in
-            let user = try await users.find(argument.user)
-            return (user, try await users.disable(.id(user.id)))
-        }
-        try output.print(UserOutcome(userId: user.id, isChanged: isChanged)) {
-            "\(Cell.text(user.email)) (\(user.id)) \(isChanged ? "is disabled now." : "was disabled already.")"
+        try await argument.change(output, "is disabled now.", otherwise: "was disabled already.") { users, user in
+            try await users.disable(user)
         }
     }
 }
@@ -36,12 +32,8 @@ struct EnableUser: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let (user, isChanged) = try await argument.withUsers { users in
-            let user = try await users.find(argument.user)
-            return (user, try await users.enable(.id(user.id)))
-        }
-        try output.print(UserOutcome(userId: user.id, isChanged: isChanged)) {
-            "\(Cell.text(user.email)) (\(user.id)) \(isChanged ? "is enabled now." : "was not disabled.")"
+        try await argument.change(output, "is enabled now.", otherwise: "was not disabled.") { users, user in
+            try await users.enable(user)
         }
     }
 }
@@ -88,5 +80,23 @@ struct DeleteUser: AsyncParsableCommand {
         // Standard output is for the result.
         FileHandle.standardError.write(Data(question.utf8))
         return ["y", "yes"].contains(readLine()?.lowercased())
+    }
+}
+
+extension UserArgument {
+    /// Changes the account, and prints what came of it.
+    fileprivate func change(
+        _ output: OutputOptions,
+        _ text: String,
+        otherwise unchangedText: String,
+        _ change: (UserAdministration, UserSelector) async throws -> Bool
+    ) async throws {
+        let (found, isChanged) = try await withUsers { users in
+            let found = try await users.find(user)
+            return (found, try await change(users, .id(found.id)))
+        }
+        try output.print(UserOutcome(userId: found.id, isChanged: isChanged)) {
+            "\(Cell.text(found.email)) (\(found.id)) \(isChanged ? text : unchangedText)"
+        }
     }
 }

@@ -46,11 +46,35 @@ extension Endpoint {
 
     /// Whether the endpoint says that it may answer so.
     func tells(of answer: HTTPAnswer, isHead: Bool) -> Bool {
-        if answers.contains(where: { $0.status.code == answer.status }) { return true }
+        if answers.contains(where: { $0.status.code == answer.status && (isHead || $0.body.tells(of: answer)) }) {
+            return true
+        }
         return allRefusals.contains { refusal in
             guard refusal.status.code == answer.status else { return false }
             // The message about parameters is made of what is wrong with each.
             return isHead || refusal == .invalidParameters || refusal.message == answer.message
+        }
+    }
+}
+
+extension Endpoint.Answer.Body {
+    private static let account: Set = ["first_name", "last_name", "email", "api_authtoken", "authtoken_expiry"]
+    private static let photo: Set = ["name", "title", "image_url", "random_id"]
+    private static let session: Set = ["id", "device", "created_at", "last_used_at", "expires_at", "current"]
+
+    /// Whether an answer's body is what the description says.
+    fileprivate func tells(of answer: HTTPAnswer) -> Bool {
+        switch self {
+        case .none: answer.body.isEmpty
+        case .message(let text): answer.text == "{\"status\":200,\"message\":\"\(text)\"}"
+        case .account: Set(answer.json.keys) == Self.account && answer.json["api_authtoken"] is NSNull
+        case .accountWithToken: Set(answer.json.keys) == Self.account && answer.json["api_authtoken"] is String
+        case .token: Set(answer.json.keys) == ["api_authtoken", "authtoken_expiry"]
+        case .photo: Set(answer.json.keys) == Self.photo
+        case .photos: answer.jsonArray?.allSatisfy { Set($0.keys) == Self.photo } == true
+        case .sessions: answer.jsonArray?.allSatisfy { Set($0.keys) == Self.session } == true
+        case .photoBytes: answer.headers["content-type"]?.hasPrefix("image/") == true
+        case .page: answer.text.contains("Glad to find you here!")
         }
     }
 }

@@ -198,6 +198,7 @@ struct LockoutTests {
             defer { gate.open() }
             let home = [("X-Forwarded-For", "198.51.100.7")]
             _ = try await service.signUp(email: "ada@example.com", headers: home)
+            let token = try TestService.token(of: try await service.signIn(email: "ada@example.com", headers: home))
             gate.close()
             async let other = service.signIn(
                 email: "nobody@example.com",
@@ -207,6 +208,15 @@ struct LockoutTests {
             let rows = try await service.count("SELECT count(*) FROM rate_limits")
             for _ in 0..<6 {
                 #expect(try await service.signIn(email: "ada@example.com", headers: home).status == 503)
+            }
+            let password = try TestService.encrypt("my password")
+            for (request, names) in [
+                ("POST /api/reset_password", ["old_password", "new_password"]), ("DELETE /api/account", ["password"]),
+            ] {
+                let payload = Scenario.Payload.form(names.map { ($0, password) })
+                try await service.check(
+                    Scenario(request, request, authorization: tokenHeader(token), payload, status: 503)
+                )
             }
             // What is refused for want of room is not even counted, so that it costs the database nothing.
             #expect(try await service.count("SELECT count(*) FROM rate_limits") == rows)

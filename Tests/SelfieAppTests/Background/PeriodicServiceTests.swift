@@ -1,0 +1,67 @@
+import Logging
+import ServiceLifecycle
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SelfieApp
+
+@Suite("What is done again and again")
+struct PeriodicServiceTests {
+    /// Runs a service until the body has seen enough, then shuts it down.
+    private static func run(_ service: PeriodicService, until body: () async -> Void) async throws {
+        let group = ServiceGroup(
+            configuration: .init(services: [service], logger: TestLog().logger(level: .error))
+        )
+        let running = Task { try await group.run() }
+        await body()
+        await group.triggerGracefulShutdown()
+        try await running.value
+    }
+
+    @Test("It is done until the shutdown, and what is for the end once after")
+    func atEnd() async throws {
+        let (rounds, round) = AsyncStream.makeStream(of: Void.self)
+        let ends = Mutex(0)
+        let service = PeriodicService(interval: .milliseconds(1)) {
+            #expect(ends.withLock { $0 } == 0)
+            round.yield()
+            return .again
+        } atEnd: {
+            ends.withLock { $0 += 1 }
+        }
+        try await Self.run(service) {
+            var seen = rounds.makeAsyncIterator()
+            for _ in 0..<3 { await seen.next() }
+            #expect(ends.withLock { $0 } == 0)
+        }
+        #expect(ends.withLock { $0 } == 1)
+    }
+
+    @Test("What need not be done any more is not, and the service stays until the shutdown")
+    func never() async throws {
+        let (rounds, round) = AsyncStream.makeStream(of: Void.self)
+        let count = Mutex(0)
+        let service = PeriodicService(interval: .zero) {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            round.yield()
+            return number == 2 ? .never : .again
+        }
+        try await Self.run(service) {
+            var seen = rounds.makeAsyncIterator()
+            for _ in 0..<2 { await seen.next() }
+            for _ in 0..<100 { await Task.yield() }
+        }
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    @Test("What it throws ends it")
+    func failure() async throws {
+        struct Failure: Error {}
+        let service = PeriodicService(interval: .seconds(3600)) { throw Failure() }
+        await #expect(throws: Failure.self) { try await Self.run(service) {} }
+    }
+}

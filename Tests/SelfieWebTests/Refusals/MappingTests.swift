@@ -1,0 +1,47 @@
+import HTTPTypes
+import ObjectStore
+import Testing
+
+@testable import SelfieCore
+@testable import SelfieWeb
+
+@Suite("How errors look")
+struct MappingTests {
+    @Test("Each error of the domain has its status and text")
+    func domain() {
+        let limit = RateLimitExceeded(limit: RateLimit(3, per: 60), secondsLeft: 7)
+        let complaints = [
+            Complaint(.fullName, .blank), Complaint(.email, .taken), Complaint(.title, .tooLong(maxCharacters: 255)),
+            Complaint(.password, .tooShort(minCharacters: 6)), Complaint(.password, .tooManyBytes(max: 72)),
+            Complaint(.fileName, .invalid), Complaint(.device, .invalid), Complaint(.image, .blank),
+        ]
+        let expected: [(any Error, Int, String)] = [
+            (AccountError.disabled, 403, "This account is disabled"),
+            (SessionError.ended, 401, "HTTP Token: Access denied."),
+            (PhotoError.unknownFormat, 415, "image - is not a JPEG, PNG, GIF, WebP, HEIC or AVIF photo,"),
+            (PhotoError.givenUp, 503, "The service is not available at the moment. Please try again later!"),
+            (PasswordHasherError.overloaded, 503, "The service is not available at the moment. Please try again later!"),
+            (limit, 429, "Too many requests. Please try again later!"),
+            (ObjectStoreError.invalidKey, 503, "The service is not available at the moment. Please try again later!"),
+            (
+                InvalidInput(complaints: complaints), 400,
+                "full_name - can't be blank,email - has already been taken,"
+                    + "title - is too long (maximum is 255 characters),"
+                    + "password - is too short (minimum is 6 characters),"
+                    + "password - is too long (maximum is 72 bytes),name - is invalid,device - is invalid,"
+                    + "image - can't be blank,"
+            ),
+            (CancellationError(), 499, "The client is gone"),
+            (UnknownError(), 500, "Something went wrong. Please try again later!"),
+        ]
+        for (error, status, message) in expected {
+            let refusal = ServiceError(error)
+            #expect(refusal.status.code == status, "\(error)")
+            #expect(refusal.message == message, "\(error)")
+        }
+        #expect(ServiceError(limit).headers[.retryAfter] == "7")
+        #expect(ServiceError(PhotoError.givenUp).headers[.retryAfter] == "5")
+    }
+
+    private struct UnknownError: Error {}
+}
