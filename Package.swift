@@ -98,6 +98,8 @@ let package = Package(
         .target(
             name: "EmbeddedPostgres",
             dependencies: [
+                "Encodings",
+                .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: settings
@@ -333,7 +335,8 @@ let package = Package(
         .testTarget(
             name: "EmbeddedPostgresTests",
             dependencies: [
-                "DatabaseTestSupport", "EmbeddedPostgres", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "DatabaseTestSupport", "EmbeddedPostgres", "Encodings", "ProcessTestSupport", "ServerProcesses",
+                "TestSupport",
             ],
             swiftSettings: settings
         ),

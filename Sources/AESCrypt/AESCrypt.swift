@@ -5,7 +5,7 @@ import FoundationEssentials
 /// The password transport of AESCrypt, the Objective-C pod and Ruby gem that selfie clients use.
 ///
 /// A message travels as `base64(AES-256-CBC(PKCS#7 padding, key = SHA-256(passphrase as UTF-8), IV = 16 zero bytes))`.
-/// It hides a password from nobody who holds the app, and has no integrity check; TLS protects it on its way.
+/// Anyone with the app can read such a password, and nothing checks its integrity. TLS protects it on its way.
 ///
 /// Source: `AESCrypt.m` of the pod AESCrypt-ObjC and `aescrypt.rb` of the gem aescrypt.
 package struct AESCrypt: Sendable {
@@ -33,8 +33,8 @@ package struct AESCrypt: Sendable {
 
     /// Decrypts a message.
     ///
-    /// The gem wraps its base64 at 60 characters, others leave the padding out: white space anywhere and missing
-    /// padding are accepted.
+    /// White space and missing padding are accepted: the gem wraps its base64 at 60 characters, and others leave the
+    /// padding out.
     ///
     /// - Parameter text: What `encrypt` wrote, or the gem, or the pod.
     /// - Returns: The message's bytes.

@@ -4,7 +4,7 @@ struct CurlExamples {
     /// How to call this program from the current folder.
     let program: String
 
-    /// To be pasted into a shell in the project's folder, all at once or line by line.
+    /// Lines for a shell in the project's folder, to paste all at once or one by one.
     var text: String {
         """
         . ./.env

@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// The whole service on one machine from one command: a PostgreSQL cluster of its own, photos on disk.
 ///
-/// Everything lies in the folder `.selfie` of the current folder, the secrets in the file `.env` beside it.
+/// Its data lies in `.selfie` in the current folder, and the secrets in the file `.env` beside it.
 package struct DevelopmentServer: Service {
     private let hostname: String
     private let port: Int?
@@ -20,7 +20,7 @@ package struct DevelopmentServer: Service {
     /// - Parameters:
     ///   - hostname: The address to listen on.
     ///   - port: The port to listen on; nil for the configuration's.
-    ///   - logger: Where the service reports to.
+    ///   - logger: The log.
     package init(hostname: String, port: Int?, logger: Logger) {
         self.hostname = hostname
         self.port = port
@@ -34,13 +34,13 @@ package struct DevelopmentServer: Service {
         try await withGracefulShutdownHandler {
             try await serveAndStop()
         } onGracefulShutdown: {
-            // The requests that are running, and the database, may take a moment.
+            // Running requests and the database may take a moment.
             say("Stopping …")
         }
     }
 
     private func serveAndStop() async throws {
-        // First of all, since it fails in any folder but the project's.
+        // First of all: it fails in any folder but the project's.
         let migrations = try MigrationDirectory(path: "migrations").load()
         if try EnvironmentFile(path: Self.environmentFile).createIfMissing() {
             say("Wrote \(Self.environmentFile) with generated secrets.")
@@ -67,7 +67,7 @@ package struct DevelopmentServer: Service {
         for migration in try await Migrator(configuration: configuration.postgres, migrations: migrations).up() {
             say("Applied \(migration.fileName)")
         }
-        // A signal that came while the database was starting.
+        // A signal may have come while the database was starting.
         guard !Task.isShuttingDownGracefully else { return }
         var logger = logger
         logger.logLevel = configuration.logLevel
@@ -97,7 +97,7 @@ package struct DevelopmentServer: Service {
         )
     }
 
-    /// This program's path, relative to the current folder where it lies in there.
+    /// This program's path, relative to the current folder if it lies there.
     private static var program: String {
         let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "selfie"
         let folder = FileManager.default.currentDirectoryPath + "/"

@@ -20,7 +20,7 @@ struct EnvironmentFile {
             SECRET_KEY_BASE=\(Self.makeSecret(length: 64))
 
             """
-        // Under another name first: a start that is broken off leaves no half of a file.
+        // Under another name first, so that an interrupted start leaves no half of a file.
         let temporary = path + ".incomplete"
         try? FileManager.default.removeItem(atPath: temporary)
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where PostgreSQL's programs are looked for, best place first.
+/// The places to search for PostgreSQL's programs, best first.
 package struct BinarySearch: Sendable {
     /// Folders as in `PATH`, in order.
     ///
-    /// A link found there is followed, so that the programs beside its target are found too.
+    /// Links are followed, so that the programs beside their target are found too.
     package var path: [String]
 
     /// Shell patterns of the distributions' folders, one folder per version; the highest version comes first.
@@ -20,7 +20,7 @@ package struct BinarySearch: Sendable {
         self.patterns = patterns
     }
 
-    /// `PATH`, then the folders of Debian, Red Hat, Alpine and Homebrew.
+    /// `PATH`, then the folders of Debian, Red Hat and Alpine.
     package static var system: BinarySearch {
         BinarySearch(
             path: (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init),
@@ -28,8 +28,6 @@ package struct BinarySearch: Sendable {
                 "/usr/lib/postgresql/*/bin",
                 "/usr/pgsql-*/bin",
                 "/usr/libexec/postgresql*",
-                "/opt/homebrew/opt/postgresql@*/bin",
-                "/usr/local/opt/postgresql@*/bin",
             ]
         )
     }
@@ -42,7 +40,7 @@ package struct BinarySearch: Sendable {
         folders.map { $0 + "/" + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Everything searched, for the error that says it was in vain.
+    /// All places that were searched, for the error.
     var places: [String] { path + patterns }
 
     /// Folders that hold all the programs.
@@ -55,7 +53,7 @@ package struct BinarySearch: Sendable {
         path.map { $0 + "/pg_config" }.filter(FileManager.default.isExecutableFile)
     }
 
-    /// By the last number in the name: `/usr/lib/postgresql/9.6/bin` comes after `…/15/bin`, as it should.
+    /// Sorts by the last number in the name, so `…/15/bin` comes before `…/9.6/bin`.
     static func highestVersionFirst(_ folders: [String]) -> [String] {
         func version(_ folder: String) -> Int {
             folder.split { !$0.isASCII || !$0.isNumber }.last.flatMap { Int($0) } ?? 0

@@ -1,8 +1,10 @@
 import Foundation
 
-/// The two steps that make something out of nothing: the data, and the server's process.
+/// The two steps that create something: the data, and the server's process.
 extension Cluster {
-    /// Makes the data folder, under another name until it is complete: a run that was cut short leaves no half data.
+    /// Makes the data folder.
+    ///
+    /// It has another name until it is complete, so a run that is cut short leaves no half of it.
     ///
     /// - Parameter locales: Tried in order, since not every system has `C.UTF-8`. The encoding is UTF-8 with each.
     /// - Throws: `commandFailed`, or `fileSystem` when something else has the data folder's name.
@@ -45,7 +47,7 @@ extension Cluster {
             ])
             if outcome.isSuccess { return }
             let log = logTail()
-            // The sessions of a server that was killed take a moment to notice, and the data is theirs until then.
+            // The sessions of a killed server hold the data until they notice.
             guard log.contains("pre-existing shared memory block"), ContinuousClock.now < deadline else {
                 throw .startFailed(output: outcome.output, logPath: logPath, logTail: log)
             }

@@ -1,6 +1,8 @@
 import Foundation
 
-/// The cluster in its place: what is done to it, step by step, by whoever holds its lock.
+/// The steps of starting and stopping a cluster.
+///
+/// The caller holds its lock.
 struct Cluster: Sendable {
     static let superuser = "selfie"
     static let database = "selfie"
@@ -23,9 +25,9 @@ struct Cluster: Sendable {
 
     var url: String { location.url(database: Self.database) }
 
-    /// Brings the server to where ``url`` answers, from whatever state its files are in.
+    /// Starts the server, in whatever state its files are, until ``url`` answers.
     ///
-    /// A running server is adopted when it is ours, has our settings and answers; it is restarted when it does not.
+    /// A running server of ours is kept if it has our settings and answers. Otherwise it is restarted.
     ///
     /// - Throws: `commandFailed` or `startFailed` with what PostgreSQL said; then no server runs.
     func start() async throws(EmbeddedPostgresError) {
@@ -44,13 +46,15 @@ struct Cluster: Sendable {
         }
     }
 
-    /// Ends the server: its sessions first, everything at once when that takes over 20 s.
+    /// Ends the server and its sessions.
+    ///
+    /// After 20 s it is ended at once.
     ///
     /// - Throws: `commandFailed` when the server runs on.
     func stop() async throws(EmbeddedPostgresError) {
         guard try await isRunning() else { return }
         if try await pgCtl(["stop", "-m", "fast", "-w", "-t", "20"]).isSuccess { return }
-        // It may have ended on its own in between, and a server that is gone cannot be stopped.
+        // It may have ended by itself meanwhile.
         guard try await isRunning() else { return }
         let outcome = try await pgCtl(["stop", "-m", "immediate", "-w", "-t", "10"])
         if outcome.isSuccess { return }
@@ -59,10 +63,13 @@ struct Cluster: Sendable {
         }
     }
 
-    /// Whether a server runs on this data; clears away what a dead one left, where PostgreSQL itself would give up.
+    /// Whether a server runs on this data.
+    ///
+    /// Removes the lock files of a dead one, where PostgreSQL itself would refuse to start.
     ///
     /// After a reboot another program of the same user may have the number in `postmaster.pid`. PostgreSQL then refuses
-    /// to start, and `pg_ctl stop` would end that program. A server's working directory is its data folder.
+    /// to start, and `pg_ctl stop` would end that program. So we check the process: a server's working directory is its
+    /// data folder.
     func isRunning() async throws(EmbeddedPostgresError) -> Bool {
         switch data.postmaster {
         case .none:
@@ -72,8 +79,6 @@ struct Cluster: Sendable {
             return false
         case .claimed(let processID):
             guard try await pgCtl(["status"]).isSuccess else { return false }
-            // Only Linux has /proc/self; elsewhere pg_ctl's word has to do.
-            guard FileManager.default.fileExists(atPath: "/proc/self") else { return true }
             let folder = try await command.run("readlink", ["/proc/\(processID)/cwd"])
             if folder.isSuccess ? folder.output != data.path : Self.isZombie(processID) {
                 data.removeStaleLocks(socketDirectory: location.socketDirectory)
@@ -82,12 +87,12 @@ struct Cluster: Sendable {
         }
     }
 
-    /// Whether a process has ended and waits for its parent to take note.
+    /// Whether a process has ended, but its parent has not noticed.
     ///
-    /// The first process of some containers never does, and PostgreSQL takes such a process for a running server.
+    /// The first process of some containers never notices, and PostgreSQL takes such a process for a running server.
     private static func isZombie(_ processID: pid_t) -> Bool {
         let status = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)
-        // The state follows the name, which is in parentheses and may hold some itself (proc(5)).
+        // The state follows the name. The name is in parentheses, and may contain some (proc(5)).
         return status?.split(separator: ")").last?.split(separator: " ").first == "Z"
     }
 

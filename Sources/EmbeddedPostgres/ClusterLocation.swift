@@ -1,11 +1,12 @@
+import Encodings
 import Foundation
 
-/// Where a cluster's files and its socket lie: a decision, taken from what was asked for and what is possible.
+/// Decides where a cluster's files and its socket lie.
 struct ClusterLocation: Sendable, Equatable {
     /// The port that names the socket; no TCP port is opened.
     static let port = 5432
 
-    /// The longest path of a Unix socket, without the NUL at its end: 107 on Linux, 103 on macOS (`unix(7)`).
+    /// The longest path of a Unix socket, without the NUL at its end: 107 (`unix(7)`).
     static let maxSocketPathBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// The folder of the data and the log.
@@ -14,10 +15,12 @@ struct ClusterLocation: Sendable, Equatable {
     /// The folder of the socket.
     let socketDirectory: String
 
-    /// The stand-in for `directory`: its name is the same whenever the same directory is asked for.
+    /// The folder that replaces `directory`.
+    ///
+    /// The same directory always gets the same name.
     let shortFolder: String
 
-    /// Sentences that tell the user what lies elsewhere than asked.
+    /// Sentences that tell the user which files are elsewhere than asked.
     let notices: [String]
 
     var usesShortFolder: Bool { home == shortFolder || socketDirectory == shortFolder }
@@ -32,7 +35,7 @@ struct ClusterLocation: Sendable, Equatable {
         shortFolder = temporaryDirectory + "/selfie-" + Self.stableHash(directory)
         home = isEnterable ? directory : shortFolder
         let socketPath = home + "/.s.PGSQL.\(Self.port)"
-        // libpq takes a comma in a host, even an encoded one, for the start of another host.
+        // In libpq, a comma in a host begins another host, even if it is encoded.
         let isUsable = socketPath.utf8.count <= Self.maxSocketPathBytes && !home.contains(",")
         socketDirectory = isUsable ? home : shortFolder
 
@@ -55,9 +58,11 @@ struct ClusterLocation: Sendable, Equatable {
         }
     }
 
-    /// A connection URL as libpq reads it, with the port spelled out, since libpq would else ask `PGPORT`.
+    /// A connection URL for libpq.
+    ///
+    /// It names the port, because libpq would otherwise use `PGPORT`.
     func url(database: String) -> String {
-        "postgresql://\(Cluster.superuser)@\(Self.percentEncoded(socketDirectory)):\(Self.port)/\(database)"
+        "postgresql://\(Cluster.superuser)@\(PercentEncoding.string(of: socketDirectory)):\(Self.port)/\(database)"
     }
 
     /// FNV-1a, 64 bits, in 16 hex digits: Swift's own hashes differ from run to run.
@@ -68,22 +73,5 @@ struct ClusterLocation: Sendable, Equatable {
         }
         let digits = String(hash, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-
-    /// All but the unreserved characters of RFC 3986, section 2.3, as `%XX`.
-    static func percentEncoded(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                encoded += byte < 16 ? "%0" : "%"
-                encoded += String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return encoded
     }
 }

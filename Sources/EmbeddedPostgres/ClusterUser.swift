@@ -5,10 +5,12 @@ struct ClusterUser: Sendable, Equatable {
     let userID: uid_t
     let groupID: gid_t
 
-    /// True when the programs must be run as another user than this process is.
+    /// Whether the programs must run as another user than this process.
     let isAnother: Bool
 
-    /// This process's own user, unless that is root: PostgreSQL refuses root.
+    /// This process's own user.
+    ///
+    /// PostgreSQL refuses root, so root is replaced.
     ///
     /// - Parameter serviceAccount: The user that stands in for root; PostgreSQL's packages make `postgres`.
     /// - Returns: The user to run PostgreSQL as.

@@ -1,3 +1,4 @@
+import Algorithms
 import Subprocess
 
 #if canImport(System)
@@ -6,9 +7,9 @@ import Subprocess
     import SystemPackage
 #endif
 
-/// Runs programs as the cluster's user, out of the terminal's reach, and collects what they say.
+/// Runs programs as the cluster's user, away from the terminal, and collects their output.
 struct Command: Sendable {
-    /// What a program left behind.
+    /// How a program ended.
     struct Outcome: Sendable {
         let isSuccess: Bool
 
@@ -26,8 +27,8 @@ struct Command: Sendable {
     ///   - program: An absolute path, or a name that is found in the system's own folders.
     ///   - arguments: Passed as they are; no shell reads them.
     ///   - directory: The working directory. The caller's own may be closed to the cluster's user.
-    /// - Returns: What it said and whether its exit code was 0.
-    /// - Throws: `couldNotRun` when it could not be started, or said more than 256 KiB.
+    /// - Returns: Its output, and whether its exit code was 0.
+    /// - Throws: `couldNotRun` when it could not be started, or printed more than 256 KiB.
     func run(
         _ program: String,
         _ arguments: [String],
@@ -47,20 +48,22 @@ struct Command: Sendable {
             )
             return Outcome(
                 isSuccess: result.terminationStatus.isSuccess,
-                output: result.standardOutput.trimmingLineEnds()
+                output: String(result.standardOutput.trimming(while: \.isNewline))
             )
         } catch {
             throw .couldNotRun(command: ([program] + arguments).joined(separator: " "), cause: error)
         }
     }
 
-    /// Runs a program that has to succeed; everything else is as with ``run(_:_:in:)``.
+    /// Runs a program that must succeed.
+    ///
+    /// Everything else is as with ``run(_:_:in:)``.
     ///
     /// - Parameters:
     ///   - program: An absolute path, or a name that is found in the system's own folders.
     ///   - arguments: Passed as they are; no shell reads them.
     ///   - directory: The working directory.
-    /// - Returns: What it said.
+    /// - Returns: Its output.
     /// - Throws: `commandFailed` when its exit code is not 0, or `couldNotRun`.
     @discardableResult
     func succeed(
@@ -75,13 +78,15 @@ struct Command: Sendable {
         return outcome.output
     }
 
-    /// Whether the cluster's user can enter a folder, which takes the permission of every parent as well.
+    /// Whether the cluster's user can enter a folder.
+    ///
+    /// That needs the permission of every parent, too.
     func canEnter(_ directory: String) async throws(EmbeddedPostgresError) -> Bool {
         guard user.isAnother else { return true }
         return try await run("test", ["-x", directory]).isSuccess
     }
 
-    /// None of the caller's variables: `PGDATA`, `PGPORT` and the like would redirect the programs.
+    /// The caller's variables are left out: `PGDATA`, `PGPORT` and others would redirect the programs.
     private static var environment: [Environment.Key: String] {
         [
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -93,29 +98,24 @@ struct Command: Sendable {
         ]
     }
 
-    /// A session of its own: the terminal's Ctrl-C goes to our process group. The server must outlive it until the
-    /// requests that need it are answered.
+    /// A session of its own: the terminal's Ctrl-C goes to our process group.
+    ///
+    /// The server must outlive it until the requests that need it are answered.
     private var platformOptions: PlatformOptions {
         var options = PlatformOptions()
         options.createSession = true
         return options
     }
 
-    /// What comes before the program to run it as the cluster's user; `setpriv` becomes the program, same process.
+    /// The words before the program that run it as the cluster's user.
     ///
-    /// `PlatformOptions.userID` is no choice on Linux: with it, swift-subprocess 1.0.2 calls glibc's `setuid` after a
-    /// bare `clone3`. That waits for ever when another of our threads was just being made. The child has a picture of
-    /// that thread, but no such thread.
+    /// `setpriv` becomes the program, in the same process.
+    ///
+    /// `PlatformOptions.userID` can't be used on Linux: with it, swift-subprocess 1.0.2 calls glibc's `setuid` after a
+    /// bare `clone3`. That waits for ever if another thread was just being made: the child knows of that thread but
+    /// does not have it.
     private var asUser: [String] {
         guard user.isAnother else { return [] }
         return ["setpriv", "--reuid=\(user.userID)", "--regid=\(user.groupID)", "--clear-groups", "--"]
-    }
-}
-
-extension String {
-    fileprivate func trimmingLineEnds() -> String {
-        let start = drop(while: \.isNewline)
-        guard let end = start.lastIndex(where: { !$0.isNewline }) else { return "" }
-        return String(start[...end])
     }
 }

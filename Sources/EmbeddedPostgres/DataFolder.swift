@@ -1,9 +1,10 @@
 import Foundation
 
-/// The files in a cluster's data folder that tell about the cluster, read from outside.
+/// The files of a cluster's data folder that describe the cluster.
 struct DataFolder: Sendable {
-    /// The folder's name, as the server gets it: its working directory is the cluster's folder, and a relative name
-    /// needs no quoting in `pg_ctl`'s shell.
+    /// The folder's name, as the server gets it.
+    ///
+    /// It is relative, so it needs no quoting in `pg_ctl`'s shell.
     static let name = "data"
 
     let home: String
@@ -13,17 +14,19 @@ struct DataFolder: Sendable {
     /// The major version that made the data, such as `15`; nil when there is no data yet.
     var majorVersion: String? { contents("PG_VERSION")?.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// The running server's command line; that of the last one when none runs.
+    /// The command line of the running server, or of the last one.
     var postmasterOptions: String? { contents("postmaster.opts") }
 
-    /// The server that says it runs; it may have ended without clearing up.
+    /// The server that the files call running.
+    ///
+    /// It may have ended without removing them.
     var postmaster: Postmaster {
         guard let text = contents("postmaster.pid") else { return .none }
         guard let line = text.split(separator: "\n").first, let processID = pid_t(line) else { return .unreadable }
         return .claimed(processID)
     }
 
-    /// Removes what a server that is gone left behind, as it would have done itself.
+    /// Removes the lock files that a dead server left behind.
     ///
     /// - Parameter socketDirectory: Where its socket was.
     func removeStaleLocks(socketDirectory: String) {
@@ -40,10 +43,10 @@ struct DataFolder: Sendable {
     enum Postmaster: Equatable {
         case none
 
-        /// A file cut short by a power loss; PostgreSQL itself refuses to start on it.
+        /// The file was cut short by a loss of power. PostgreSQL refuses to start with it.
         case unreadable
 
-        /// The process that wrote the file, or one that got its number afterwards.
+        /// The process that wrote the file, or another that has its number now.
         case claimed(pid_t)
     }
 }

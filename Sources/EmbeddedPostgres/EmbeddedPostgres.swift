@@ -1,10 +1,10 @@
 /// A private PostgreSQL cluster for development and tests, reached over a Unix socket only.
 ///
-/// Everything lies in one folder: the data, the server's log, the lock and, when its path is short enough, the
-/// socket. One process at a time uses a folder; a cluster that outlived its process (`kill -9`) is taken over by the
-/// next start. A handle that goes away without ``stop()`` leaves the server running.
+/// Everything lies in one folder: the data, the server's log, the lock and, when its path is short enough, the socket.
+/// One process at a time uses a folder. If a process dies (`kill -9`), the next start takes over its cluster. A handle
+/// that is dropped without ``stop()`` leaves the server running.
 ///
-/// Operations run one after the other. Each runs to its end even when the calling task is cancelled. So a Ctrl-C leaves
+/// Operations run one after the other. Each runs to its end even when the calling task is cancelled. So Ctrl-C leaves
 /// no half of a cluster behind, and ``stop()`` works in a cancelled task.
 package actor EmbeddedPostgres {
     private let directory: String
@@ -18,18 +18,20 @@ package actor EmbeddedPostgres {
     private var cluster: Cluster?
     private var lastOperation: Task<Void, Never>?
 
-    /// Describes a cluster; nothing is made or started before ``start()``.
+    /// Describes a cluster.
+    ///
+    /// Nothing is made or started before ``start()``.
     ///
     /// - Parameters:
     ///   - directory: The cluster's folder, made when missing (its parents too). Relative to the working directory.
     ///   - settings: Server settings such as `["max_connections": "200"]`. The socket's place, its permissions, the
     ///     port and `listen_addresses` are fixed. A running cluster with other settings is restarted.
-    ///   - search: Where PostgreSQL's programs are looked for.
-    ///   - temporaryDirectory: Parent of the short folder that stands in when `directory` can't hold the socket. That
-    ///     is one that is too long, has a comma, or is closed to the user that runs the server. Its sticky bit must be
-    ///     set if others can write to it.
+    ///   - search: The places to search for PostgreSQL's programs.
+    ///   - temporaryDirectory: Parent of the short folder that replaces a `directory` that can't hold the socket: its
+    ///     path is too long, has a comma, or is closed to the server's user. Its sticky bit must be set if others can
+    ///     write to it.
     ///   - maxLingeringSessions: How long a start waits for the sessions of a server that was killed.
-    ///   - notice: Called during a start, with a sentence for the user, whenever something lies elsewhere than asked.
+    ///   - notice: Called during a start with a sentence for the user, for each file that is elsewhere than asked.
     package init(
         directory: String,
         settings: [String: String] = [:],
@@ -46,26 +48,28 @@ package actor EmbeddedPostgres {
         self.notice = notice
     }
 
-    /// Makes the cluster when there is none, starts it, and waits until the database `selfie` answers.
+    /// Makes the cluster if there is none, starts it, and waits until the database `selfie` answers.
     ///
-    /// Started already, it checks that the server still answers, and starts it again when it does not.
-    /// The first start takes a few seconds; a server that is not ready after 30 s is a failure.
+    /// If it was started before, it checks that the server answers, and starts it again if not. The first start takes a
+    /// few seconds. A server that is not ready after 30 s is a failure.
     ///
-    /// - Returns: A connection URL for libpq, `postgresql://selfie@<socket folder, percent-encoded>:5432/selfie`.
-    ///   There is no password: whoever may enter the socket's folder (mode 0700) is trusted.
-    /// - Throws: ``EmbeddedPostgresError``; its description says what to do. Nothing is left running or locked that
-    ///   this handle had not started before.
+    /// - Returns: A connection URL for libpq, `postgresql://selfie@<socket folder, percent-encoded>:5432/selfie`. There
+    ///   is no password: all who may enter the socket's folder (mode 0700) are trusted.
+    /// - Throws: ``EmbeddedPostgresError``; its description says what to do. A failed first start leaves nothing
+    ///   running and nothing locked.
     package func start() async throws(EmbeddedPostgresError) -> String {
         try await inTurn { () async throws(EmbeddedPostgresError) -> String in
             try await self.startNow()
         }
     }
 
-    /// Stops the server and lets go of the folder; does nothing when this handle has not started it.
+    /// Stops the server and unlocks the folder.
     ///
-    /// Open sessions are ended at once. Takes at most 30 s.
+    /// Does nothing if this handle has not started it.
     ///
-    /// - Throws: ``EmbeddedPostgresError/commandFailed(command:output:)`` when the server survives. The folder then
+    /// It ends open sessions at once. It takes at most 30 s.
+    ///
+    /// - Throws: ``EmbeddedPostgresError/commandFailed(command:output:)`` when the server survives. Then the folder
     ///   stays locked, and another call tries again.
     package func stop() async throws(EmbeddedPostgresError) {
         try await inTurn { () async throws(EmbeddedPostgresError) in
@@ -115,7 +119,7 @@ package actor EmbeddedPostgres {
         return cluster
     }
 
-    /// Runs `work` after every operation before it, in a task of its own that the caller's cancellation cannot reach.
+    /// Runs `work` after the operations before it, in a task of its own that the caller can't cancel.
     private func inTurn<Value: Sendable>(
         _ work: @escaping @Sendable () async throws(EmbeddedPostgresError) -> Value
     ) async throws(EmbeddedPostgresError) -> Value {

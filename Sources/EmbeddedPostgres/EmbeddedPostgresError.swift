@@ -1,6 +1,8 @@
 import Foundation
 
-/// What keeps a private cluster from starting or stopping; each description says what to do about it.
+/// Why a private cluster could not start or stop.
+///
+/// Each description says what to do.
 package enum EmbeddedPostgresError: Error, CustomStringConvertible {
     /// No folder that was searched holds all of PostgreSQL's programs.
     case binariesNotFound(searched: [String])
@@ -8,10 +10,10 @@ package enum EmbeddedPostgresError: Error, CustomStringConvertible {
     /// The data was made by a major version of PostgreSQL that is not installed; `found` lists those that are.
     case versionNotFound(needed: String, found: [String])
 
-    /// This process is root, and the account that has to run the server does not exist.
+    /// This process is root, and the account that must run the server does not exist.
     case noServiceAccount(name: String)
 
-    /// A folder that must be private to the cluster's user is not: another user's, a link, or no folder at all.
+    /// A folder that must be private is another user's, a link, or not a folder.
     case folderNotOurs(path: String, reason: String)
 
     /// Another handle, in this process or another one, uses the cluster's folder.
@@ -20,13 +22,13 @@ package enum EmbeddedPostgresError: Error, CustomStringConvertible {
     /// A system call on a file failed with the `errno` in `code`.
     case fileSystem(operation: String, path: String, code: CInt)
 
-    /// A program could not be run at all, or said more than it may.
+    /// A program could not be started, or printed too much.
     case couldNotRun(command: String, cause: any Error)
 
-    /// A program of PostgreSQL's ran and failed; `output` is what it said.
+    /// A program of PostgreSQL's failed with this output.
     case commandFailed(command: String, output: String)
 
-    /// The server did not come up; `logTail` is the end of its log.
+    /// The server did not start; `logTail` is the end of its log.
     case startFailed(output: String, logPath: String, logTail: String)
 
     /// One or more sentences for the user's terminal.
@@ -34,8 +36,8 @@ package enum EmbeddedPostgresError: Error, CustomStringConvertible {
         switch self {
         case .binariesNotFound(let searched):
             """
-            PostgreSQL's programs were not found. Install them (Debian, Ubuntu: apt-get install postgresql; \
-            macOS: brew install postgresql), or put the folder that holds initdb, pg_ctl, postgres and psql on PATH. \
+            PostgreSQL's programs were not found. Install them (Debian, Ubuntu: apt-get install postgresql), \
+            or put the folder that holds initdb, pg_ctl, postgres and psql on PATH. \
             Searched: \(searched.joined(separator: ", ")).
             """
         case .versionNotFound(let needed, let found):

@@ -4,7 +4,7 @@ import Foundation
 struct PostgresBinaries: Sendable {
     let folder: String
 
-    /// Such as `15`, in the form of the data folder's `PG_VERSION`.
+    /// Such as `15`, as in the data folder's `PG_VERSION`.
     let majorVersion: String
 
     var initdb: String { folder + "/initdb" }
@@ -17,12 +17,12 @@ struct PostgresBinaries: Sendable {
         }
     }
 
-    /// The first installation that fits the data, or the first of all when there is no data yet.
+    /// The first installation of the data's version, or the very first if there is no data yet.
     ///
     /// - Parameters:
     ///   - search: Where to look.
-    ///   - majorVersion: What made the data; nil when there is none.
-    ///   - user: Who has to be able to run the programs; others do not count.
+    ///   - majorVersion: The version that made the data; nil when there is none.
+    ///   - user: The user that must be able to run the programs.
     /// - Returns: The programs.
     /// - Throws: `binariesNotFound`, or `versionNotFound` when only other versions are installed.
     static func find(

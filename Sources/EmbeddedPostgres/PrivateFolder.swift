@@ -2,11 +2,11 @@ import Foundation
 
 /// Makes folders that only the cluster's user can enter.
 enum PrivateFolder {
-    /// Makes `path` and its parents when missing, and claims it for `user`.
+    /// Makes `path` and its parents if they are missing, and claims it for `user`.
     ///
     /// - Parameters:
     ///   - path: Absolute, or relative to the working directory. Links on the way are followed: they are the caller's.
-    ///   - user: The owner to be.
+    ///   - user: The new owner.
     /// - Returns: The folder's absolute path without links.
     /// - Throws: `fileSystem`, or `folderNotOurs` when somebody else owns it.
     static func make(_ path: String, for user: ClusterUser) throws(EmbeddedPostgresError) -> String {
@@ -27,11 +27,11 @@ enum PrivateFolder {
 
     /// Makes `path` with mode 0700, or takes it as it is when it is safe to use.
     ///
-    /// The parent may be a folder that everybody writes to (`/var/tmp`): what somebody else put there first is refused.
+    /// Everybody may write to the parent (`/var/tmp`), so a folder of somebody else's is refused.
     ///
     /// - Parameters:
     ///   - path: The folder; never a link.
-    ///   - user: The owner to be.
+    ///   - user: The new owner.
     /// - Throws: `fileSystem`, or `folderNotOurs`.
     static func claim(_ path: String, for user: ClusterUser) throws(EmbeddedPostgresError) {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
@@ -52,7 +52,7 @@ enum PrivateFolder {
         }
     }
 
-    /// Why a file that exists already cannot serve as a private folder; nil when it can.
+    /// Why an existing file can't be used as a private folder; nil when it can.
     static func refusal(mode: mode_t, owner: uid_t, allowed: [uid_t]) -> String? {
         switch mode & S_IFMT {
         case S_IFDIR: allowed.contains(owner) ? nil : "it belongs to another user (number \(owner))"

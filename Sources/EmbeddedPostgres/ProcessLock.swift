@@ -1,17 +1,19 @@
 import Foundation
 
-/// The right to use a cluster's folder, held until this value goes away, at the latest when the process ends.
+/// The right to use a cluster's folder.
+///
+/// It ends with this value, or with the process.
 struct ProcessLock: ~Copyable {
     private let descriptor: CInt
 
     /// Takes the lock, without waiting.
     ///
-    /// - Parameter directory: The cluster's folder. The file `lock` in it is made when missing and never removed: a new
-    ///   file beside an old, still open one would be two locks.
+    /// - Parameter directory: The cluster's folder. The file `lock` in it is made when missing and never removed. A
+    ///   second file would be a second lock.
     /// - Throws: `alreadyInUse` when it is taken, `fileSystem` when the file cannot be opened.
     init(directory: String) throws(EmbeddedPostgresError) {
         let path = directory + "/lock"
-        // Close-on-exec: a server that inherited the descriptor would hold the lock for as long as it runs.
+        // Close-on-exec: a server with the descriptor would hold the lock for as long as it runs.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw .fileSystem(operation: "open", path: path, code: errno)
@@ -26,7 +28,7 @@ struct ProcessLock: ~Copyable {
     }
 
     deinit {
-        // Unlocked explicitly, since a child between fork and exec may still have a copy of the descriptor.
+        // Unlocked explicitly: a child between fork and exec may still have a copy of the descriptor.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -6,7 +6,7 @@ struct ServerOptions: Sendable, Equatable {
     let arguments: [String]
 
     init(settings: [String: String], socketDirectory: String) {
-        // The value is a list of folders, parted by commas; quotes keep a comma in a folder's name.
+        // The value is a list of folders with commas between them. Quotes keep a comma in a folder's name.
         let quotedDirectory = "\"" + socketDirectory.replacing("\"", with: "\"\"") + "\""
         let fixed = [
             "listen_addresses=",
@@ -18,7 +18,7 @@ struct ServerOptions: Sendable, Equatable {
         arguments = (asked + fixed).flatMap { ["-c", $0] }
     }
 
-    /// The arguments as one string for `pg_ctl -o`, which a shell takes apart again.
+    /// The arguments as one string for `pg_ctl -o`, quoted for a shell.
     var shellQuoted: String {
         arguments.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
     }
@@ -26,7 +26,7 @@ struct ServerOptions: Sendable, Equatable {
     /// Whether a running server was started with these options.
     ///
     /// - Parameter text: `postmaster.opts`: the program, then each argument in quotes, none of them escaped.
-    /// - Returns: False too when the server was started by other means than this module.
+    /// - Returns: False also if something else started the server.
     func matches(postmasterOptions text: String) -> Bool {
         let recorded = (["-D", DataFolder.name] + arguments).map { " \"\($0)\"" }.joined()
         return text.drop(while: { $0 != " " }).hasPrefix(recorded) && text.hasSuffix(recorded + "\n")

@@ -25,7 +25,7 @@ package enum HTTPDate {
     /// - Returns: Seconds since 1970.
     package static func seconds(of text: String, now: time_t = time(nil)) -> time_t? {
         let words = text.split { $0 == " " || $0 == "-" || $0 == "," }
-        // Day's name, day, month, year and time in this order, but for the oldest form.
+        // The order is: name of the day, day, month, year, time. The oldest form has another.
         let isOldest = words.count == 5 && words[4].count == 4
         guard isOldest || (words.count == 6 && words[5] == "GMT") else { return nil }
         let (day, month, year) = isOldest ? (words[2], words[1], words[4]) : (words[1], words[2], words[3])
@@ -58,7 +58,7 @@ package enum HTTPDate {
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month), Int32(day))
         let seconds = timegm(&parts)
-        // A day that the month does not have became one of the next.
+        // `timegm` turns 31 February into a day of March.
         return Int(parts.tm_mday) == day ? seconds : nil
     }
 

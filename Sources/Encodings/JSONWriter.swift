@@ -45,7 +45,7 @@ package struct JSONWriter: ~Copyable {
     /// Writes an array.
     ///
     /// - Parameters:
-    ///   - elements: What it has an element for.
+    ///   - elements: One element is written for each.
     ///   - each: Writes one element.
     /// - Throws: What the closure throws.
     package mutating func array<Element>(
@@ -126,7 +126,9 @@ package struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Whether nothing needs to be escaped, as in nearly every text; asks about eight bytes at a time.
+    /// Whether nothing needs to be escaped, as in nearly every text.
+    ///
+    /// It looks at eight bytes at a time.
     private static func isPlain(_ value: UnsafeRawBufferPointer) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highBits = ones << 7
@@ -134,8 +136,8 @@ package struct JSONWriter: ~Copyable {
         while value.count - start >= 8 {
             let bytes = value.loadUnaligned(fromByteOffset: start, as: UInt64.self)
             let (quotes, backslashes) = (bytes ^ ones &* 0x22, bytes ^ ones &* 0x5C)
-            // To take n from each byte sets the high bit of one that is less, and perhaps of its neighbour, but of
-            // none if there is no such byte; a high bit that was set before does not count.
+            // Subtracting n from each byte sets the high bit of every byte below n. It can set a neighbour's bit too,
+            // but only where such a byte is. Bits that were set before do not count.
             let found =
                 (bytes &- ones &* 0x20) & ~bytes | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
             if found & highBits != 0 { return false }

@@ -1,6 +1,8 @@
 package import Crypto
 
-/// HMAC-SHA256 (RFC 2104) with a key that was taken in once, so that a code costs no more than its own message.
+/// HMAC-SHA256 (RFC 2104) that hashes its key once.
+///
+/// After that, a code costs only its message.
 ///
 /// swift-crypto's own `HMAC` is generic over the hash, and not specialised outside of its module. It takes five times
 /// as long (decision 18).
@@ -8,7 +10,7 @@ package struct MessageAuthenticator: Sendable {
     private let inner: SHA256
     private let outer: SHA256
 
-    /// - Parameter key: Of any length; 32 bytes are as good as it gets.
+    /// - Parameter key: Of any length; more than 32 bytes add nothing.
     package init(key: [UInt8]) {
         var block = key.count > SHA256.blockByteCount ? Array(SHA256.hash(data: key)) : key
         block += [UInt8](repeating: 0, count: SHA256.blockByteCount - block.count)

@@ -16,7 +16,7 @@ package enum PercentEncoding {
     /// A text as a path of several segments: its slashes stay as they are.
     package static func path(_ text: String) -> String {
         let slash = UInt8(ascii: "/")
-        // By bytes: a slash with a combining mark behind it is another character, and the same byte.
+        // Split by bytes: to Swift, a slash with a combining mark behind it is another character.
         return text.utf8.split(separator: slash, omittingEmptySubsequences: false)
             .map { string(of: String(Substring($0))) }.joined(separator: "/")
     }
@@ -31,7 +31,7 @@ package enum PercentEncoding {
 
     /// Appends a path segment.
     package static func append(_ segment: UnsafeRawBufferPointer, to url: inout TextBuffer) {
-        // Ids are random letters, of which no processor foretells the branches that they would take one by one.
+        // Ids are random letters, and a processor would often predict a branch for each letter wrongly.
         if segment.reduce(1, { $0 & unreservedBit($1) }) == 1 { return url.append(segment) }
         let digits = digits.utf8Start
         url.append(maxCount: 3 * segment.count) { encoded in

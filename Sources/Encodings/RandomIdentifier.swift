@@ -12,7 +12,8 @@ package enum RandomIdentifier {
 
     /// A string of letters drawn evenly from an alphabet.
     ///
-    /// `SystemRandomNumberGenerator` reads `getrandom(2)` on Linux, and `randomElement` rejects to stay even.
+    /// `SystemRandomNumberGenerator` reads `getrandom(2)` on Linux. `randomElement` draws again where a remainder would
+    /// favour some letters.
     static func make(length: Int, alphabet: [Character]) -> String {
         var generator = SystemRandomNumberGenerator()
         return String((0..<length).compactMap { _ in alphabet.randomElement(using: &generator) })

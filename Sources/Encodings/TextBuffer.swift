@@ -1,9 +1,11 @@
 package import NIOCore
 
-/// Memory that text is written into piece by piece, and that grows when it must.
+/// Memory for text that is written piece by piece.
 ///
-/// An array asks before each piece whether somebody else holds it too; this has one owner by its type. All that is
-/// written goes through `append(maxCount:)`, which makes room first.
+/// It grows when it must.
+///
+/// An array checks before each piece whether it has a second owner. The type of this buffer allows one owner only. All
+/// that is written goes through `append(maxCount:)`, which makes room first.
 package struct TextBuffer: ~Copyable {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int

@@ -6,18 +6,19 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Asks the connection to tell a client that sent `Expect: 100-continue` to go on; does nothing for others.
+/// Asks the connection to tell a client that sent `Expect: 100-continue` to go on.
+///
+/// It does nothing for other clients.
 package struct ContinueEvent: Sendable {
     package init() {}
 }
 
-/// A request that stopped arriving, or arrives too slowly to wait for.
+/// A request stopped arriving, or arrives too slowly.
 package struct SlowRequestError: Error {}
 
-/// Keeps one connection's manners: time limits, `Expect: 100-continue`, `Connection: close`, and an answer to what is not
-/// HTTP.
+/// Handles one connection: time limits, `Expect: 100-continue`, `Connection: close`, and an answer to what is not HTTP.
 ///
-/// It also turns the parts of HTTP/1 into those of any version, which are Hummingbird's, and back.
+/// It also converts between NIO's HTTP/1 parts and Hummingbird's parts.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -28,12 +29,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let meter: SocketMeter
     private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
     private let logger: Logger
-    /// Succeeds when nobody waits for the answer that is being made; fails when the connection ends otherwise.
+    /// Succeeds when nobody waits for the present answer any more.
+    ///
+    /// Fails when the connection ends otherwise.
     private let abandonment: EventLoopPromise<Void>
     private var state: ConnectionStateMachine
     private var ticker: RepeatedTask?
     private var isInputClosed = false
-    /// Whether a head waits for the first bytes of a body whose length it tells, to be sent with them.
+    /// Whether a head with a Content-Length waits to be sent with the first bytes of its body.
     private var holdsHead = false
 
     init(
@@ -78,12 +81,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             guard state.takesRequest() else { return }
-            // Whatever else a URL may hold is percent-encoded; what is not would not survive the way to the router.
+            // Other characters of a URL must be percent-encoded. The router could not handle them as they are.
             guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 return reject(context: context, with: .malformedRequest)
             }
             let expectsContinue = head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
-            // After these, NIO's decoder takes what follows for another protocol, so no request would be heard again.
+            // After these, NIO's decoder expects another protocol and would read no further request.
             let changesProtocol = head.headers.contains(name: "upgrade") || head.method == .CONNECT
             let isKeepAlive = head.isKeepAlive && !changesProtocol
             do {
@@ -110,7 +113,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         guard state.isLingering else { return context.fireChannelReadComplete() }
-        // Nobody downstream asks for more any longer.
+        // Nobody downstream asks for more bytes now.
         context.read()
     }
 
@@ -167,7 +170,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         )
         let sent = promise ?? context.eventLoop.makePromise()
         holdsHead = false
-        // The handle has the descriptor on loan: the file, which closes it, stays until all of the range is sent.
+        // The handle only borrows the descriptor. The file closes it, so the file is kept until the range is sent.
         sent.futureResult.whenComplete { _ in
             withExtendedLifetime(event.file) { _ = try? handle.takeDescriptorOwnership() }
         }
@@ -197,7 +200,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func tick(context: ChannelHandlerContext) {
-        // A channel that does not know is one that has just been closed.
+        // A channel that can't tell has just been closed.
         let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
         state.socketTook(bytes: meter.bytesWritten - (unsent ?? 0), isAll: unsent ?? 0 == 0, now: context.eventLoop.now)
         switch state.tick(now: context.eventLoop.now, isReadPending: meter.isReadPending) {
@@ -210,7 +213,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Deals with what is no HTTP, by what is under way on the connection.
+    /// Handles input that is not HTTP, depending on the state of the connection.
     private func reject(
         context: ChannelHandlerContext,
         with refusal: ConnectionRefusal,
@@ -235,7 +238,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Answers a request whose handler takes too long.
     ///
-    /// The handler is at it still. Its own line in the log comes when it ends, or when the connection does.
+    /// The handler still runs. It writes its line to the log when it ends, or when the connection ends.
     private func timeOut(context: ChannelHandlerContext) {
         guard let exchange = state.exchanges.first else { return context.close(promise: nil) }
         logger.warning(

@@ -1,6 +1,8 @@
 package import NIOCore
 
-/// How much and how long a connection may take; the values are chosen for phones on slow networks.
+/// The limits of a connection.
+///
+/// The values suit phones on slow networks.
 package struct ConnectionLimits: Sendable {
     /// A request's line and header fields together, in bytes.
     var maxHeaderBytes = 16 * 1024
@@ -10,31 +12,39 @@ package struct ConnectionLimits: Sendable {
     var idleTimeout: TimeAmount = .seconds(60)
     /// How long a request's header may take from its first byte to its last.
     var headerTimeout: TimeAmount = .seconds(20)
-    /// The stretch of time over which a body's progress is judged.
+    /// The window of time in which a body must make progress.
     ///
-    /// A burst at the start of one excuses silence to the end of the next, but no longer. So a silent client is waited
-    /// for no longer than two of them and a tick, less than 30 seconds.
+    /// A burst at the start of one window allows silence until the end of the next. So the server waits for a silent
+    /// client for two windows and a tick at most: less than 30 seconds.
     var bodyWindow: TimeAmount = .seconds(12)
-    /// What must arrive within `bodyWindow` while the server is ready to read.
+    /// How many bytes must arrive within `bodyWindow` while the server is ready to read.
     var minBodyBytesPerWindow = 3 * 1024
-    /// The stretch of time within which a client must take `minWrittenBytesPerTimeout` of an answer, or all of it.
+    /// The time in which a client must take `minWrittenBytesPerTimeout` of an answer, or all of it.
     var writeTimeout: TimeAmount = .seconds(25)
-    /// See `writeTimeout`; a phone at the edge of its network takes so much in a few seconds.
-    var minWrittenBytesPerTimeout = 16 * 1024
-    /// How long the server reads and drops what a client still sends after a refusal. So the client sees the answer
-    /// instead of a reset connection.
-    var lingerTimeout: TimeAmount = .seconds(5)
-    /// How long the answer to a request that only reads may take once the client has closed its side. Some clients that
-    /// do still wait for the answer; most are gone.
-    var halfClosedTimeout: TimeAmount = .seconds(2)
-    /// How long a client waits for its answer to begin, from its request's last byte on; then the answer is 503.
+    /// See `writeTimeout`.
     ///
-    /// It also waits while the server leaves its body unread, or gives no leave to send it. With a tick that is less
-    /// than the 30 seconds after which routers answer themselves: Heroku, "Request timeout".
+    /// A phone with a bad connection takes this many bytes in a few seconds.
+    var minWrittenBytesPerTimeout = 16 * 1024
+    /// How long the server still reads and drops a client's bytes after a refusal.
+    ///
+    /// Without that, the client would see a reset connection instead of the answer.
+    var lingerTimeout: TimeAmount = .seconds(5)
+    /// How long the answer to a request that only reads may take once the client has closed its side.
+    ///
+    /// Some of these clients still wait for the answer; most are gone.
+    var halfClosedTimeout: TimeAmount = .seconds(2)
+    /// How long a client waits for its answer to begin, counted from its request's last byte.
+    ///
+    /// Then it gets 503.
+    ///
+    /// Time also counts while the server does not read the body, or has not asked the client to send it. With a tick,
+    /// this is less than the 30 seconds after which Heroku's router answers itself ("Request timeout").
     package var answerTimeout: TimeAmount = .seconds(27)
-    /// How often the clock is looked at.
+    /// How often the limits are checked.
     var tick: TimeAmount = .seconds(2)
 
-    /// The limits in use; change single values after.
+    /// The usual limits.
+    ///
+    /// Change single values after making this.
     package init() {}
 }

@@ -3,7 +3,7 @@ package import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// Why a connection answers by itself, before a request reaches its handler or instead of it.
+/// Why a connection itself refuses a request, in place of the request's handler.
 package enum ConnectionRefusal: Sendable {
     /// What arrived is not HTTP.
     case malformedRequest
@@ -15,7 +15,9 @@ package enum ConnectionRefusal: Sendable {
     case handlerTooSlow
 }
 
-/// How a refusal looks to the client; the connection adds its length, the request's id and `Connection: close`.
+/// The answer that refuses a request.
+///
+/// The connection adds its length, the request's id and `Connection: close`.
 package struct RefusalAnswer: Sendable {
     package let status: HTTPResponse.Status
     /// Without the fields that the connection adds.
@@ -28,7 +30,7 @@ package struct RefusalAnswer: Sendable {
     ///   - status: The answer's status.
     ///   - headers: Its header, without the fields that the connection adds.
     ///   - contentType: The body's media type.
-    ///   - body: Its body; a HEAD request gets none of it.
+    ///   - body: Its body. A HEAD request does not get it.
     package init(status: HTTPResponse.Status, headers: HTTPFields, contentType: String, body: ByteBuffer) {
         self.status = status
         self.headers = headers
@@ -36,7 +38,7 @@ package struct RefusalAnswer: Sendable {
         self.body = body
     }
 
-    /// The answer's head on the wire.
+    /// The answer's head as it is sent.
     func head(requestID: String) -> HTTPResponseHead {
         var fields: HTTPHeaders = [
             "content-type": contentType,

@@ -1,7 +1,9 @@
 import NIOCore
 import NIOHTTP1
 
-/// Decides when a connection has waited long enough, must be closed, or may be kept; without I/O.
+/// Decides when a connection has waited long enough, must be closed, or may be kept.
+///
+/// It does no I/O.
 struct ConnectionStateMachine {
     enum Phase: Equatable {
         /// Between requests.
@@ -12,7 +14,7 @@ struct ConnectionStateMachine {
         case readingBody(since: NIODeadline, bytes: Int)
         /// A whole request has arrived and its answer is not written yet.
         case responding
-        /// The answer is written, though perhaps not sent yet; what still comes is dropped.
+        /// The last answer is written, but perhaps not sent. What still arrives is dropped.
         case lingering(since: NIODeadline, isSent: Bool)
     }
 
@@ -28,7 +30,7 @@ struct ConnectionStateMachine {
             self.method = method
         }
 
-        /// Whether it only reads, so that it may be given up anywhere.
+        /// Whether it only reads, so that it may be ended at any point.
         fileprivate var isSafe: Bool { method == .GET || method == .HEAD }
     }
 
@@ -37,11 +39,11 @@ struct ConnectionStateMachine {
         case close
         /// Answer that the request was too slow, then close.
         case refuse
-        /// Fail the body, so that whoever reads it answers.
+        /// Fail the body, so that its reader answers.
         case failBody
         /// Give up the request that is being answered: nobody waits for the answer.
         case abandon
-        /// Answer, instead of who is at it, that the service is not available; then close.
+        /// Answer in place of the handler that the service is not available, then close.
         case timeOut
     }
 
@@ -73,15 +75,15 @@ struct ConnectionStateMachine {
     private(set) var isDropping = false
     /// Whether an answer has begun and is not written yet.
     private var isAnswering = false
-    /// Since when the client waits for an answer to begin; nil when it does not.
+    /// When the client began to wait for an answer; nil when it does not wait.
     private var waitingSince: NIODeadline?
-    /// When something of the last request came.
+    /// When the last bytes of a request came.
     private var lastArrival: NIODeadline
-    /// Since when the server has not read on in a body; nil when it reads.
+    /// When the server stopped to read a body; nil while it reads.
     private var stalledSince: NIODeadline?
     /// Whether a request took too long to be answered; what still comes of it is dropped.
     private(set) var hasTimedOut = false
-    /// What the client had taken when it last took enough; nil while there is nothing for it to take.
+    /// How much the client had taken when it last made progress; nil while there is nothing to take.
     private var lastTaking: (time: NIODeadline, bytes: Int)?
 
     init(limits: ConnectionLimits, now: NIODeadline) {
@@ -132,11 +134,13 @@ struct ConnectionStateMachine {
         guard let last = exchanges.indices.last else { return phase = .idle(since: now) }
         phase = .responding
         exchanges[last].isWhole = true
-        // The last bytes may have been there for as long as the server did not read.
+        // The last bytes may have waited for as long as the server did not read.
         if exchanges.count == 1, !isAnswering { waitingSince = stalledSince ?? now }
     }
 
-    /// Whether the client waits for leave to send its body; true once for a request.
+    /// Whether the client waits for `100 Continue`.
+    ///
+    /// True once for each request.
     mutating func takesContinue() -> Bool {
         guard expectsContinue else { return false }
         expectsContinue = false
@@ -144,8 +148,9 @@ struct ConnectionStateMachine {
         return true
     }
 
-    /// Whether the answer that begins must say that the connection ends with it. A body that is not there yet may be of
-    /// any size, and reading it only to drop it is not worth a connection.
+    /// Whether the answer that begins must say that the connection ends with it.
+    ///
+    /// A body that has not arrived may be of any size. A new connection costs less than reading and dropping it.
     mutating func responseHead() -> Bool {
         isAnswering = true
         waitingSince = nil
@@ -158,7 +163,7 @@ struct ConnectionStateMachine {
     mutating func responseEnd(now: NIODeadline) -> ResponseEndAction {
         _ = exchanges.popFirst()
         isAnswering = false
-        // Whoever is to answer the next one could not begin before.
+        // The handler of the next request could not begin before.
         (lastArrival, stalledSince) = (now, nil)
         waitingSince = exchanges.first?.isWhole == true ? now : nil
         if isClosing, exchanges.isEmpty {
@@ -169,7 +174,7 @@ struct ConnectionStateMachine {
         return .keep
     }
 
-    /// What arrived was answered without the router, and the connection ends with it.
+    /// The connection itself has refused what arrived, and ends after that.
     mutating func refused(now: NIODeadline) {
         isClosing = true
         exchanges.removeAll()
@@ -177,7 +182,9 @@ struct ConnectionStateMachine {
         phase = .lingering(since: now, isSent: false)
     }
 
-    /// All of the last answer is on its way, so the time for what the client still sends begins.
+    /// The last answer is sent.
+    ///
+    /// The time for what the client still sends begins.
     mutating func outputClosed(now: NIODeadline) {
         if isLingering { phase = .lingering(since: now, isSent: true) }
     }
@@ -202,12 +209,12 @@ struct ConnectionStateMachine {
         inputClosedSince = inputClosedSince ?? now
     }
 
-    /// Whether what is being answered may be given up when the connection is gone.
+    /// Whether the present request may be ended when the connection is gone.
     var isAbandonable: Bool {
         if case .responding = phase { exchanges.allSatisfy(\.isSafe) } else { hasTimedOut }
     }
 
-    /// Notes how far the client has come with what was written to it.
+    /// Notes how much of the written bytes the client has taken.
     ///
     /// - Parameters:
     ///   - bytes: How many bytes the socket has taken since the connection began.
@@ -219,16 +226,16 @@ struct ConnectionStateMachine {
         lastTaking = (now, bytes)
     }
 
-    /// Looks at the clock.
+    /// Checks the limits.
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - isReadPending: Whether the server has asked the socket for more, and so waits for the client.
+    ///   - isReadPending: Whether the server has asked the socket for more bytes, and so waits for the client.
     /// - Returns: What is due.
     mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
         if let lastTaking, now - lastTaking.time >= limits.writeTimeout { return .close }
         if lastTaking != nil {
-            // What the client has not taken yet of an answer holds up the next.
+            // A client that has not taken one answer delays the next one itself.
             if waitingSince != nil { waitingSince = now }
             (lastArrival, stalledSince) = (now, nil)
         }
@@ -239,11 +246,11 @@ struct ConnectionStateMachine {
         case .lingering(let since, let isSent):
             return isSent && now - since >= limits.lingerTimeout ? .close : .none
         case .responding:
-            // A client that takes an answer is there.
+            // A client that takes an answer is not gone.
             guard isAbandonable, !isAnswering, let inputClosedSince else { return .none }
             return now - inputClosedSince >= limits.halfClosedTimeout ? .abandon : .none
         case .readingBody(let since, let bytes):
-            // A client that waits for leave to send its body waits for the server, too.
+            // A client that waits for `100 Continue` waits for the server, too.
             guard isReadPending, !expectsContinue else {
                 stalledSince = bytes > 0 ? lastArrival : stalledSince ?? lastArrival
                 phase = .readingBody(since: now, bytes: 0)
@@ -254,7 +261,7 @@ struct ConnectionStateMachine {
             guard now - since >= limits.bodyWindow else { return .none }
             phase = .readingBody(since: now, bytes: 0)
             guard bytes < limits.minBodyBytesPerWindow else { return .none }
-            // A second failure finds the reader gone or stuck, so there is nobody left to answer.
+            // After a second failure the reader is gone or stuck, so nobody is left to answer.
             defer { bodyHasFailed = true }
             return bodyHasFailed ? .close : .failBody
         }

@@ -1,7 +1,7 @@
 package import LinuxFiles
 import NIOCore
 
-/// Asks the connection to send a range of a file as the next bytes of the body that is being answered with.
+/// Asks the connection to send a range of a file as the next bytes of the answer's body.
 struct SendFileEvent: Sendable {
     let file: PosixFile
     let range: Range<Int>
@@ -9,14 +9,17 @@ struct SendFileEvent: Sendable {
 
 /// How files are sent.
 private enum FileSending {
-    /// How much is handed to the system at a time. The system may throw it out of its memory at the last moment. Then a
-    /// thread of the sockets waits for the disk to read so much at most.
+    /// How many bytes are handed to the system at a time.
+    ///
+    /// The system may drop these bytes from its memory at the last moment. Then a socket's thread waits for the disk,
+    /// but for this many bytes at most.
     static let pieceBytes = 512 * 1024
 }
 
 extension Channel {
-    /// Sends a range of a file as the next bytes of a body. They go from the system's memory to the socket without
-    /// passing through this process's.
+    /// Sends a range of a file as the next bytes of a body.
+    ///
+    /// They go from the system's memory straight to the socket.
     ///
     /// - Parameters:
     ///   - file: The file.
@@ -26,12 +29,12 @@ extension Channel {
         var rest = range
         while !rest.isEmpty {
             let piece = rest.prefix(FileSending.pieceBytes)
-            // Sockets have few threads, which must not wait for a disk.
+            // The few threads of the sockets must not wait for a disk.
             if !file.isInMemory(piece) { try await file.bringIntoMemory(piece) }
             try Task.checkCancellation()
             let event = SendFileEvent(file: file, range: piece)
             rest = piece.upperBound..<rest.upperBound
-            // The end of the body waits for the last one, as for any other bytes.
+            // The end of the body waits for the last event.
             if rest.isEmpty { return triggerUserOutboundEvent(event, promise: nil) }
             try await triggerUserOutboundEvent(event).get()
         }

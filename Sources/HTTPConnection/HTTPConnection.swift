@@ -5,10 +5,11 @@ package import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// An HTTP/1.1 connection with this service's limits; Hummingbird's own has one time limit and answers what is not
-/// HTTP with an empty 400.
+/// An HTTP/1.1 connection with limits of our own.
+///
+/// Hummingbird's has one time limit, and answers what is not HTTP with an empty 400.
 package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
-    /// A connection and what tells that the request which is being answered may be given up.
+    /// A connection, and a signal that its present request may be ended.
     package struct Value: ServerChildChannelValue {
         let asyncChannel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
         let abandonment: EventLoopFuture<Void>
@@ -23,7 +24,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     /// - Parameters:
     ///   - responder: Answers requests.
     ///   - limits: How much and how long a connection may take.
-    ///   - refusalAnswer: How refusals of the connection's own look.
+    ///   - refusalAnswer: Makes the answers of the connection's own refusals.
     package init(
         responder: @escaping HTTPChannelHandler.Responder,
         limits: ConnectionLimits,
@@ -36,7 +37,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 
     /// The most bytes of an upload that are read at a time.
     ///
-    /// Each piece costs a way through several tasks. A connection comes to it only while each of its reads finds as much.
+    /// Each piece passes through several tasks. A connection grows to it only while its reads are full.
     private static let maxReadBytes = 256 * 1024
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -59,16 +60,18 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         }
     }
 
-    /// Makes a channel of bytes one of requests and answers; called on its event loop.
+    /// Sets a channel up for requests and answers.
+    ///
+    /// It is called on the channel's event loop.
     ///
     /// - Parameters:
     ///   - channel: The connection.
     ///   - limits: How much and how long it may take, by the clock of its event loop.
-    ///   - refusalAnswer: How refusals of the connection's own look.
-    ///   - logger: Told of what never reaches the router.
-    /// - Returns: Succeeds when the request that is being answered may be given up, and fails when the connection ends
+    ///   - refusalAnswer: Makes the answers of the connection's own refusals.
+    ///   - logger: Gets a line for each request that never reaches the router.
+    /// - Returns: A future that succeeds when the present request may be ended, and fails when the connection ends
     ///   otherwise.
-    /// - Throws: What the channel throws that is closed already.
+    /// - Throws: The error of a channel that is closed already.
     static func addHandlers(
         to channel: any Channel,
         limits: ConnectionLimits,
@@ -102,7 +105,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         return abandonment.futureResult
     }
 
-    /// Answers the connection's requests, on the thread of its socket.
+    /// Answers the connection's requests on the thread of its socket.
     package func handle(value: Value, logger: Logger) async {
         let task = Task(executorPreference: EventLoopTaskExecutor(value.channel.eventLoop)) {
             await handleHTTP(asyncChannel: value.asyncChannel, logger: logger)

@@ -17,7 +17,7 @@ package enum RequestIdentifier {
         return id
     }
 
-    /// Gives a request the id that it has or a new one, so that each layer calls it by the same.
+    /// Gives a request an id if it has none, so that all layers use the same one.
     ///
     /// - Parameter headers: The request's.
     /// - Returns: The id.
@@ -27,7 +27,9 @@ package enum RequestIdentifier {
         return id
     }
 
-    /// A new id, 32 hexadecimal digits: half of them name the process, at random, and half the request.
+    /// A new id of 32 hexadecimal digits.
+    ///
+    /// Half of them are random for the process; half are the request's number.
     static func make() -> String {
         processID + hexadecimal(count.add(1, ordering: .relaxed).newValue)
     }

@@ -1,15 +1,15 @@
 import NIOCore
 
-/// Sits next to the socket and tells the connection's handler what only shows there: first bytes, pending reads, and how
-/// much was written.
+/// Sits next to the socket and tells the connection's handler what only shows there: first bytes, pending reads, and
+/// the number of written bytes.
 final class SocketMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// Whether more was asked of the socket than it has given yet.
+    /// Whether the socket was asked for bytes that it has not given yet.
     private(set) var isReadPending = false
-    /// How many bytes were handed to the channel, to be sent when the socket takes them.
+    /// How many bytes were handed to the channel so far.
     private(set) var bytesWritten = 0
     var onRead: (() -> Void)?
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What the system says of a folder and of the file system that it is on.
+/// What the system says about a folder and its file system.
 package struct FolderStatus: Sendable {
     package enum FileSystem: Sendable {
         /// Its files are gone with the next start of the machine.
@@ -14,11 +14,11 @@ package struct FolderStatus: Sendable {
     package let isFolder: Bool
     /// Whether users besides its owner and group may list or enter it.
     package let isOpenToOthers: Bool
-    /// What may still be written there without being root.
+    /// How many bytes a user other than root may still write there.
     package let freeBytes: Int
     package let fileSystem: FileSystem
 
-    /// Looks; nil when there is nothing.
+    /// Asks the system; nil when there is no such folder.
     ///
     /// - Parameter path: The folder's path.
     /// - Throws: `PosixFileError`.

@@ -2,7 +2,7 @@ import CLinux
 package import FoundationEssentials
 import Glibc
 
-/// The files of a folder, some at a time, so that a folder of millions needs no more memory than a small one.
+/// The files of a folder in batches, so that a folder of millions needs little memory.
 package actor PosixDirectory {
     /// A regular file, as the folder and the file's own status say.
     package struct File: Sendable {

@@ -20,7 +20,7 @@ extension PosixFile {
     ///
     /// - Throws: `PosixFileError`, or ``FileEndedEarly``.
     package func bringIntoMemory(_ range: Range<Int>) async throws {
-        // The copy that this makes is small beside the disk that it waits for.
+        // The copy costs little beside the disk that it waits for.
         _ = try await bytes(in: range)
     }
 }

@@ -4,7 +4,7 @@ import Glibc
 
 /// An open file, closed when it is dropped.
 ///
-/// Every system call on files is made here and checked. The calls block, so they belong on a thread that may.
+/// All system calls on files are made and checked here. They block, so call them on a thread that may.
 package final class PosixFile: Sendable {
     package let descriptor: Int32
 
@@ -23,7 +23,7 @@ package final class PosixFile: Sendable {
         return PosixFile(descriptor: try checked(descriptor, "open"))
     }
 
-    /// What comes of opening a file without waiting for a disk.
+    /// The result of opening a file without waiting for a disk.
     package enum QuickOpening {
         case found(PosixFile)
         case missing
@@ -31,9 +31,9 @@ package final class PosixFile: Sendable {
         case mayBlock
     }
 
-    /// Opens a file for reading if the system has in memory what that takes.
+    /// Opens a file for reading if the system need not ask the disk.
     ///
-    /// That is a matter of a microsecond or two, less than a hand-over to a thread that may block.
+    /// That takes a microsecond or two: less than a hand-over to a thread that may block.
     package static func openQuickly(path: String) -> QuickOpening {
         let descriptor = selfie_open_cached(path)
         if descriptor >= 0 { return .found(PosixFile(descriptor: descriptor)) }
@@ -42,8 +42,8 @@ package final class PosixFile: Sendable {
 
     /// Whether the last byte of a range is in memory, and so most likely all of it.
     ///
-    /// Files are read from the disk from front to back. It is false where the file system can't tell. This belongs on
-    /// any thread.
+    /// Files are read from the disk from front to back. It is false where the file system can't tell. It may be called
+    /// on any thread.
     package func isInMemory(_ range: Range<Int>) -> Bool {
         range.isEmpty || selfie_read_cached(descriptor, UInt(range.upperBound - 1)) == 1
     }
@@ -54,7 +54,9 @@ package final class PosixFile: Sendable {
         return PosixFile(descriptor: try checked(descriptor, "create"))
     }
 
-    /// Makes a file without a name, which is gone when it is closed, a crash included.
+    /// Makes a file without a name.
+    ///
+    /// It is gone when it is closed, and after a crash.
     package static func makeTemporary() throws(PosixFileError) -> PosixFile {
         let path = FileManager.default.temporaryDirectory.appending(path: "selfie-XXXXXX").path
         var template = Array(path.utf8CString)
@@ -108,7 +110,9 @@ package final class PosixFile: Sendable {
         try checked(Glibc.rename(path, newPath), "rename")
     }
 
-    /// Removes a file; that there is none is success.
+    /// Removes a file.
+    ///
+    /// A missing file is no error.
     package static func remove(_ path: String) throws(PosixFileError) {
         let result = Glibc.unlink(path)
         if result < 0, errno == ENOENT { return }

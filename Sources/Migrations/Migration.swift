@@ -8,7 +8,7 @@ package struct Migration: Sendable, Equatable {
     package let up: String
     /// The statements after `-- migrate:down`.
     package let down: String
-    /// The whole file, comments included, by which an edit is noticed.
+    /// The whole file with its comments, so that an edit is noticed.
     let contents: String
 
     static let upMarker = "-- migrate:up"
@@ -24,7 +24,7 @@ package struct Migration: Sendable, Equatable {
         guard let match = fileName.wholeMatch(of: /([0-9]{14})_([a-z0-9_]+)\.sql/) else {
             throw .invalidFileName(fileName)
         }
-        // A line end of Windows is one character of its own in Swift.
+        // In Swift, CR and LF together are one character.
         let lines = contents.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         func index(of marker: String) throws(MigrationError) -> Int {
             let index = lines.firstIndex { line in

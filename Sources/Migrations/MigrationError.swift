@@ -11,11 +11,11 @@ package enum MigrationError: Error {
     case duplicateVersion(String)
     /// Files that were changed after they were applied.
     case edited([Migration])
-    /// A version that was applied, to be taken back, but has no file.
+    /// A version to take back that has no file.
     case missingFile(version: String)
     case invalidName(String)
     case cannotWrite(String)
-    /// The database refused a step, which was rolled back whole.
+    /// The database refused a step. All of it was rolled back.
     case failed(Migration, PostgresError)
 }
 

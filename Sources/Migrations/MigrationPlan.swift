@@ -1,4 +1,6 @@
-/// What is applied and what is to be done: a comparison of files and database, without I/O.
+/// Compares the files with the database: what is applied and what is pending.
+///
+/// It does no I/O.
 package struct MigrationPlan: Sendable {
     /// Where one version stands.
     package enum State: String, Sendable {

@@ -2,8 +2,8 @@ package import Postgres
 
 /// Applies migrations to a database and takes them back.
 ///
-/// Versions are kept in `schema_migrations` as Rails keeps them, checksums in `migration_checksums` beside it. What
-/// changes the database holds an advisory lock, so that processes that start together apply each step once.
+/// Versions are kept in `schema_migrations` as Rails keeps them, checksums in `migration_checksums` beside it. Changes
+/// happen under an advisory lock, so processes that start together apply each step once.
 package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
     private let migrations: [Migration]
@@ -70,7 +70,7 @@ package struct Migrator: Sendable {
         try await withConnection { try await plan(on: $0) }
     }
 
-    /// Ending the session gives the lock up, whatever state it is in.
+    /// The end of the session gives the lock up in any state.
     private func withLock<Result>(_ body: (PostgresConnection) async throws -> Result) async throws -> Result {
         try await withConnection { connection in
             try await connection.query("SELECT pg_advisory_lock(\(Self.advisoryLock))")
@@ -108,7 +108,9 @@ package struct Migrator: Sendable {
         return MigrationPlan(migrations: migrations, checksums: checksums, applied: applied)
     }
 
-    /// What the database has, of Rails and of ours; either table may not be there yet.
+    /// The versions that Rails and we have applied.
+    ///
+    /// Either table may be missing.
     private func appliedVersions(on connection: PostgresConnection) async throws -> [MigrationPlan.Applied] {
         let tables = try await connection.query(
             """

@@ -1,6 +1,6 @@
 import Algorithms
 
-/// The bytes that have a meaning in multipart bodies and their headers.
+/// The bytes with a meaning in multipart bodies and their headers.
 enum ASCII {
     static let tab = UInt8(ascii: "\t")
     static let lineFeed = UInt8(ascii: "\n")
@@ -31,7 +31,7 @@ extension UInt8 {
     fileprivate var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        // From "^" on, the table runs through "_", "`" and the small letters without a gap.
+        // From "^" on, the table has "_", "`" and the small letters without a gap.
         case UInt8(ascii: "^")...UInt8(ascii: "z"): true
         default: "!#$%&'*+-.|~".utf8.contains(self)
         }
@@ -46,8 +46,8 @@ extension Collection<UInt8> {
 
     /// The text of these bytes with `A` to `Z` made small and every other character left alone.
     ///
-    /// `String.lowercased()` is no substitute: it also folds characters beyond ASCII, such as the
-    /// Kelvin sign into `k`, and two different names would become one.
+    /// `String.lowercased()` also changes characters beyond ASCII, such as the Kelvin sign into `k`. Two different
+    /// names would become one.
     var asciiLowercased: String {
         let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
         return String(decoding: map { capitals.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)

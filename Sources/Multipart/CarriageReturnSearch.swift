@@ -7,7 +7,7 @@ extension UnsafeRawBufferPointer {
     /// - Returns: An offset between `start` and the count.
     func firstCarriageReturn(from start: Int) -> Int {
         guard let baseAddress, start < count else { return count }
-        // The C library's search looks at as many bytes at a time as the processor can.
+        // The C library's search compares many bytes at a time.
         let found = memchr(baseAddress + start, Int32(ASCII.carriageReturn), count - start)
         return found.map { UnsafeRawPointer($0) - baseAddress } ?? count
     }

@@ -1,4 +1,4 @@
-/// What lies between two delimiters, or before the first: how much of it may come, and who hears of it.
+/// The contents between two delimiters, or before the first: their limit, and how they are reported.
 struct Contents: Sendable {
     private var bytesLeft: Int
     private let overflow: MultipartError
@@ -10,21 +10,22 @@ struct Contents: Sendable {
         self.isReported = isReported
     }
 
-    /// What comes before the first boundary: bounded, and dropped.
+    /// The contents before the first boundary.
+    ///
+    /// They are limited and dropped.
     ///
     /// - Parameter limits: The limits of the body.
-    /// - Returns: Contents of which nothing has come yet.
+    /// - Returns: Contents without bytes so far.
     static func preamble(_ limits: MultipartLimits) -> Contents {
         Contents(maxBytes: limits.maxPreambleBytes, overflow: .preambleTooLarge, isReported: false)
     }
 
-    /// What a part holds.
+    /// The contents of a part.
     ///
     /// - Parameters:
-    ///   - part: The part's description; nil for one that is skipped, whose contents are bounded as a
-    ///     file's and dropped.
+    ///   - part: The part's description. Nil for a skipped part: its contents are limited like a file's, and dropped.
     ///   - limits: The limits of the body.
-    /// - Returns: Contents of which nothing has come yet.
+    /// - Returns: Contents without bytes so far.
     static func part(_ part: MultipartPart?, _ limits: MultipartLimits) -> Contents {
         switch part?.kind {
         case .field: Contents(maxBytes: limits.maxFieldBytes, overflow: .fieldTooLarge, isReported: true)
@@ -35,8 +36,8 @@ struct Contents: Sendable {
 
     /// Counts and reports data.
     ///
-    /// What still fits of too much data is reported before the error. So the events do not depend on how the body is
-    /// cut into chunks.
+    /// If there is too much data, the part of it within the limit is reported before the error. So the events do not
+    /// depend on how the body is cut into chunks.
     ///
     /// - Parameters:
     ///   - finding: The data.

@@ -1,16 +1,18 @@
-/// Decides, byte by byte, whether what follows a line end is a delimiter.
+/// Decides byte by byte whether the bytes after a line end are a delimiter.
 ///
 /// A delimiter (RFC 2046, section 5.1.1) is CRLF, two dashes and the boundary. Padding and CRLF follow before another
-/// part, two more dashes after the last. CR stands nowhere in a boundary. So a candidate that fails holds no start of
-/// another but in the byte at which it fails: nothing is ever read twice.
+/// part, two more dashes after the last. A boundary holds no CR. So only the byte at which a candidate fails can begin
+/// another one, and no byte is read twice.
 struct DelimiterMatcher: Sendable {
-    /// How many spaces and tabs may follow a boundary; with more it is data.
+    /// How many spaces and tabs may follow a boundary.
     ///
-    /// RFC 2046 lets transports add any number. A limit is needed because all of them have to be held
-    /// until it is known what follows; nobody has added any for decades.
+    /// With more, it is data.
+    ///
+    /// RFC 2046 lets transports add any number. A limit is needed because they are all held until the next byte
+    /// decides. Nobody has added any for decades.
     static let maxPaddingBytes = 64
 
-    /// What is known after a byte.
+    /// The decision after a byte.
     enum Verdict {
         /// More bytes are needed; this one belongs to the candidate.
         case undecided
@@ -59,7 +61,7 @@ struct DelimiterMatcher: Sendable {
     /// next part.
     ///
     /// - Parameter byte: The next byte of the contents.
-    /// - Returns: What is known now.
+    /// - Returns: The decision.
     mutating func step(_ byte: UInt8) -> Verdict {
         switch (phase, byte) {
         case (.matched(let count), _) where byte == delimiter[count]:

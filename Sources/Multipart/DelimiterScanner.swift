@@ -1,7 +1,7 @@
 /// Tells data from delimiters in chunks of any size.
 ///
-/// Between candidates it runs at the speed of `firstCarriageReturn`; only what follows a CR is looked
-/// at byte by byte. Of a chunk it keeps nothing but the start of a delimiter at its end.
+/// It searches for the next CR, and looks byte by byte only at what follows one. It keeps only the start of a delimiter
+/// at a chunk's end.
 struct DelimiterScanner: Sendable {
     /// What a stretch of a chunk turned out to be, in the order of the body.
     struct Finding {
@@ -9,7 +9,7 @@ struct DelimiterScanner: Sendable {
         var held: [UInt8]
         /// The offsets of further data in this chunk.
         var data: Range<Int>
-        /// What ended the data; `undecided` if it was the chunk.
+        /// What ended the data; `undecided` if the chunk ended first.
         var verdict: DelimiterMatcher.Verdict
         /// The offset of the first byte that is not dealt with.
         var end: Int

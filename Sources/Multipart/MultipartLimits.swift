@@ -1,7 +1,9 @@
-/// How much of each thing a body may hold; the limit itself still passes, one more is an error.
+/// The limits of a body.
+///
+/// A count equal to its limit passes; one more is an error.
 ///
 /// The parser holds one header block and one delimiter in memory at most. So these limits guard the receiver of the
-/// events. The epilogue is dropped unseen and has no limit here: the caller bounds the whole body.
+/// events. The epilogue is dropped without a limit here: the caller limits the whole body.
 package struct MultipartLimits: Equatable, Sendable {
     /// The largest number of parts, those that are skipped included.
     package var maxPartCount: Int

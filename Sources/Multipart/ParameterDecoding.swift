@@ -4,8 +4,7 @@ import Encodings
 ///
 /// The WHATWG's HTML standard ("Multipart form data", the encoding of names) has browsers write `"`, CR and LF as
 /// `%22`, `%0D` and `%0A`. They leave `%` alone, so the encoding can't be undone for certain. `%22` is undone: a quote
-/// is far likelier than a file named `%22`. The line ends are not: nobody means them, and a label that breaks lines
-/// only does harm.
+/// is far likelier than a file named `%22`. The line ends are not: a name with line breaks only does harm.
 ///
 /// - Parameter bytes: The parameter's value, unquoted.
 /// - Returns: The text, with U+FFFD for what is not UTF-8.

@@ -4,9 +4,9 @@ package import NIOCore
 
 /// Where photos' bytes are kept, by their photo's `random_id`.
 package protocol ObjectStore: Sendable {
-    /// Finds out what must be known of the store before the first client is sent there.
+    /// Learns what must be known before the first client is sent to the store.
     ///
-    /// - Throws: `ObjectStoreError`; what was not found out now is found out from refusals.
+    /// - Throws: `ObjectStoreError`; later refusals teach the same.
     func prepare() async throws(ObjectStoreError)
 
     /// Stores an object whole or not at all.
@@ -18,11 +18,11 @@ package protocol ObjectStore: Sendable {
     /// - Throws: `ObjectStoreError`.
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError)
 
-    /// Deletes objects; that there are none is success.
+    /// Deletes objects. Missing ones are no error.
     ///
     /// - Parameter keys: Name the objects, at most a thousand.
     /// - Returns: The keys whose objects are still there, each with the reason.
-    /// - Throws: `ObjectStoreError` when nothing is known of any.
+    /// - Throws: `ObjectStoreError` when the call as a whole failed.
     func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error]
 
     /// How many bytes an object has, without opening a transfer of them.
@@ -41,14 +41,14 @@ package protocol ObjectStore: Sendable {
     /// - Throws: `ObjectStoreError`.
     func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject?
 
-    /// A URL under which a client gets an object from the store itself.
+    /// A URL with which a client gets an object from the store itself.
     ///
     /// - Parameters:
     ///   - key: Names the object, which need not exist.
     ///   - date: The present.
-    ///   - end: When the URL must have ended.
-    ///   - isHead: Whether the client will ask with HEAD, for which a URL that is signed for GET is no good.
-    ///   - label: What the store is to call the object; nil for what it knows itself.
+    ///   - end: The latest end of the URL.
+    ///   - isHead: Whether the client will ask with HEAD. A URL that is signed for GET does not work for it.
+    ///   - label: The headers that the store must send; nil for its own.
     /// - Returns: nil when clients can't reach the store.
     /// - Throws: `ObjectStoreError`.
     func publicURL(
@@ -59,32 +59,32 @@ package protocol ObjectStore: Sendable {
         label: PublicLabel?
     ) async throws(ObjectStoreError) -> PublicURL?
 
-    /// Removes what a crash in the middle of a put left behind, as far as it is cheap to look for often.
+    /// Removes what a crash during a put left behind, if a frequent search for it is cheap.
     ///
-    /// - Parameter date: What was begun before is left over.
+    /// - Parameter date: Puts that began before this are left over.
     /// - Throws: `ObjectStoreError`.
     func removeLeftovers(from date: Date) async throws(ObjectStoreError)
 
-    /// Goes through all objects, in no order, with a page of them in memory at a time.
+    /// Goes through all objects in any order, with one page in memory at a time.
     ///
     /// - Parameter body: Takes a page, which is never empty.
     /// - Throws: `ObjectStoreError`, or what the body throws.
     func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws
 
-    /// Goes through the puts that were begun and not finished, with a page of them in memory at a time.
+    /// Goes through all unfinished puts, with one page in memory at a time.
     ///
     /// - Parameter body: Takes a page, which is never empty.
     /// - Throws: `ObjectStoreError`, or what the body throws.
     func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws
 
-    /// Removes what is there of a put that was not finished; that there is nothing is success.
+    /// Removes what an unfinished put stored. It is no error if there is nothing.
     ///
     /// - Parameter put: As it was listed.
     /// - Throws: `ObjectStoreError`.
     func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError)
 }
 
-/// What a store says of an object when it lists them.
+/// An object as a store lists it.
 package struct ObjectEntry: Sendable {
     package let key: String
     package let length: Int
@@ -93,15 +93,19 @@ package struct ObjectEntry: Sendable {
 
 /// A put that may still go on, or was left behind by a crash.
 package struct UnfinishedPut: Sendable {
-    /// The object that it would become; on disk, where the file says nothing of it, the file's name.
+    /// The key of the object to be.
+    ///
+    /// On disk it is the file's name, because the file does not tell the key.
     package let key: String
-    /// Tells it from others of the same key.
+    /// Differs between puts of the same key.
     let id: String
     package let begun: Date
 }
 
 extension ObjectStore {
-    /// Deletes an object; that there is none is success.
+    /// Deletes an object.
+    ///
+    /// A missing one is no error.
     ///
     /// - Parameter key: Names the object.
     /// - Throws: `ObjectStoreError`.
@@ -110,7 +114,7 @@ extension ObjectStore {
     }
 }
 
-/// An object, or a part of it, that is ready to be sent.
+/// An object, or a part of one, that is ready to send.
 package struct OpenObject: Sendable {
     /// How many bytes the whole object has.
     package let length: Int
@@ -137,24 +141,24 @@ extension ObjectBytes {
     }
 }
 
-/// Bytes of an object, from where they are.
+/// Where the bytes of an object come from.
 package enum ObjectBytes: Sendable {
     /// A range of a file of this system.
     case file(PosixFile, Range<Int>)
-    /// A transfer from elsewhere, which ends when it is dropped.
+    /// A transfer from another server. It ends when it is dropped.
     case transfer(any ObjectTransfer)
 }
 
-/// Bytes that come from elsewhere, only as fast as they are asked for.
+/// Bytes that come from another server, only as fast as they are asked for.
 package protocol ObjectTransfer: Sendable {
     /// Waits for the next bytes.
     ///
     /// - Returns: Some bytes; nil after the last.
-    /// - Throws: `ObjectStoreError` when they can't all be had.
+    /// - Throws: `ObjectStoreError` when the transfer can't be finished.
     func next() async throws(ObjectStoreError) -> ByteBuffer?
 }
 
-/// What is said of an object that a client fetches from the store itself.
+/// The headers for an object that a client fetches from the store itself.
 package struct PublicLabel: Sendable, Hashable {
     let contentType: String
     /// As in RFC 6266.
@@ -177,7 +181,7 @@ package struct PublicURL: Sendable {
 
 /// Why a store could not do what it was asked to.
 package enum ObjectStoreError: Error {
-    /// The store can't be reached, or is out of order.
+    /// The store can't be reached or has a fault.
     case unavailable(any Error)
     /// The store refused: credentials, permissions, configuration.
     case refused(any Error)

@@ -1,5 +1,5 @@
 extension PostgresClient {
-    /// Changes many rows some at a time, so that no statement takes long however many there are.
+    /// Changes many rows in batches, so that no statement takes long.
     ///
     /// - Parameters:
     ///   - rowCount: How many rows one statement changes at most.
@@ -16,7 +16,7 @@ extension PostgresClient {
 }
 
 extension PostgresConnection {
-    /// Changes many rows in a transaction, some at a time.
+    /// Changes many rows in batches, within a transaction.
     ///
     /// - Parameters:
     ///   - rowCount: How many rows one statement changes at most.

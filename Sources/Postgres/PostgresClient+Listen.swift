@@ -4,10 +4,10 @@ extension PostgresClient {
 
     /// Listens to a channel, on a connection of its own beside the pool's.
     ///
-    /// The first event is `.mayHaveMissed`, once listening has begun: a listener that loads what it needs whenever it
-    /// is told so misses nothing. A connection that is lost is opened again for as long as somebody listens.
+    /// The first event is `.mayHaveMissed`, once listening has begun. A listener that loads its data at each such event
+    /// misses nothing. A lost connection is opened again for as long as somebody listens.
     ///
-    /// - Parameter channel: The channel's name, of which the case matters; 63 bytes count.
+    /// - Parameter channel: The channel's name. Upper and lower case differ; the first 63 bytes count.
     /// - Returns: Events, for one listener, until its task is cancelled, it goes or the client is closed.
     package func listen(to channel: String) -> AsyncStream<PostgresNotificationEvent> {
         let (stream, continuation) = AsyncStream.makeStream(

@@ -2,11 +2,13 @@ import CoreMetrics
 import NIOCore
 import Synchronization
 
-/// A client of one database: statements of all callers, over a bounded number of connections.
+/// A client of one database.
+///
+/// It runs the statements of all callers over a bounded number of connections.
 ///
 /// Connections are opened on demand and kept. `close()` ends it.
 package final class PostgresClient: Sendable {
-    /// A pool for each event loop, as far as there are connections enough.
+    /// A pool for each event loop, or fewer where connections are few.
     let pools: [ConnectionPool]
     private let callCount = Atomic(0)
     private let observer: StatementObserver
@@ -35,7 +37,7 @@ package final class PostgresClient: Sendable {
         return pools[callCount.add(1, ordering: .relaxed).oldValue % pools.count]
     }
 
-    /// Runs `body` with a client, and closes the client however that ends.
+    /// Runs `body` with a client, and closes the client afterwards in any case.
     ///
     /// - Parameters:
     ///   - configuration: The database and the limits.
@@ -60,7 +62,7 @@ package final class PostgresClient: Sendable {
     /// Runs one statement that only reads, in a transaction of its own.
     ///
     /// It shares a connection with statements of other callers, and is run again when one of them fails. So it must
-    /// change nothing, and be quick: one that may wait for a lock is for ``write(_:)`` or ``withConnection(_:)``.
+    /// change nothing, and be quick. Use ``write(_:)`` or ``withConnection(_:)`` for one that may wait for a lock.
     ///
     /// - Parameters:
     ///   - query: The statement.
@@ -88,7 +90,7 @@ package final class PostgresClient: Sendable {
 
     /// Lends a connection for the length of `body`.
     ///
-    /// What `body` sets for the session (`SET`, temporary tables, advisory locks) stays when the next one gets it.
+    /// What `body` sets for the session (`SET`, temporary tables, advisory locks) is still there for the next caller.
     ///
     /// - Parameter body: What to do with it; the connection can't be used after it returns.
     /// - Returns: What `body` returns.

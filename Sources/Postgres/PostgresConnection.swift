@@ -39,7 +39,7 @@ package struct PostgresConnection: Sendable {
 
     /// Runs statements separated by semicolons, without parameters and without a time limit on the client's side.
     ///
-    /// For migrations, whose text is the operator's own.
+    /// For migrations only: their text comes with the program.
     ///
     /// - Parameters:
     ///   - script: The statements.
@@ -51,7 +51,7 @@ package struct PostgresConnection: Sendable {
 
     /// Runs a statement that the cancellation of the calling task leaves alone.
     ///
-    /// - Returns: What was done, as the server calls it.
+    /// - Returns: The server's command tag, such as `COMMIT`.
     @discardableResult
     func finish(_ query: PostgresQuery) async throws(PostgresError) -> String {
         try await observer.observe(query.sql) { await pool.run(.query(query), on: lease, isCancellable: false) }.storage

@@ -1,11 +1,13 @@
 extension PostgresClient {
-    /// How often a transaction is tried that fails for the work of others.
+    /// How often a transaction is tried when it conflicts with others.
     private static let maxAttempts = 5
 
-    /// Runs `body` between BEGIN and COMMIT; whatever it throws rolls back, and so does a failure that it hides.
+    /// Runs `body` between BEGIN and COMMIT.
+    ///
+    /// An error rolls back, even one that `body` catches.
     ///
     /// After a serialisation failure or a deadlock, in `body` or at COMMIT, everything starts again after a short
-    /// pause. It is tried up to five times in all. So `body` does nothing that can't be done twice.
+    /// pause. It is tried up to five times in all. So `body` must be safe to run twice.
     ///
     /// - Parameter body: The statements of the transaction.
     /// - Returns: What `body` returns.
@@ -27,7 +29,7 @@ extension PostgresClient {
         }
     }
 
-    /// The pause after an attempt: twice the one before, less a random part, so that rivals don't meet again.
+    /// The pause after an attempt: twice the one before, less a random part, so that rivals do not meet again.
     static func pause(_ first: Duration, after attempt: Int, jitter: Double) -> Duration {
         first * (1 << (attempt - 1)) * (1 - 0.5 * jitter)
     }
@@ -54,7 +56,7 @@ extension PostgresClient {
         } catch {
             throw PostgresTransactionError.commit(error)
         }
-        // PostgreSQL takes COMMIT for a ROLLBACK when a statement has failed, whatever the body made of that.
+        // After a failed statement, PostgreSQL answers COMMIT with a rollback.
         if outcome == "ROLLBACK" { throw PostgresError.server(.failedTransaction) }
         return result
     }

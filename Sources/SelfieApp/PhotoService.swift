@@ -14,48 +14,50 @@ import SelfieCore
 import SelfieWeb
 import ServiceLifecycle
 
-/// The service, put together; read this first.
+/// The whole service.
 ///
-/// Configuration comes in, stores and use cases are made and handed to the web, and `run` serves until it is told to shut
-/// down.
+/// Read this first.
+///
+/// It makes stores and use cases from the configuration and hands them to the web. `run` serves until it is told to
+/// shut down.
 package struct PhotoService: Service {
-    /// What the service is told from outside.
+    /// The settings.
     var configuration: ServiceConfiguration
     private let hostname: String
     private let port: Int
     private let logger: Logger
     private let onRunning: @Sendable (Int) async -> Void
-    /// How much and how long a connection may take.
+    /// The limits of each connection.
     var limits = ConnectionLimits()
-    /// How often half-done work is looked for.
+    /// How often the sweeper runs.
     var sweepInterval: Duration = .seconds(5)
-    /// How often the last use of sessions is written down.
+    /// How often the last use of sessions is written to the database.
     var sessionUseInterval: Duration = .seconds(10)
-    /// How often is removed what has had its time.
+    /// How often old rows are removed.
     var tidyInterval: Duration = .seconds(300)
-    /// What uploads share while they wait for the store.
+    /// The memory that uploads share while they wait for the store.
     var spoolMemory = SpoolMemory()
-    /// How often memory that is free is looked for.
+    /// How often free memory is returned.
     var trimInterval: Duration = .seconds(10)
     /// How a bucket is used.
     var bucket = BucketOptions()
-    /// The cost of new hashes; nil for that of the configuration.
+    /// The cost of new hashes; nil for the configuration's.
     package var passwordHashCost: Int?
-    /// How many hashes are computed at once, and how many wait.
+    /// How many hashes are computed at once, and how many may wait.
     var passwordHashing = PasswordHasherOptions(coreCount: System.coreCount)
-    /// The time by which tokens and URLs live.
+    /// The time for tokens and URLs.
     package var now: @Sendable () -> Date = { Date() }
-    /// The time by which refusals are remembered.
+    /// The clock for remembering refusals.
     var uptime: @Sendable () -> ContinuousClock.Instant = { .now }
-    /// The time by which the store's files and requests to it are dated.
+    /// The clock of the store's files and of requests to it.
     package var storeNow: @Sendable () -> Date = { Date() }
 
     /// - Parameters:
-    ///   - configuration: What the service is told from outside.
+    ///   - configuration: The settings.
     ///   - hostname: The address to listen on.
-    ///   - port: The port to listen on; 0 for any that is free.
-    ///   - logger: Where the service reports to.
-    ///   - onRunning: Called with the port once requests are taken.
+    ///   - port: The port to listen on; 0 for any free port.
+    ///   - logger: The log.
+    ///   - onRunning: Called with the port when the service accepts requests.
     package init(
         configuration: ServiceConfiguration,
         hostname: String,
@@ -70,9 +72,9 @@ package struct PhotoService: Service {
         self.onRunning = onRunning
     }
 
-    /// Serves until a graceful shutdown, for which running requests may finish, or a cancellation.
+    /// Serves until a graceful shutdown, which lets running requests finish, or until it is cancelled.
     ///
-    /// - Throws: `ServiceStartError`, or whatever else keeps the service from running.
+    /// - Throws: `ServiceStartError`, or another error that stops the service.
     package func run() async throws {
         if configuration.getsTokenWithoutPassword {
             logger.warning(
@@ -162,11 +164,11 @@ package struct PhotoService: Service {
         ]
     }
 
-    /// How many connections the kernel takes on before they are accepted.
+    /// How many connections the kernel holds until they are accepted.
     private static let backlog = 4096
 
     private func server(_ responder: ServiceResponder) -> any Service {
-        // The request's own id is in the log; Hummingbird's would be a second one.
+        // The log has the request's own id. Hummingbird's would be a second one.
         Application(
             responder: responder,
             server: HTTPServerBuilder { [limits] responder in

@@ -3,7 +3,9 @@ package import Logging
 package import ObjectStore
 package import Postgres
 
-/// Everything that can be done with accounts and photos, put together; read this first.
+/// Everything that can be done with accounts and photos.
+///
+/// Read this first.
 package struct UseCases: Sendable {
     package let signUp: SignUp
     package let signIn: SignIn
@@ -18,14 +20,14 @@ package struct UseCases: Sendable {
     package let deletePhoto: DeletePhoto
     package let photos: PhotoStore
     package let photoURLs: PhotoURLSigner
-    /// To be run every few seconds.
+    /// Run it every few seconds.
     package let sweeper: PhotoSweeper
-    /// To be run every few minutes.
+    /// Run it every few minutes.
     package let housekeeper: Housekeeper
-    /// To be written down every few seconds, and at the end.
+    /// Write it every few seconds, and at the end.
     package let sessionUses: SessionUseRecorder
 
-    /// What the use cases are told from outside.
+    /// The settings of the use cases.
     package struct Settings: Sendable {
         let secretKeyBase: String
         let tokenLifetimeHours: Int
@@ -33,10 +35,10 @@ package struct UseCases: Sendable {
         let rateLimits: RateLimits?
 
         /// - Parameters:
-        ///   - secretKeyBase: Signs photos' URLs, and makes the keys of limits name nobody.
+        ///   - secretKeyBase: Signs photos' URLs, and hashes the names in the keys of limits.
         ///   - tokenLifetimeHours: How long a token lives.
-        ///   - needsPasswordForToken: Whether `get_token` asks for the password.
-        ///   - rateLimits: How often something may be done; nil for no limits.
+        ///   - needsPasswordForToken: Whether `get_token` requires the password.
+        ///   - rateLimits: The rate limits; nil for none.
         package init(
             secretKeyBase: String,
             tokenLifetimeHours: Int,
@@ -50,16 +52,16 @@ package struct UseCases: Sendable {
         }
     }
 
-    /// What tells the time.
+    /// The clocks of the use cases.
     package struct Clocks: Sendable {
         let now: @Sendable () -> Date
         let uptime: @Sendable () -> ContinuousClock.Instant
         let storeNow: @Sendable () -> Date
 
         /// - Parameters:
-        ///   - now: The time by which tokens and URLs live.
-        ///   - uptime: The time by which refusals are remembered.
-        ///   - storeNow: The time by which the store's files are dated.
+        ///   - now: The time for tokens and URLs.
+        ///   - uptime: The clock for remembering refusals.
+        ///   - storeNow: The clock of the store's files.
         package init(
             now: @escaping @Sendable () -> Date,
             uptime: @escaping @Sendable () -> ContinuousClock.Instant,
@@ -73,11 +75,11 @@ package struct UseCases: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - objects: Where photos' bytes are.
+    ///   - objects: The store of photos' bytes.
     ///   - hasher: Hashes passwords.
-    ///   - settings: What is told from outside.
-    ///   - clocks: What tells the time.
-    ///   - logger: Where work in the background reports to.
+    ///   - settings: The settings.
+    ///   - clocks: The clocks.
+    ///   - logger: The log of work in the background.
     package init(
         postgres: PostgresClient,
         objects: any ObjectStore,

@@ -12,14 +12,14 @@ package enum Routes {
         SessionEndpoints.self,
     ]
 
-    /// What is to be known of each endpoint.
+    /// The descriptions of all endpoints.
     package static let endpoints: [Endpoint] = groups.flatMap { $0.descriptions }
 
-    /// What answers requests: every endpoint behind what checks who may call, and what all of them share.
+    /// Makes the responder: all endpoints, each behind its authentication, and what they share.
     ///
     /// HEAD answers wherever GET does.
     ///
-    /// - Parameter parts: What endpoints are made of.
+    /// - Parameter parts: What the endpoints share.
     /// - Returns: The responder.
     package static func responder(_ parts: WebParts) -> ServiceResponder {
         let router = Router(context: ServiceRequestContext.self, options: .autoGenerateHeadEndpoints)
@@ -31,7 +31,9 @@ package enum Routes {
         return ServiceResponder(router: router)
     }
 
-    /// How a refusal looks that a connection answers by itself: as every other.
+    /// The answer of a connection's own refusal.
+    ///
+    /// It looks like all other refusals.
     package static func answer(_ refusal: ConnectionRefusal) -> RefusalAnswer {
         ServiceError(refusal).connectionAnswer
     }

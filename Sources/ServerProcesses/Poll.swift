@@ -1,9 +1,9 @@
-/// Asks until the answer is yes, for so long at most.
+/// Asks until the answer is yes, or the time is over.
 ///
-/// The limit is there for what never comes, so it leaves room for a machine that is busy with other work.
+/// The usual limit is long, so that a busy machine is no failure.
 ///
 /// - Parameters:
-///   - what: What is waited for, for the failure's text.
+///   - what: The thing to wait for, for the error's text.
 ///   - timeout: How long to ask.
 ///   - condition: The question.
 /// - Throws: `NotInTime`, or what the question throws.
@@ -15,10 +15,10 @@ package func poll(
     try await found(what, within: timeout) { try await condition() ? () : nil }
 }
 
-/// Looks until something is there, for so long at most.
+/// Looks until something is there, or the time is over.
 ///
 /// - Parameters:
-///   - what: What is looked for, for the failure's text.
+///   - what: The thing to find, for the error's text.
 ///   - timeout: How long to look.
 ///   - look: Finds it; nil while it is not there.
 /// - Returns: What was found.
@@ -36,7 +36,7 @@ package func found<Result>(
     }
 }
 
-/// Something that a test waited for and that did not come.
+/// Something did not come in time.
 package struct NotInTime: Error, CustomStringConvertible {
     let what: String
 

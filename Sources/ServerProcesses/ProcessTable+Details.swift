@@ -2,9 +2,9 @@ package import Foundation
 import Glibc
 
 extension ProcessTable {
-    /// Halts a process with SIGSTOP, and waits until all of its threads have stopped: until then some of them go on.
+    /// Halts a process with SIGSTOP, and waits until all of its threads have stopped.
     ///
-    /// - Parameter processID: A process; one that is gone is no error.
+    /// - Parameter processID: A process. A missing one is no error.
     /// - Throws: `NotInTime`.
     package static func halt(_ processID: pid_t) async throws {
         kill(processID, SIGSTOP)
@@ -20,18 +20,18 @@ extension ProcessTable {
         kill(processID, SIGCONT)
     }
 
-    /// A process's state, such as `Z` for one that has ended and that its parent has not asked for; nil when it is gone.
+    /// A process's state, such as `Z` for a zombie; nil when it is gone.
     package static func state(of processID: pid_t) -> Character? { state(inFolder: "/proc/\(processID)") }
 
     private static func state(inFolder folder: String) -> Character? {
         let text = try? String(contentsOfFile: "\(folder)/stat", encoding: .utf8)
-        // The name in parentheses may hold some itself.
+        // The name is in parentheses, and may contain some.
         return text?.split(separator: ")").last?.first { $0 != " " }
     }
 
-    /// What the open descriptors of a process lead to, by their numbers.
+    /// The targets of a process's open descriptors, by their numbers.
     ///
-    /// - Parameter processID: The process, which this one may look into.
+    /// - Parameter processID: A process that this one may inspect.
     /// - Returns: Such as `[1: "/tmp/postgres.log"]`.
     /// - Throws: An error of Foundation's when it is gone.
     package static func openFiles(of processID: pid_t) throws -> [Int: String] {

@@ -1,7 +1,7 @@
 package import Foundation
 import Glibc
 
-/// What Linux tells of processes; see `proc(5)`.
+/// The processes of this machine; see `proc(5)`.
 package enum ProcessTable {
     /// The numbers of all processes.
     package static func all() throws -> [pid_t] {
@@ -31,7 +31,7 @@ package enum ProcessTable {
         return text?.trimmingCharacters(in: .newlines)
     }
 
-    /// What the open descriptors of this process lead to, such as a path or `socket:[123]`.
+    /// The targets of this process's open descriptors, such as a path or `socket:[123]`.
     package static func openFiles() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")

@@ -4,26 +4,28 @@ import Synchronization
 
 /// `rclone serve s3` over a temporary folder.
 ///
-/// Buckets are folders of ``directory``, and objects are files. It remembers the folders that it has read, so it sees
-/// nothing of what others do there later: change objects through the server.
+/// Buckets are folders of ``directory``, and objects are files. It remembers the folders that it has read, so change
+/// objects only through the server.
 package final class RcloneServer: S3Server {
     package let accessKeyID = "AKIATESTONLY\(UInt64.random(in: 10_000_000...99_999_999))"
     package let secretAccessKey = "secret-\(UUID().uuidString)"
-    /// What the server serves: one folder per bucket, one file per object.
+    /// The served folder: one folder per bucket, one file per object.
     package let directory: URL
 
     private let process: ServerProcess
     private let isPublic: Bool
     private let port = Mutex(ServerProcess.anyPort())
 
-    /// The server that tests share which neither end nor halt it; each has buckets of its own there.
+    /// The server for tests that neither end nor halt it.
+    ///
+    /// Each test has buckets of its own there.
     package static var shared: RcloneServer {
         get async throws { try await sharing.value }
     }
 
     private static let sharing = Task { try await start() }
 
-    /// Starts a server that wants signatures.
+    /// Starts a server that requires signatures.
     ///
     /// - Returns: the server, answering; ``stop()`` it.
     /// - Throws: `ServerProcessError`.
@@ -33,8 +35,8 @@ package final class RcloneServer: S3Server {
 
     /// Starts a server.
     ///
-    /// - Parameter isPublic: Whether it takes requests without keys, as of buckets that are open to everybody; it takes any
-    ///   keys then.
+    /// - Parameter isPublic: Whether it accepts requests without keys, like a public bucket. Then it accepts any keys,
+    ///   too.
     /// - Returns: the server, answering; ``stop()`` it.
     /// - Throws: `ServerProcessError`.
     package static func start(isPublic: Bool) async throws -> RcloneServer {
@@ -61,7 +63,7 @@ package final class RcloneServer: S3Server {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 
-    /// Where it listens; the same after ``restart()``.
+    /// Its URL, which stays the same after ``restart()``.
     package var endpoint: String { "http://127.0.0.1:\(port.withLock { $0 })" }
 
     /// How many connections to it are open.
@@ -69,14 +71,16 @@ package final class RcloneServer: S3Server {
         get throws { try SocketTable.openCount(to: port.withLock { $0 }) }
     }
 
-    /// How many connections it is not done with although their clients are.
+    /// How many connections it still has although their clients have closed them.
     package var leftCount: Int {
         get throws { try SocketTable.leftCount(at: port.withLock { $0 }) }
     }
 
     package func stop() { process.stop() }
 
-    /// Ends the server, so that its port refuses connections; the objects stay.
+    /// Ends the server, so that its port refuses connections.
+    ///
+    /// The objects stay.
     package func kill() { process.kill() }
 
     /// Kills the server if it runs, and starts it on the same port over the same objects.
@@ -87,7 +91,7 @@ package final class RcloneServer: S3Server {
         try await launch()
     }
 
-    /// Halts the server with SIGSTOP: connections are taken, and nothing is answered.
+    /// Halts the server with SIGSTOP: it accepts connections, and answers nothing.
     package func suspend() async throws { try await process.halt() }
 
     /// Lets a halted server run on.
@@ -100,9 +104,9 @@ package final class RcloneServer: S3Server {
             "--addr", "127.0.0.1:\(port.withLock { $0 })",
             "--config", "/dev/null",
             "--cache-dir", process.folder.appending(path: "cache").path,
-            // Or a key that is not there finds one that is written with other code points and looks the same.
+            // Otherwise a missing key finds another that looks the same but has other code points.
             "--no-unicode-normalization",
-            // Reading a folder anew for a request takes longer than all else that it does for it.
+            // Reading a folder again takes longer than all other work for a request.
             "--dir-cache-time", "24h",
         ]
         if !isPublic { command += ["--auth-key", "\(accessKeyID),\(secretAccessKey)"] }

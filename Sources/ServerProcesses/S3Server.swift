@@ -1,21 +1,23 @@
-/// A real S3 server that a test has to itself: it checks signatures, header form and presigned, and wants path style.
+/// A real S3 server for one test.
+///
+/// It checks signatures in headers and presigned URLs, and requires path style.
 package protocol S3Server: Sendable {
     /// The id of the one key pair.
     var accessKeyID: String { get }
     /// The secret of the one key pair.
     var secretAccessKey: String { get }
-    /// Where it listens, such as `http://127.0.0.1:39077`.
+    /// Its URL, such as `http://127.0.0.1:39077`.
     var endpoint: String { get }
 
-    /// Starts a server without buckets, answering; ``stop()`` it.
+    /// Starts a server without buckets, and waits until it answers. End it with ``stop()``.
     static func start() async throws -> Self
 
-    /// Ends the server for good and removes all of it.
+    /// Ends the server for good and removes its files.
     func stop()
 }
 
 extension S3Server {
-    /// Starts a server, and stops it after the body, however that ends.
+    /// Starts a server, runs a body, and stops the server in any case.
     ///
     /// - Parameter body: uses the server.
     /// - Returns: what the body returned.

@@ -6,13 +6,15 @@ import Synchronization
 ///
 /// It ends with ``end(within:)``, ``kill()`` or ``stop()``, and with this process even when that crashes.
 package final class ServerProcess: Sendable {
-    /// For the server's files; goes with ``stop()``.
+    /// The folder for the server's files.
+    ///
+    /// ``stop()`` removes it.
     package let folder: URL
 
     private let name: String
     private let running: Mutex<Running?> = Mutex(nil)
 
-    /// What the server has printed is kept here.
+    /// The server's output.
     private var log: URL { folder.appending(path: "server.log") }
 
     private struct Running {
@@ -22,9 +24,11 @@ package final class ServerProcess: Sendable {
         let serverID: pid_t
     }
 
-    /// Makes the folder; nothing runs yet.
+    /// Makes the folder.
     ///
-    /// - Parameter name: what errors and the folder are named after.
+    /// Nothing runs yet.
+    ///
+    /// - Parameter name: the name in errors and in the folder's path.
     /// - Throws: An error of Foundation's.
     package init(_ name: String) throws {
         self.name = name
@@ -32,19 +36,19 @@ package final class ServerProcess: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// A port for a server that can't choose one, or must find it free when it comes back.
+    /// A port for a server that can't choose one, or that restarts on the same one.
     ///
-    /// One below those that systems give out themselves, so that nobody takes it while the server is down.
+    /// It is below the ports that systems give out, so nobody takes it while the server is down.
     package static func anyPort() -> Int { .random(in: 20_000..<30_000) }
 
     /// Starts the server and waits for it.
     ///
     /// - Parameters:
     ///   - command: the executable's path and its arguments.
-    ///   - environment: all of its environment; nil for this process's.
-    ///   - ready: gets all that the server printed so far; what it returns ends the waiting.
-    /// - Returns: what `ready` found.
-    /// - Throws: `ServerProcessError`, or the error of `ready`; the server is gone then.
+    ///   - environment: the whole environment; nil for this process's.
+    ///   - ready: gets the server's output so far. A result that is not nil ends the waiting.
+    /// - Returns: the result of `ready`.
+    /// - Throws: `ServerProcessError`, or the error of `ready`. Then the server is ended.
     package func launch<Found>(
         _ command: [String],
         environment: [String: String]? = nil,
@@ -55,8 +59,8 @@ package final class ServerProcess: Sendable {
         let output = Pipe()
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/sh")
-        // The shell outlives a crash of the tests just long enough to take the server with it. It must not `wait`
-        // for it: Foundation starts processes with SIGCHLD blocked, which that would need.
+        // After a crash of this process, the shell kills the server and ends. It must not `wait`: that needs SIGCHLD,
+        // and Foundation starts processes with SIGCHLD blocked.
         shell.arguments = ["-c", #""$@" >&2 & echo $!; read -r end; kill -KILL $!"#, "sh"] + command
         if let environment { shell.environment = environment }
         shell.standardInput = lifeline
@@ -87,11 +91,13 @@ package final class ServerProcess: Sendable {
     /// Whether the server has not ended by itself.
     package var isRunning: Bool {
         guard let processID else { return false }
-        // One that has ended is a zombie until its parent asks for it.
+        // An ended process is a zombie until its parent asks for it.
         return ![nil, "Z"].contains(ProcessTable.state(of: processID))
     }
 
-    /// The last lines that the server printed, for there may be one for each request.
+    /// The last lines of the server's output.
+    ///
+    /// It may have a line for each request.
     package var logTail: String {
         guard let file = try? FileHandle(forReadingFrom: log), let end = try? file.seekToEnd() else { return "" }
         defer { try? file.close() }
@@ -102,9 +108,11 @@ package final class ServerProcess: Sendable {
 
     private static let maxLogTailBytes: UInt64 = 4_096
 
-    /// Asks the server to end, so that its port refuses connections; the folder stays.
+    /// Asks the server to end, so that its port refuses connections.
     ///
-    /// - Parameter timeout: How long it may take; then it is killed.
+    /// The folder stays.
+    ///
+    /// - Parameter timeout: How long it may take. Then it is killed.
     package func end(within timeout: Duration) async {
         if let processID {
             Glibc.kill(processID, SIGTERM)
@@ -113,10 +121,12 @@ package final class ServerProcess: Sendable {
         kill()
     }
 
-    /// Ends the server, so that its port refuses connections; the folder stays.
+    /// Ends the server, so that its port refuses connections.
+    ///
+    /// The folder stays.
     package func kill() {
         guard let running = running.withLock({ $0.take() }) else { return }
-        // The shell waits for this end of file to kill the server; theirs tells that both are gone.
+        // At this end of file the shell kills the server. The end of their output shows that both are gone.
         try? running.lifeline.fileHandleForWriting.close()
         _ = try? running.output.fileHandleForReading.readToEnd()
     }
@@ -127,14 +137,18 @@ package final class ServerProcess: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Halts the server with SIGSTOP; nothing when it does not run.
+    /// Halts the server with SIGSTOP.
+    ///
+    /// Does nothing if it does not run.
     ///
     /// - Throws: `NotInTime`.
     package func halt() async throws {
         if let processID { try await ProcessTable.halt(processID) }
     }
 
-    /// Lets a halted server run on; nothing when it does not run.
+    /// Lets a halted server go on.
+    ///
+    /// Does nothing if it does not run.
     package func resume() {
         if let processID { ProcessTable.resume(processID) }
     }

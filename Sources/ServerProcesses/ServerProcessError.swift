@@ -1,4 +1,4 @@
-/// Why there is no server to use.
+/// Why a server could not be started.
 package enum ServerProcessError: Error, CustomStringConvertible {
     /// A program was not found.
     case missing(String)

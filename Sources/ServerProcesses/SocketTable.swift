@@ -1,13 +1,15 @@
 import Foundation
 
-/// What Linux tells of TCP sockets of this machine; see proc_net_tcp(5).
+/// The TCP sockets of this machine; see proc_net_tcp(5).
 package enum SocketTable {
-    /// How many sockets of a port are not closed, though the other side may have closed its own.
+    /// How many sockets of a port are not closed.
+    ///
+    /// The other side may have closed its own.
     package static func openCount(at port: Int) throws -> Int { try count(column: 1, port: port, in: open) }
 
-    /// How many connections to a port their clients have closed, and the port's side has not.
+    /// How many connections to a port only the client has closed.
     ///
-    /// What a client has sent may still be on its way; then only the client's own socket tells.
+    /// A client's last bytes may still be on their way. Then only the client's socket tells.
     package static func leftCount(at port: Int) throws -> Int {
         try count(column: 1, port: port, in: ["08"]) + count(column: 2, port: port, in: ["04", "05"])
     }
@@ -28,7 +30,7 @@ package enum SocketTable {
 
     private static func lines() throws -> [Substring] {
         guard let file = FileHandle(forReadingAtPath: "/proc/self/net/tcp") else { throw NotInTime(what: "net/tcp") }
-        // The system gives a page of it at a time, and no length.
+        // The system gives one page at a time, and no length.
         var table = Data()
         while let page = try file.read(upToCount: 1 << 16), !page.isEmpty { table += page }
         return String(decoding: table, as: UTF8.self).split(separator: "\n")

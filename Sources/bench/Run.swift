@@ -39,7 +39,9 @@ struct Run: AsyncParsableCommand {
         }
     }
 
-    /// Runs `body`, and cancels it when a signal asks this process to end; `body` cleans up before this returns.
+    /// Runs `body`, and cancels it when a signal asks this process to end.
+    ///
+    /// `body` cleans up before this returns.
     private static func untilSignal<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -49,7 +51,7 @@ struct Run: AsyncParsableCommand {
             group.addTask {
                 for await signal in signals {
                     say("Stopping everything.")
-                    // A shell's own code for a process that a signal ended.
+                    // The exit code of shells for a process that a signal ended.
                     throw ExitCode(128 + signal.rawValue)
                 }
                 return nil

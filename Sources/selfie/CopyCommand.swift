@@ -65,7 +65,7 @@ extension CopyOutcome {
         }
     }
 
-    /// What is printed of a single photo; nil where all is well.
+    /// The line for a single photo; nil if all is well.
     fileprivate var complaint: String? {
         switch self {
         case .copied, .alreadyThere, .deleted: nil

@@ -44,7 +44,7 @@ enum FindingText {
         return ([line] + wrapped("What to do: \(advice)").map { indentation + $0 }).joined(separator: "\n")
     }
 
-    /// What it all comes to.
+    /// The last line: the counts.
     static func line(_ summary: DiagnosisSummary) -> String {
         let parts = [
             (summary.failures, "failed"), (summary.warnings, summary.warnings == 1 ? "warning" : "warnings"),

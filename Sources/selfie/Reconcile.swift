@@ -23,7 +23,7 @@ struct Reconcile: AsyncParsableCommand {
     @Flag(help: "Repair even if most objects or photos do not match.")
     var force = false
 
-    /// So many findings are printed one by one.
+    /// This many findings are printed one by one.
     private static let maxFindings = 100
 
     func run() async throws {
@@ -50,7 +50,7 @@ struct Reconcile: AsyncParsableCommand {
     }
 }
 
-/// How old something is, such as `90s`, `15m`, `2h` or `7d`.
+/// An age such as `90s`, `15m`, `2h` or `7d`.
 struct Age: ExpressibleByArgument, CustomStringConvertible {
     let seconds: Int
 
@@ -97,7 +97,7 @@ extension ReconciliationReport.Kind {
     }
 }
 
-/// Prints what is found, line by line, up to a limit.
+/// Prints findings line by line, up to a limit.
 private final class FindingPrinter: Sendable {
     private let max: Int
     private let isDryRun: Bool
@@ -118,7 +118,7 @@ private final class FindingPrinter: Sendable {
         guard count <= max else { return }
         bar.clear()
         let outcome = finding.isRepaired ? "repaired" : isDryRun ? "found" : "not repaired"
-        // A key may be anything that somebody put there by hand.
+        // Somebody may have put any key there by hand.
         let key = finding.key.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }
         Swift.print("\(outcome): \(finding.kind.sentence) \(key.joined())")
         if count == max { Swift.print("… and more, which the table counts.") }
@@ -126,7 +126,7 @@ private final class FindingPrinter: Sendable {
 }
 
 extension ReconciliationReport.Kind {
-    /// What a key follows.
+    /// The text before a key.
     fileprivate var sentence: String {
         switch self {
         case .objectWithoutPhoto: "object without a photo:"

@@ -38,7 +38,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// Refuses what is no TCP port.
+/// Refuses a number that is no TCP port.
 func validatePort(_ port: Int?) throws {
     if let port, !(0...65535).contains(port) {
         throw ValidationError("--port must be a whole number from 0 to 65535.")

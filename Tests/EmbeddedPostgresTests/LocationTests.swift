@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import Testing
 
@@ -42,7 +43,7 @@ struct LocationTests {
             let notices = Notices()
             let handle = folder.handle(directory: deep, notice: notices.add)
             let url = try await handle.start()
-            #expect(url.contains(ClusterLocation.percentEncoded(folder.temporary + "/selfie-")))
+            #expect(url.contains(PercentEncoding.string(of: folder.temporary + "/selfie-")))
             #expect(try await query(url, "show data_directory") == deep + "/data")
             let said = await notices.all()
             #expect(said.count == 1 && said[0].contains("too long for a Unix socket"))

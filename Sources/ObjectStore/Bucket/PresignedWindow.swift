@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
-/// For how long a URL straight to a bucket works.
+/// The time during which a presigned URL works.
 ///
-/// It is the same for all who ask within an hour, and so is the URL. It counts from the hour's begin to the end of the
-/// next, so it works for another hour at least.
+/// It lasts from the start of an hour to the end of the next hour. So all requests within an hour get the same URL, and
+/// it works for another hour at least.
 package struct PresignedWindow: Equatable {
     /// The signing date.
     package let start: Date
@@ -14,7 +14,7 @@ package struct PresignedWindow: Equatable {
 
     /// - Parameters:
     ///   - date: The present.
-    ///   - end: When the URL must have ended; later than the present.
+    ///   - end: The latest end of the URL; later than the present.
     package init(at date: Date, endingBy end: Date) {
         let window = TimeInterval(Self.windowSeconds)
         start = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / window).rounded(.down) * window)

@@ -1,22 +1,23 @@
 package import NIOCore
 import S3
 
-/// A transfer from a bucket that goes on where it broke off, with another request.
+/// A transfer from a bucket. When it breaks off, it goes on from there with another request.
 package actor S3Download: ObjectTransfer {
     private let client: S3Client
     private let key: String
     private let end: Int
     private var position: Int
     private var chunks: S3ByteStream.Iterator?
-    /// What the first answer was tagged with, so that no other object's bytes are put behind this one's.
+    /// The tag of the first answer, so that bytes of two objects are never mixed.
     private let tag: String?
     private let pauses: [Duration]
     private var triesWithoutProgress = 0
-    /// What came before anybody asked.
+    /// The bytes that came before anybody asked for them.
     private var first: ByteBuffer?
 
-    /// The pauses before the transfer is begun anew, until it brings something. A bucket that restarts refuses all
-    /// tries of a call at once.
+    /// The pauses before the transfer begins again, until it brings bytes.
+    ///
+    /// A bucket that restarts refuses all tries of a call at once.
     package static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2)]
 
     private init(client: S3Client, key: String, range: Range<Int>, pauses: [Duration], object: S3Object) {
@@ -29,13 +30,15 @@ package actor S3Download: ObjectTransfer {
         chunks = object.bytes.makeAsyncIterator()
     }
 
-    /// Opens an object and waits for its first bytes, so that a bucket that fails before them can still be answered for.
+    /// Opens an object and waits for its first bytes.
+    ///
+    /// If the bucket fails before them, the client can still get a refusal.
     ///
     /// - Parameters:
     ///   - client: The bucket's.
     ///   - key: Names the object.
     ///   - range: Which bytes, at least one; nil for all.
-    ///   - pauses: How long to wait before each further try, until it brings something.
+    ///   - pauses: How long to wait before each further try, until it brings bytes.
     /// - Returns: nil when there is no such object.
     /// - Throws: `ObjectStoreError`.
     static func begin(
@@ -70,7 +73,7 @@ package actor S3Download: ObjectTransfer {
             }
             try await pause(after: failure)
         }
-        // Read to its end, or the connection could not be used again.
+        // Read to its end: otherwise the connection could not be used again.
         if var rest = chunks.take() { _ = try? await rest.next(isolation: self) }
         return nil
     }
@@ -78,11 +81,11 @@ package actor S3Download: ObjectTransfer {
     private func readFirst() async throws(ObjectStoreError) {
         guard position < end else { return }
         first = try await read()
-        // With nothing sent yet, the client is better off with a refusal at once.
+        // As nothing is sent yet, the client gets a refusal at once.
         guard first != nil else { throw .unavailable(BrokenTransfer.endedEarly) }
     }
 
-    /// Waits before the next try, if there is to be one.
+    /// Waits before the next try, if one is left.
     private func pause(after failure: ObjectStoreError) async throws(ObjectStoreError) {
         guard
             case .unavailable(let cause) = failure, !(cause is CancellationError),
@@ -113,7 +116,7 @@ package actor S3Download: ObjectTransfer {
         return chunk
     }
 
-    /// The bytes from the position on: taken out, since a transfer that failed is not asked again.
+    /// Takes the bytes from the position on out of the state: a failed transfer is not used again.
     private func takeChunks() async throws(ObjectStoreError) -> S3ByteStream.Iterator {
         if let chunks = chunks.take() { return chunks }
         let rest = position..<end
@@ -128,9 +131,9 @@ package actor S3Download: ObjectTransfer {
 
 /// Why a transfer can't be finished.
 enum BrokenTransfer: Error {
-    /// There were fewer bytes than the store had announced.
+    /// The store sent fewer bytes than it announced.
     case endedEarly
-    /// The store gives other bytes than those that were asked for or begun with.
+    /// The store sends other bytes than those that were asked for, or of another object.
     case anotherObject
 }
 
@@ -142,7 +145,9 @@ extension S3ByteRange {
 }
 
 extension S3ObjectInfo {
-    /// How many bytes the whole object has, by an answer that holds what was asked for.
+    /// The length of the whole object.
+    ///
+    /// Throws when the answer is not what was asked for.
     fileprivate func wholeLength(range: Range<Int>?) throws(ObjectStoreError) -> Int {
         guard let contentRange else {
             guard range == nil || range == 0..<contentLength else { throw .refused(BrokenTransfer.anotherObject) }

@@ -5,14 +5,14 @@ package import S3
 /// Objects in a bucket.
 package struct S3ObjectStore: ObjectStore {
     let client: S3Client
-    /// What has more bytes goes in parts, which may take longer.
+    /// Objects with more bytes go in parts, which may take longer.
     package static let maxWholePutBytes = S3UploadPolicy().maxSinglePutBytes
-    /// The pauses before a transfer that broke off is begun anew.
+    /// The pauses before a broken transfer begins again.
     private let transferPauses: [Duration]
 
     /// - Parameters:
     ///   - client: The bucket's.
-    ///   - transferPauses: The pauses before a transfer that broke off is begun anew.
+    ///   - transferPauses: The pauses before a broken transfer begins again.
     package init(client: S3Client, transferPauses: [Duration] = S3Download.pauses) {
         self.client = client
         self.transferPauses = transferPauses
@@ -74,7 +74,9 @@ package struct S3ObjectStore: ObjectStore {
         return PublicURL(url: url.url, end: url.end)
     }
 
-    /// A bucket shows no object before its put is complete; parts that were left are looked for by `reconcile`.
+    /// A bucket shows no object before its put is complete.
+    ///
+    /// `reconcile` finds parts that were left behind.
     package func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
 
     package func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws {
@@ -103,7 +105,7 @@ package struct S3ObjectStore: ObjectStore {
         }
     }
 
-    /// Makes a call to the bucket, and sorts its error.
+    /// Makes a call to the bucket and translates its error.
     static func call<Result>(
         _ body: () async throws(S3Error) -> Result
     ) async throws(ObjectStoreError) -> Result {
@@ -116,7 +118,7 @@ package struct S3ObjectStore: ObjectStore {
 }
 
 extension ObjectStoreError {
-    /// Sorts an error of the bucket's.
+    /// Translates an error of the bucket.
     init(_ error: S3Error) {
         self =
             switch error {
@@ -127,7 +129,7 @@ extension ObjectStoreError {
             }
     }
 
-    /// Whether the bucket is what is missing.
+    /// Whether the bucket is missing.
     package var isMissingBucket: Bool {
         guard case .refused(S3Error.notFound(let failure)) = self else { return false }
         return failure.code == "NoSuchBucket"

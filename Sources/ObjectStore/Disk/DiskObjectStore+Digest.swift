@@ -1,7 +1,7 @@
 package import S3
 
 extension DiskObjectStore {
-    /// The digests of an object, for which all of it is read.
+    /// Reads a whole object to compute its digests.
     ///
     /// - Parameter key: Names the object.
     /// - Returns: nil when there is no such object.

@@ -19,7 +19,7 @@ package struct DiskObjectStore: ObjectStore {
     ///
     /// - Parameters:
     ///   - directory: The folder's path.
-    ///   - steps: What changes its files.
+    ///   - steps: The calls that change its files.
     /// - Throws: `UnusableFolder` when it can't be made.
     package init(directory: String, steps: FileSteps = FileSteps()) throws(UnusableFolder) {
         self.directory = directory
@@ -31,7 +31,7 @@ package struct DiskObjectStore: ObjectStore {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
-            // What Foundation says itself is for programmers.
+            // Foundation's own text is for programmers.
             let cause = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
             throw UnusableFolder(path: directory, reason: cause.map { String(cString: strerror($0)) } ?? "\(error)")
         }
@@ -142,7 +142,7 @@ package struct DiskObjectStore: ObjectStore {
         }
     }
 
-    /// Takes any name that a file of the folder itself can have, but those that begin with a dot.
+    /// Accepts any name of a file directly in the folder, except those that begin with a dot.
     private func path(of key: String) throws(ObjectStoreError) -> String {
         guard (1...255).contains(key.utf8.count), !key.hasPrefix("."), !key.utf8.contains(UInt8(ascii: "/")),
             !key.utf8.contains(0)

@@ -1,6 +1,6 @@
 import LinuxFiles
 
-/// The calls that change a store's files, one by one, so that tests can watch them and have each fail.
+/// The calls that change a store's files, so that tests can watch each one and let it fail.
 package struct FileSteps: Sendable {
     /// Makes a file of a path, which must not exist yet.
     var create: @Sendable (String) throws -> PosixFile = { try PosixFile.create(path: $0) }
@@ -10,6 +10,8 @@ package struct FileSteps: Sendable {
     var synchronize: @Sendable (PosixFile) throws -> Void = { try $0.synchronize() }
     /// Gives the file of a path another path, in place of any that is there.
     var rename: @Sendable (String, String) throws -> Void = { try PosixFile.rename($0, to: $1) }
-    /// Removes the file of a path; that there is none is success.
+    /// Removes the file of a path.
+    ///
+    /// A missing one is no error.
     var remove: @Sendable (String) throws -> Void = { try PosixFile.remove($0) }
 }

@@ -6,11 +6,13 @@ import S3
 /// Takes an upload's bytes as they arrive: into memory while they are few or the shared memory lasts, then into a file
 /// without a name.
 package struct Spool: ~Copyable {
-    /// What one upload may hold in memory in any case, beside the network's own buffers.
+    /// The bytes that one upload may always hold in memory, beside the network's buffers.
     package static let maxMemoryBytes = 1024 * 1024
-    /// What is added at a time; a store that asks for as much gets it without a copy.
+    /// The bytes of a block.
+    ///
+    /// A store that asks for as many gets them without a copy.
     static let blockBytes = 256 * 1024
-    /// How many of the first bytes are kept at hand, to tell the format by.
+    /// How many of the first bytes are kept to recognise the format.
     package static let maxLeadingBytes = 64
 
     private let reservation: SpoolReservation?
@@ -20,7 +22,8 @@ package struct Spool: ~Copyable {
     private var digests = ObjectDigests()
     private var leadingBytes: [UInt8] = []
 
-    /// - Parameter memory: What uploads share; nil for an upload that goes to a file as soon as it has its own part.
+    /// - Parameter memory: The memory that uploads share. Nil for an upload that goes to a file once its own part is
+    ///   full.
     package init(sharing memory: SpoolMemory? = nil) {
         reservation = memory.map(SpoolReservation.init)
     }
@@ -64,7 +67,7 @@ package struct Spool: ~Copyable {
         let isOwn = blocks.count * Self.blockBytes < Self.maxMemoryBytes
         let isShared = !isOwn && file == nil && reservation?.grow(by: Self.blockBytes) == true
         if !isOwn && !isShared { try await flush() }
-        // The first grows as it fills, since most photos on the wire are small.
+        // The first block grows as it fills, since many photos are small.
         blocks.append(
             blocks.isEmpty && file == nil ? ByteBuffer() : ByteBufferAllocator().buffer(capacity: Self.blockBytes)
         )

@@ -1,8 +1,11 @@
 import Synchronization
 
-/// Memory that uploads share beyond the little that each may have: whoever finds none left goes on in a file.
+/// Memory that uploads share beyond their own part.
 ///
-/// Writing a photo to a file and reading it again costs a sixth of an upload; memory for all of them would have no bound.
+/// An upload that finds none left goes on in a file.
+///
+/// Writing a photo to a file and reading it again costs a sixth of an upload. Memory for all uploads would have no
+/// limit.
 package final class SpoolMemory: Sendable {
     /// The most bytes of photos that wait in memory for the store, of all uploads of a process.
     static let usualMaxBytes = 192 * 1024 * 1024
@@ -30,12 +33,14 @@ package final class SpoolMemory: Sendable {
     }
 }
 
-/// What one upload has of the shared memory; given back when it is dropped.
+/// One upload's part of the shared memory.
+///
+/// It is given back when this is dropped.
 final class SpoolReservation: Sendable {
     private let memory: SpoolMemory
     private let bytes = Mutex(0)
 
-    /// - Parameter memory: What is shared.
+    /// - Parameter memory: The shared memory.
     init(of memory: SpoolMemory) {
         self.memory = memory
     }
@@ -44,7 +49,7 @@ final class SpoolReservation: Sendable {
         giveBack()
     }
 
-    /// Takes some more, if there is as much left.
+    /// Takes more memory, if that much is left.
     ///
     /// - Returns: Whether there was.
     func grow(by more: Int) -> Bool {

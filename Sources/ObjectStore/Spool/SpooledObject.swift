@@ -2,10 +2,12 @@ import LinuxFiles
 import NIOCore
 package import S3
 
-/// An upload's bytes, all of them there, to be read as often as a store needs.
+/// All bytes of an upload.
+///
+/// A store can read them as often as it needs.
 package struct SpooledObject: Sendable {
     enum Storage: Sendable {
-        /// Blocks of ``Spool/blockBytes``, the last of which may have fewer, and what they have of the shared memory.
+        /// Blocks of ``Spool/blockBytes`` and their part of the shared memory. The last block may be smaller.
         case memory([ByteBuffer], SpoolReservation?)
         case file(PosixFile)
     }
@@ -36,7 +38,7 @@ package struct SpooledObject: Sendable {
             guard index < blocks.count,
                 let part = blocks[index].getSlice(at: blocks[index].readerIndex + offset, length: count)
             else { throw FileEndedEarly() }
-            // Of one block nothing is copied.
+            // A range within one block is not copied.
             if count == range.count { return part }
             bytes.writeImmutableBuffer(part)
             rest = rest.lowerBound + count..<rest.upperBound

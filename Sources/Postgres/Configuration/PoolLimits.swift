@@ -1,14 +1,18 @@
-/// How many and how long: a pool's limits.
+/// The limits of a pool of connections.
 package struct PoolLimits: Sendable {
     /// How many connections are open at most.
     package var maxConnections = 10
     /// How many connections stay open although nobody has used them for long.
     package var minConnections = 1
-    /// How many statements of different callers are under way on one connection at most.
+    /// How many statements of different callers share one connection at most.
     package var pipelineDepth = 16
-    /// A statement that has run this long is slow: others no longer queue up behind it.
+    /// A statement that has run this long is slow.
+    ///
+    /// Others no longer queue behind it.
     package var slowness: Duration = .milliseconds(20)
-    /// How many callers wait at most, for leases and to share a connection each; more are refused at once.
+    /// How many callers may wait for a lease, and how many to share a connection.
+    ///
+    /// More are refused at once.
     package var maxWaiters = 4096
     /// How long a caller waits for a connection.
     package var leaseTimeout: Duration = .seconds(2)
@@ -19,13 +23,15 @@ package struct PoolLimits: Sendable {
     /// The longest pause between two attempts to connect.
     package var maxBackOff: Duration = .seconds(1)
 
-    /// How many connections are lent at most: all but one, which readers share, where there are more than two.
+    /// How many connections are lent at most.
+    ///
+    /// Where there are more than two, one is left for readers to share.
     var maxLeases: Int { maxConnections > 2 ? maxConnections - 1 : maxConnections }
 
     /// How many connections a pool has at least where limits are divided among several.
     private static let minConnectionsPerPool = 4
 
-    /// Divides what is counted among pools, as many as there are event loops or else connections for.
+    /// Divides the counts among pools: one for each event loop, or fewer where connections are few.
     func divided(amongLoops loopCount: Int) -> [PoolLimits] {
         let count = max(1, min(loopCount, maxConnections / Self.minConnectionsPerPool))
         return (0..<count).map { index in

@@ -15,10 +15,12 @@ package struct PostgresConfiguration: Sendable {
     /// How long a statement may take until the server cancels it; nil for no limit.
     package var statementTimeout: Duration? = .milliseconds(2500)
 
-    /// How long a transaction pauses that fails for the work of others, before it is tried again the first time.
+    /// The pause before a transaction is tried again, the first time that it conflicts with others.
     var retryPause: Duration = .milliseconds(10)
 
-    /// Where connections live: near the callers, who then need no hand-over between threads.
+    /// Where connections run.
+    ///
+    /// On the callers' own loops, no call moves between threads.
     package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
     /// Where figures go; nil for nowhere.
@@ -44,7 +46,7 @@ package struct PostgresConfiguration: Sendable {
     /// What the URL sets, by libpq's keywords (`host`, `sslmode` and the like), a password among them.
     package var options: [String: String] { LibPQ.options(ofURL: url) }
 
-    /// Sets what the decoding of results relies on, and the server's share of the time limits.
+    /// Sets what the decoding of results needs, and the time limits that the server keeps.
     var setUp: PostgresQuery {
         let milliseconds = statementTimeout.map { Int($0 / .milliseconds(1)) } ?? 0
         return """

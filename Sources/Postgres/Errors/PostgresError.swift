@@ -5,7 +5,7 @@
 package enum PostgresError: Error, Sendable {
     /// No connection could be opened; the text is libpq's.
     case cannotConnect(String)
-    /// The connection broke while a statement was under way, which may or may not have run.
+    /// The connection broke during a statement. Nobody knows whether it ran.
     case connectionLost(String)
     /// The statement did not end within its time limit, and was cancelled at the server.
     case statementTimedOut
@@ -33,7 +33,7 @@ package struct PostgresServerError: Sendable, Equatable {
 }
 
 extension PostgresServerError {
-    /// What the server would say to one more statement of a transaction that failed.
+    /// What the server says to one more statement of a failed transaction.
     static let failedTransaction = PostgresServerError(
         sqlState: .inFailedTransaction,
         message: "a statement of the transaction failed, so the transaction was rolled back"
@@ -41,7 +41,9 @@ extension PostgresServerError {
 }
 
 extension PostgresError {
-    /// Whether the database, rather than the statement, is the cause, so that trying later may help.
+    /// Whether the cause is the database and not the statement.
+    ///
+    /// Then trying later may help.
     package var isUnavailable: Bool {
         switch self {
         case .cannotConnect, .connectionLost, .statementTimedOut, .leaseTimedOut, .tooManyWaiting, .clientClosed: true

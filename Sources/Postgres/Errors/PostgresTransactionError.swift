@@ -2,7 +2,7 @@
 package enum PostgresTransactionError: Error, Sendable {
     /// The transaction could not begin.
     case begin(PostgresError)
-    /// The transaction was not committed or, when the connection was lost, nobody knows.
+    /// The transaction was not committed. If the connection was lost, it may have been.
     case commit(PostgresError)
     /// The body failed, and so did the rollback; the connection was closed, which rolls back too.
     case rollback(PostgresError, after: any Error)

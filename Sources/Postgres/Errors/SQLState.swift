@@ -6,11 +6,11 @@ package enum SQLState: Sendable, Hashable {
     case queryCanceled
     case serializationFailure
     case deadlockDetected
-    /// A statement was sent in a transaction of which another failed before.
+    /// An earlier statement of the same transaction failed.
     case inFailedTransaction
     /// The server is a standby, or the transaction may only read.
     case readOnlyTransaction
-    /// Among others: the result of a prepared statement changed with its table.
+    /// One case of it: a table changed, and so did the result of a prepared statement.
     case featureNotSupported
     /// A prepared statement is gone.
     case invalidStatementName
@@ -64,7 +64,7 @@ package enum SQLState: Sendable, Hashable {
         self == .serializationFailure || self == .deadlockDetected
     }
 
-    /// Whether a prepared statement must be prepared anew, and the statement had no effect.
+    /// Whether the statement had no effect, and must be prepared again.
     var spoilsPreparedStatement: Bool {
         self == .featureNotSupported || self == .invalidStatementName
     }

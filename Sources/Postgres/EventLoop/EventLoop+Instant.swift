@@ -4,6 +4,8 @@ import NIOCore
 private let epoch = ContinuousClock.now - .nanoseconds(NIODeadline.now().uptimeNanoseconds)
 
 extension EventLoop {
-    /// The loop's own time, by which its timers go, too: a loop of a test says when it moves on.
+    /// The loop's own time, which its timers use too.
+    ///
+    /// A test's loop sets it.
     var instant: ContinuousClock.Instant { epoch + .nanoseconds(now.uptimeNanoseconds) }
 }

@@ -3,10 +3,12 @@ import Foundation
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Tells when sockets are ready that someone else reads and writes: libpq, which hands over no more than a descriptor.
+/// Tells when libpq's sockets are ready.
 ///
-/// NIO's event loops watch only what they read and write themselves. So one thread for the whole process sleeps in
-/// `epoll_wait(2)`, and does nothing but pass on what it learns.
+/// libpq reads and writes them itself, and hands out only their descriptors.
+///
+/// NIO's event loops watch only sockets of their own. So one thread of the process waits in `epoll_wait(2)` and passes
+/// on what it learns.
 final class SocketWatcher: Sendable {
     static let shared = SocketWatcher()
 
@@ -41,15 +43,15 @@ final class SocketWatcher: Sendable {
             state.handlers[state.lastID] = onReady
             return state.lastID
         }
-        // The end of a connection is told though nobody asks for it; once, this way. A socket that the system does not
-        // take fails when it is to be watched.
+        // epoll reports the end of a connection even when nobody asks for it; this way it does so once. If this call
+        // fails, so does ``watch(_:id:for:)``.
         if let socket { _ = control(EPOLL_CTL_ADD, socket, id: id, events: EPOLLONESHOT.rawValue) }
         return id
     }
 
-    /// Watches a socket until it is ready for any of these, which is told once.
+    /// Watches a socket until it is ready for any of these, and tells so once.
     ///
-    /// - Returns: Whether the system does; otherwise nobody would ever hear of the socket.
+    /// - Returns: Whether the system watches it. If not, nothing will ever be told about the socket.
     func watch(_ socket: CInt, id: UInt64, for events: Events) -> Bool {
         control(EPOLL_CTL_MOD, socket, id: id, events: events.rawValue | EPOLLONESHOT.rawValue)
     }
@@ -85,7 +87,7 @@ final class SocketWatcher: Sendable {
 
     private func wait(_ epoll: CInt) {
         let ready = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Int(Self.maxBatch)) { buffer in
-            // An interrupted wait is one that ended early.
+            // A signal only ends the wait early.
             let count = epoll_wait(epoll, buffer.baseAddress, Self.maxBatch, -1)
             return buffer.prefix(Int(max(0, count))).map(\.data.u64)
         }

@@ -6,7 +6,7 @@ struct WakeUpCall {
 
     /// Asks for a call.
     ///
-    /// One that is due earlier stays as it is: whoever is called asks anew for what comes next.
+    /// An earlier call stays as it is. The one who is called asks again for the next.
     mutating func ask(
         for deadline: ContinuousClock.Instant?,
         on eventLoop: any EventLoop,
@@ -17,7 +17,7 @@ struct WakeUpCall {
             guard deadline < scheduled.deadline else { return }
             scheduled.task.cancel()
         }
-        // Rounded up, since a call that came part of a nanosecond early would be for nothing.
+        // Rounded up: a call that is a part of a nanosecond early finds nothing to do.
         let delay = deadline - eventLoop.instant + Duration(secondsComponent: 0, attosecondsComponent: 999_999_999)
         scheduled = (deadline, eventLoop.scheduleTask(in: .nanoseconds(max(0, delay.nanoseconds)), call))
     }
@@ -33,7 +33,7 @@ struct WakeUpCall {
     }
 }
 
-/// The first of two instants, of which nil is none.
+/// The first of two instants; nil stands for none.
 func earlier(_ first: ContinuousClock.Instant?, _ second: ContinuousClock.Instant?) -> ContinuousClock.Instant? {
     guard let first, let second else { return first ?? second }
     return min(first, second)

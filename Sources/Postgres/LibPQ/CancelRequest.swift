@@ -1,8 +1,10 @@
 import CLibPQ
 
-/// Asks the server, over a connection of its own, to cancel what one of its sessions is at.
+/// Asks the server, over a connection of its own, to cancel the statement that one of its sessions runs.
 struct CancelRequest: ~Copyable, Sendable {
-    /// Of libpq's object, which shares nothing with the connection that it was made from.
+    /// The address of libpq's object.
+    ///
+    /// It shares nothing with the connection that it was made from.
     private let address: UInt
 
     init(address: UInt) {

@@ -5,7 +5,7 @@ import Glibc
 extension LibPQ {
     /// What is asked of every connection unless its URL says otherwise.
     ///
-    /// A peer that falls silent, as behind a firewall that drops, is given up after half a minute (tcp(7)).
+    /// A silent peer is given up after half a minute (tcp(7)).
     private static let defaults = [
         "fallback_application_name": "selfie",
         "client_encoding": "UTF8",
@@ -86,7 +86,7 @@ extension LibPQ {
         return values
     }
 
-    /// Why options can't be what was meant, although libpq takes them.
+    /// Why options are surely a mistake, although libpq takes them.
     ///
     /// A password with a bare `@` or `/` cuts a URL in the wrong place. libpq would then quote parts of the password as
     /// a host or a port.

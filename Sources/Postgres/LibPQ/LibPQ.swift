@@ -1,6 +1,8 @@
 import CLibPQ
 
-/// One of libpq's connections; with `LibPQ+Connect.swift`, the one place that calls its functions.
+/// One of libpq's connections.
+///
+/// Only this file and `LibPQ+Connect.swift` call its functions.
 ///
 /// None of these calls waits for the network. Used from one thread at a time. Closes the connection when it is dropped.
 struct LibPQ: ~Copyable {
@@ -51,7 +53,7 @@ struct LibPQ: ~Copyable {
         try check(isSent)
     }
 
-    /// Queues the end of an implicit transaction, so that what follows does not depend on what went before.
+    /// Queues the end of an implicit transaction, so that later statements do not depend on earlier ones.
     func sendSync() throws(PostgresError) {
         try check(PQpipelineSync(connection))
     }
@@ -78,9 +80,11 @@ struct LibPQ: ~Copyable {
         }
     }
 
-    /// Reads what the socket has; false when the connection has ended, though results may have come before its end.
+    /// Reads what the socket has.
+    ///
+    /// False means that the connection ended; results may have come before that.
     func consumeInput() -> Bool {
-        // One call may leave half of a TLS record where no look at the socket can see it.
+        // One call may leave a part of a TLS record in memory, and the socket does not show that.
         PQconsumeInput(connection) == 1 && (PQsslInUse(connection) == 0 || PQconsumeInput(connection) == 1)
     }
 
@@ -115,7 +119,7 @@ struct LibPQ: ~Copyable {
     }
 }
 
-/// Lays parameters out one after another, since libpq takes an array of pointers that must live at the same time.
+/// Lays parameters out one after another: libpq takes pointers that must all be valid at the same time.
 private func withBytes<Result>(
     _ parameters: [PostgresValue],
     _ body: ([UnsafePointer<CChar>?], [Int32], [Int32]) -> Result

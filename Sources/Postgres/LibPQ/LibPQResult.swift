@@ -12,13 +12,13 @@ struct LibPQResult: ~Copyable {
         PQclear(result)
     }
 
-    /// What a result says of the command that it belongs to.
+    /// What a result says about its command.
     enum Kind {
         case rows
         case failure(PostgresError)
         /// Not run, since an earlier command up to the same sync failed.
         case skipped
-        /// All up to a sync is done, and committed unless it failed or a transaction is open.
+        /// Everything up to a sync is done. It is committed unless it failed or a transaction is open.
         case synchronized
         /// The server waits for data or is about to send some, which is not supported.
         case copy
@@ -73,7 +73,7 @@ struct LibPQResult: ~Copyable {
         for row in 0..<rowCount {
             for column in 0..<columnCount { size += prefixLength + Int(PQgetlength(result, row, column)) }
         }
-        // Of no size, an array is the one that all threads share, and this way of making one writes to it.
+        // All empty arrays are the same one, and this initializer would write to it.
         guard size > 0 else { return ([], []) }
         var offsets: [Int] = []
         offsets.reserveCapacity(Int(rowCount) * Int(columnCount))

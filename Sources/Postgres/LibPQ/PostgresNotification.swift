@@ -1,4 +1,4 @@
-/// What a session said by NOTIFY to those who listen (PostgreSQL manual, "NOTIFY").
+/// What a session sent to its listeners by NOTIFY (PostgreSQL manual, "NOTIFY").
 package struct PostgresNotification: Sendable, Equatable {
     package let channel: String
     /// Less than 8,000 bytes; empty when there is none.
@@ -10,7 +10,7 @@ package struct PostgresNotification: Sendable, Equatable {
 /// What a listener learns.
 package enum PostgresNotificationEvent: Sendable, Equatable {
     case notification(PostgresNotification)
-    /// Listening has begun, or begun again after the connection was lost, or the listener was too slow. Whatever was
-    /// notified before may have been missed.
+    /// Earlier notifications may have been missed. Listening has just begun, or begun again after a lost connection, or
+    /// the listener was too slow.
     case mayHaveMissed
 }

@@ -3,7 +3,7 @@ import NIOCore
 /// Listens to one channel on a connection of its own, which it opens again whenever it is lost.
 actor NotificationListener {
     private nonisolated let eventLoop: any EventLoop
-    /// Kept, since the loop's own need not.
+    /// Kept here, because the loop does not keep its executor.
     private nonisolated let executor: any SerialExecutor
     private let configuration: PostgresConfiguration
     private let query: PostgresQuery
@@ -13,7 +13,7 @@ actor NotificationListener {
     private var isStopped = false
     private var backOff: BackOff
     private var wakeUpCall = WakeUpCall()
-    /// Whether the listener is to be told that something was missed before anything else.
+    /// Whether the listener must first be told that it may have missed something.
     private(set) var hasMissed = true
     private var isSubscribed = false
 
@@ -49,7 +49,7 @@ actor NotificationListener {
         }
     }
 
-    /// Does what is due, and asks to be called when something will be.
+    /// Does what is due, and asks to be called for what comes next.
     private func turn() {
         guard !isStopped else { return }
         let now = eventLoop.instant
@@ -65,7 +65,7 @@ actor NotificationListener {
             connect()
         }
         var deadline = connection.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
-        // A listener that was too slow is told so as soon as there is room, also when nothing more comes.
+        // A listener that was too slow is told so as soon as there is room, even if nothing more arrives.
         if isSubscribed, hasMissed { deadline = earlier(deadline, now + Self.patience) }
         wakeUpCall.ask(for: deadline, on: eventLoop) {
             self.assumeIsolated { listener in
@@ -90,7 +90,9 @@ actor NotificationListener {
         for notification in connection.takeNotifications() { tell(notification) }
     }
 
-    /// Hands an event on, unless the listener is so slow that it must be told that it missed something.
+    /// Hands an event on.
+    ///
+    /// A listener that is too slow is told later that it missed something.
     private func tell(_ notification: PostgresNotification?) {
         if hasMissed {
             guard case .enqueued = events.yield(.mayHaveMissed) else { return }

@@ -26,7 +26,7 @@ final class PoolMetrics: Sendable {
     /// One pool's counts have changed.
     func changed(from old: Counts, to new: Counts) {
         guard old != new else { return }
-        // Told under the lock, so that of two changes at once the later is told last.
+        // Told under the lock, so that two changes at once are told in their order.
         total.withLockedValue { total in
             total.connections += new.connections - old.connections
             total.waiting += new.waiting - old.waiting

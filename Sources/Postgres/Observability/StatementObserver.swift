@@ -2,7 +2,7 @@ import CoreMetrics
 import NIOConcurrencyHelpers
 import Tracing
 
-/// Tells of each statement: how long it took, by its name, and what went wrong, by the kind of error; and a span.
+/// Measures each statement: its time by name, its errors by kind, and a span.
 ///
 /// - `postgres_statement_duration`, a timer with the dimension `statement`.
 /// - `postgres_errors`, a counter with the dimension `class`: the first two characters of the SQLSTATE (PostgreSQL
@@ -28,7 +28,7 @@ final class StatementObserver: Sendable {
     /// Runs a statement and tells of it.
     ///
     /// - Parameters:
-    ///   - name: A name that does not change from call to call, since each has a timer of its own.
+    ///   - name: A name that is the same in every call: each name has a timer of its own.
     ///   - run: Runs it.
     /// - Returns: What `run` returns.
     /// - Throws: What `run` returns as a failure.

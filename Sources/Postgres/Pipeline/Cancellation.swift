@@ -1,4 +1,4 @@
-/// When to ask the server to cancel the statement that runs, although nobody waits for it any longer.
+/// When to ask the server to cancel a statement that nobody waits for any longer.
 struct Cancellation {
     enum Due {
         case nothing
@@ -8,7 +8,7 @@ struct Cancellation {
     }
 
     private struct Requests {
-        /// Since when the statement runs that they are for.
+        /// When the statement to cancel began.
         let start: ContinuousClock.Instant
         let firstSent: ContinuousClock.Instant
         var lastSent: ContinuousClock.Instant?
@@ -17,7 +17,7 @@ struct Cancellation {
     private(set) var isBeingSent = false
     private var requests: Requests?
 
-    /// Most statements end sooner than a request for their end, which is a connection of its own, would take.
+    /// Most statements end sooner than a request to cancel them would arrive: it needs a connection of its own.
     private static let patience: Duration = .milliseconds(20)
     private static let pause: Duration = .milliseconds(250)
     private static let giveUpAfter: Duration = .seconds(2)
@@ -46,7 +46,7 @@ struct Cancellation {
         requests(since: start)?.lastSent.map { $0 + Self.pause } ?? (start + Self.patience)
     }
 
-    /// What was sent for the statement that runs since then; another's requests say nothing about it.
+    /// The requests for the statement that began then; those for other statements do not count.
     private func requests(since start: ContinuousClock.Instant) -> Requests? {
         requests.flatMap { $0.start == start ? $0 : nil }
     }

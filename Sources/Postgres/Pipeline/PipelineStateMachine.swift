@@ -1,9 +1,9 @@
 import DequeModule
 
-/// What is under way on one connection, in order, and what each answer of the server means for whom.
+/// What is under way on one connection, in order, and whom each answer of the server is for.
 ///
-/// Statements up to a sync are a batch, and one transaction to the server: all of it takes effect or none. When one
-/// fails, the others have had no effect, and can be run again.
+/// Statements up to a sync are a batch. To the server they are one transaction: all take effect or none. When one
+/// fails, the others can be run again.
 struct PipelineStateMachine<Statement> {
     /// A statement that was sent.
     struct Entry {
@@ -12,7 +12,9 @@ struct PipelineStateMachine<Statement> {
         fileprivate(set) var isPreparing: Bool
         /// When the caller is told that it took too long; nil for no limit.
         let deadline: ContinuousClock.Instant?
-        /// What the caller gets once the server is in sync: until then even a success may turn out not to be one.
+        /// What the caller gets once the server is in sync.
+        ///
+        /// Until then, a later failure can still undo a success.
         fileprivate(set) var outcome: Result<PostgresRows, PostgresError> = .success(.empty)
         var failure: PostgresError? {
             if case .failure(let error) = outcome { error } else { nil }
@@ -56,7 +58,9 @@ struct PipelineStateMachine<Statement> {
     var head: Entry? { entries.isEmpty ? nil : entries[headPosition] }
     private var headPosition: Int { min(answeredCount, entries.count - 1) }
 
-    /// Whether the server has something to say without being sent more; a failure in an open batch it tells at once.
+    /// Whether the server will answer without being sent more.
+    ///
+    /// It reports a failure in an open batch at once.
     var expectsAnswer: Bool { answeredCount < entries.count || !(isEmpty || isBatchOpen) }
 
     /// Whether a sync is yet to follow what was sent.
@@ -84,7 +88,7 @@ struct PipelineStateMachine<Statement> {
         guard !entries.isEmpty else { return .none }
         if case .synchronized = answer { return .finished(endBatch(now: now)) }
         let batchCount = batchCount
-        // After all of a batch was answered, what comes is of the last one; a script has any number of answers.
+        // After a batch is answered, further answers belong to its last statement: a script has any number.
         let position = min(answeredCount, batchCount - 1)
         if entries[position].isPreparing {
             entries[position].isPreparing = false
@@ -96,7 +100,7 @@ struct PipelineStateMachine<Statement> {
             if case .rows(let rows) = answer { entries[position].outcome = .success(rows) }
             fail(position, answer)
         } else if case .failure = answer {
-            // The transaction can't be committed, and the server does not say whose fault it is: none was run.
+            // The commit failed, and the server does not say which statement caused it: none took effect.
             for position in 0..<batchCount { entries[position].isRolledBack = true }
         }
         answeredCount = min(answeredCount + 1, batchCount)
@@ -130,7 +134,9 @@ struct PipelineStateMachine<Statement> {
         return batch
     }
 
-    /// A caller goes; the answer, when it comes, is for nobody.
+    /// A caller goes.
+    ///
+    /// The answer will be dropped when it comes.
     ///
     /// - Returns: The statement; nil when it is not under way.
     mutating func abandon(where matches: (Statement) -> Bool) -> Statement? {
@@ -152,16 +158,18 @@ struct PipelineStateMachine<Statement> {
 
     /// When the next statement's time is over.
     var nextDeadline: ContinuousClock.Instant? {
-        // They were sent in this order, with one limit for nearly all: the first is the first to be over.
+        // They were sent in this order, nearly all with the same limit. So the first is due first.
         entries.first { !$0.isAbandoned && $0.deadline != nil }?.deadline
     }
 
-    /// A cancellation is sent for the entry that the server is at; it may hit another instead.
+    /// A cancellation is sent for the entry that the server is at.
+    ///
+    /// It may hit a later one instead.
     mutating func cancelling() {
         for position in entries.indices where position != headPosition { entries[position].mayBeHit = true }
     }
 
-    /// The connection is gone, and with it what was under way.
+    /// The connection is gone, with everything that was under way on it.
     mutating func takeAll() -> [Entry] {
         defer { (entries, answeredCount) = ([], 0) }
         return Array(entries)

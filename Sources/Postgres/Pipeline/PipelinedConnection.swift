@@ -2,8 +2,7 @@ import DequeModule
 
 /// One session at the server, in pipeline mode: statements of several callers are under way on it at once.
 ///
-/// Used by its owner only, on the owner's event loop. After an error that a method throws, the connection is to be
-/// dropped.
+/// Used by its owner only, on the owner's event loop. After a method has thrown, drop the connection.
 final class PipelinedConnection {
     typealias Entry = PipelineStateMachine<Statement>.Entry
 
@@ -26,7 +25,7 @@ final class PipelinedConnection {
 
     /// - Parameters:
     ///   - libpq: An open connection in pipeline mode.
-    ///   - keepsNotifications: Whether somebody will take what is notified, which would pile up otherwise.
+    ///   - keepsNotifications: Whether somebody takes notifications. If nobody does, they are not kept.
     ///   - onReady: Called on any thread when there is something to ``receive(now:)``.
     init(_ libpq: consuming LibPQ, keepsNotifications: Bool = false, onReady: @escaping @Sendable () -> Void) {
         watchID = SocketWatcher.shared.add(libpq.socket, onReady: onReady)
@@ -44,7 +43,7 @@ final class PipelinedConnection {
         return notifications
     }
 
-    /// Whether nothing is under way, nor may a cancellation yet arrive.
+    /// Whether nothing is under way, and no cancellation can still arrive.
     var isQuiet: Bool { pipeline.isEmpty && backlog.isEmpty && !cancellation.isBeingSent }
 
     var isInTransaction: Bool { libpq.isInTransaction }
@@ -78,7 +77,7 @@ final class PipelinedConnection {
         }
     }
 
-    /// Writes what is queued as far as the socket takes it, and has it watched for what comes next.
+    /// Writes as much as the socket takes, and asks to hear of what comes next.
     func flush() throws(PostgresError) {
         try synchronize()
         if !isFlushed { isFlushed = try libpq.flush() }
@@ -88,7 +87,7 @@ final class PipelinedConnection {
     /// Reads what has arrived once the socket is ready.
     ///
     /// - Parameter now: The time.
-    /// - Returns: What is finished, also when the connection ended after it, and why it ended.
+    /// - Returns: What is finished, even if the connection ended after it; and why the connection ended, if it did.
     func receive(now: ContinuousClock.Instant) -> (finished: [Entry], failure: PostgresError?) {
         watched = []
         var finished: [Entry] = []
@@ -126,7 +125,9 @@ final class PipelinedConnection {
         guard isAlive, !libpq.isBroken else { throw .connectionLost(libpq.lastError) }
     }
 
-    /// Lets a caller go, who has been answered; the statement is cancelled if it does not end soon.
+    /// Lets go of a caller who was answered.
+    ///
+    /// The statement is cancelled if it does not end soon.
     ///
     /// - Returns: The statement; nil when it is not here.
     func abandon(_ id: UInt64) -> Statement? {
@@ -134,16 +135,17 @@ final class PipelinedConnection {
         return pipeline.abandon { $0.id == id }
     }
 
-    /// The statements that have taken too long, and are abandoned now.
+    /// Abandons the statements that have taken too long, and returns them.
     func overdue(now: ContinuousClock.Instant) -> [Statement] {
         var statements: [Statement] = []
         while let statement = pipeline.abandonOverdue(now: now) { statements.append(statement) }
         return statements
     }
 
-    /// What is to be done about a statement that nobody waits for any longer.
+    /// The request that cancels a statement nobody waits for, when it is due.
     ///
-    /// - Returns: A request to send elsewhere, and to report by ``cancellationSent(now:)``; nil when it is not time.
+    /// - Returns: A request to send over another connection. Call ``cancellationSent(now:)`` when it is sent. Nil when
+    ///   none is due.
     /// - Throws: `PostgresError.connectionLost` when the server has not heeded the requests.
     func dueCancellation(now: ContinuousClock.Instant) throws(PostgresError) -> CancelRequest? {
         guard let head = pipeline.head, head.isAbandoned, let since = pipeline.headSince else { return nil }
@@ -175,7 +177,7 @@ final class PipelinedConnection {
         return pipeline.takeAll().filter { !$0.isAbandoned }.map { ($0.statement, $0.failure ?? error) } + waiting
     }
 
-    /// Forgets how a statement was prepared, since the server does not honour it.
+    /// Forgets a prepared statement that the server does not know any more.
     func forgetPrepared(_ query: PostgresQuery, now: ContinuousClock.Instant) throws(PostgresError) {
         if let name = prepared.spoiled(query) { try deallocate(name, now: now) }
     }
@@ -222,7 +224,7 @@ final class PipelinedConnection {
         case .failure(let error): answer = .failure(error)
         case .skipped: answer = .skipped
         case .synchronized: answer = .synchronized
-        // libpq would go on returning such a result until the data was sent, which never happens.
+        // libpq returns such a result until the data is sent, and nobody here sends any.
         case .copy: throw .connectionLost("COPY from or to the client is not supported")
         }
         return apply(pipeline.received(answer, now: now))

@@ -25,11 +25,15 @@ final class Statement {
     let timeout: Duration?
     let purpose: Purpose
     let start: ContinuousClock.Instant
-    /// How often it was sent again after it was known not to have run.
+    /// How often it was sent again.
+    ///
+    /// That happens only when it surely did not run.
     var retries = 0
     private var continuation: Continuation?
 
-    /// Whether it may be one transaction with statements of others: not if it was undone by one of those before.
+    /// Whether it may share a transaction with other statements.
+    ///
+    /// After one of those undid it, it may not.
     var sharesBatch: Bool { purpose == .shared && retries == 0 }
 
     init(

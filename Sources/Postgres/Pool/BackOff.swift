@@ -1,4 +1,6 @@
-/// Pauses between attempts that double from failure to failure, up to a limit, less a random part.
+/// Pauses between attempts.
+///
+/// They double with each failure up to a limit, and a random part is taken off.
 struct BackOff {
     private static let shortest: Duration = .milliseconds(50)
 
@@ -19,7 +21,7 @@ struct BackOff {
 
     /// - Parameters:
     ///   - now: The time.
-    ///   - jitter: 0 to 1: how much of half the pause is left out, so that not all clients come back at once.
+    ///   - jitter: 0 to 1: how much of half the pause is taken off, so that clients do not all come back at once.
     mutating func failed(now: ContinuousClock.Instant, jitter: Double) {
         let pause = min(Self.shortest * (1 << min(failures, 16)), longest)
         failures += 1

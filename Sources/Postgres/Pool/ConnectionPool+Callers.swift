@@ -56,7 +56,9 @@ extension ConnectionPool {
         lastID.add(1, ordering: .relaxed).newValue
     }
 
-    /// Waits for an answer to what `body` asks for on the event loop; when the task is cancelled, the answer is that.
+    /// Runs `body` on the event loop and waits for its answer.
+    ///
+    /// A cancelled task gets `cancelled` as its answer.
     private nonisolated func awaiting<Success>(
         isCancellable: Bool = true,
         _ body:
@@ -88,7 +90,7 @@ extension ConnectionPool {
                 isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
             ) -> Void
     ) {
-        // Who is on the loop already needs no hand-over.
+        // A caller on the loop needs no hand-over.
         if eventLoop.inEventLoop {
             assumeIsolated { body($0, id, continuation) }
         } else {

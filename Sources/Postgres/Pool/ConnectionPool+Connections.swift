@@ -1,9 +1,9 @@
 import Foundation
 import NIOCore
 
-/// What happens on the connections, and what becomes of them.
+/// How connections are read, written and given up.
 extension ConnectionPool {
-    /// Writes what is to be written, and sees to what is overdue.
+    /// Writes what is queued, and handles what is overdue.
     ///
     /// - Returns: When something will be overdue next.
     func flush(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
@@ -54,7 +54,7 @@ extension ConnectionPool {
         }
         if error.sqlState == .readOnlyTransaction { doom(member.id) }
         if error.sqlState.spoilsPreparedStatement, case .query(let query) = statement.content {
-            // On a shared connection, what is under way behind the statement looks like a transaction, too.
+            // On a shared connection, the statements behind this one look like a transaction, too.
             let isInTransaction = statement.purpose == .leased && member.connection.isInTransaction
             forget(query, on: member, now: now)
             if !entry.isAbandoned, !isInTransaction {
@@ -76,7 +76,9 @@ extension ConnectionPool {
         }
     }
 
-    /// Runs a statement again whose prepared form was no good, on the connection that is its own if it has one.
+    /// Runs a statement again whose prepared form was refused.
+    ///
+    /// A leased one stays on its connection.
     private func prepareAnew(
         _ statement: Statement,
         on member: Member,
@@ -113,7 +115,7 @@ extension ConnectionPool {
             machine.returned(id, now: now)
         }
         guard members[position].lease == nil else { return }
-        // A transaction that is still open is nobody's to go on with, be it of a lease or of a shared connection.
+        // Nobody can go on with an open transaction, so its connection is closed.
         if members[position].isDoomed || members[position].connection.isInTransaction { drop(id) }
     }
 

@@ -1,10 +1,11 @@
 import NIOCore
 import Synchronization
 
-/// A bounded number of connections, on which statements of many callers are run: the I/O around ``PoolStateMachine``.
+/// A bounded number of connections that run the statements of many callers. It does the I/O that ``PoolStateMachine``
+/// decides.
 ///
-/// All of it happens on one event loop. Callers on that loop hand nothing over to another thread; what they ask for in
-/// one turn of the loop goes to the server together.
+/// All of it happens on one event loop, so calls from that loop stay on their thread. Calls of one turn of the loop go
+/// to the server together.
 actor ConnectionPool {
     typealias ConnectionID = PoolStateMachine.ConnectionID
     typealias LeaseID = UInt64
@@ -26,7 +27,7 @@ actor ConnectionPool {
     }
 
     nonisolated let eventLoop: any EventLoop
-    /// Kept, since the loop's own need not.
+    /// Kept here, because the loop does not keep its executor.
     private nonisolated let executor: any SerialExecutor
     let configuration: PostgresConfiguration
     var machine: PoolStateMachine
@@ -61,7 +62,7 @@ actor ConnectionPool {
         self.metrics = metrics
     }
 
-    /// Drops all connections, and refuses whoever still waits.
+    /// Drops all connections, and refuses all who wait.
     nonisolated func stop() {
         eventLoop.execute { self.assumeIsolated { $0.stopHere() } }
     }
@@ -73,7 +74,7 @@ actor ConnectionPool {
         scheduleTurn()
     }
 
-    /// Has the pool look after its connections once the loop has done what is there to do.
+    /// Asks for a turn of the pool after the loop's present work.
     func scheduleTurn() {
         guard !isTurnScheduled else { return }
         isTurnScheduled = true
@@ -105,7 +106,7 @@ actor ConnectionPool {
         settle(members[position].id, now: now)
     }
 
-    /// Refuses whoever waits or comes, and closes every connection as soon as nobody uses it.
+    /// Refuses all who wait or come, and closes each connection as soon as nobody uses it.
     func close() {
         machine.close()
         scheduleTurn()
@@ -194,12 +195,12 @@ actor ConnectionPool {
         } catch {
             let isSetUp = statement.purpose == .setUp
             lose(member.id, isSetUp ? .cannotConnect(String(reflecting: error)) : error)
-            // Without the sync that was to follow, it can't have taken effect.
+            // Its sync was never sent, so it took no effect.
             retry(statement, after: error, now: now)
         }
     }
 
-    /// Runs a statement again that is known to have had no effect.
+    /// Runs a statement again that surely had no effect.
     func retry(_ statement: Statement, after error: PostgresError, now: ContinuousClock.Instant) {
         guard !statement.isAnswered else { return }
         guard statement.purpose == .shared, statement.retries < Self.maxRetries else {

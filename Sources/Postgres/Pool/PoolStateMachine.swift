@@ -1,11 +1,13 @@
 import DequeModule
 
-/// Who may use which connection, and which to open and close: a pool's decisions, without its I/O.
+/// Decides who may use which connection, and which to open and close.
 ///
-/// A waiter wants to run one statement, and shares a connection with others for it. Or it wants a lease, which is a
-/// connection to itself. Waiters are served in the order in which they came. But of more than two connections one is
-/// never lent, so that a flood of leases does not keep readers out. Statements do not wait for leases that wait for
-/// that reason. Events change the state; then the owner carries out ``nextAction(now:)`` until there is none.
+/// It does no I/O.
+///
+/// A waiter wants to run one statement and shares a connection for it. Or it wants a lease: a connection to itself.
+/// Waiters are served in the order in which they came. Where there are more than two connections, one is never lent. So
+/// a flood of leases does not keep readers out, and statements do not wait behind leases. Events change the state. Then
+/// the owner carries out ``nextAction(now:)`` until there is none.
 struct PoolStateMachine {
     typealias WaiterID = UInt64
     typealias ConnectionID = UInt64
@@ -84,14 +86,16 @@ struct PoolStateMachine {
     /// - Parameters:
     ///   - id: Which.
     ///   - now: The time.
-    ///   - jitter: 0 to 1: how much earlier than others it is to be replaced, so that not all are at once.
+    ///   - jitter: 0 to 1: how much earlier it is replaced, so that not all connections are replaced at once.
     mutating func opened(_ id: ConnectionID, now: ContinuousClock.Instant, jitter: Double) {
         backOff.reset()
         let retirement = now + limits.lifetime * (1 - 0.1 * jitter)
         update(id) { $0.open(now: now, retirement: retirement) }
     }
 
-    /// A connection could not be opened; who waits is told so, unless another connection may serve them.
+    /// A connection could not be opened.
+    ///
+    /// Waiters are told so, unless another connection can serve them.
     mutating func failedToOpen(_ id: ConnectionID, now: ContinuousClock.Instant, jitter: Double) {
         connections.removeAll { $0.id == id }
         backOff.failed(now: now, jitter: jitter)
@@ -156,14 +160,16 @@ struct PoolStateMachine {
         return statement.number < lease.number ? statement : lease
     }
 
-    /// How many more connections may be lent; while no more can be opened, one of those that are there is kept.
+    /// How many more connections may be lent.
+    ///
+    /// While no more can be opened, one is kept for readers.
     private var lendable: Int {
         let keepsOne = backOff.isFailing && limits.maxLeases < limits.maxConnections
         let most = keepsOne ? max(1, connections.count(where: \.isOpen) - 1) : limits.maxLeases
         return max(0, min(most, limits.maxLeases) - connections.count(where: \.isLeased))
     }
 
-    /// What the next to be served wants: who came first, unless that is a lease and no more are lent.
+    /// What the next waiter wants: the first that came, or the first statement when no more are lent.
     private var turn: Demand? {
         guard let lease = leases.first, lendable > 0 else { return statements.isEmpty ? nil : .statement }
         return statements.first.map { $0.number < lease.number } ?? false ? .statement : .lease
@@ -204,7 +210,7 @@ struct PoolStateMachine {
     private func mayOpen(now: ContinuousClock.Instant) -> Bool {
         guard connections.count < limits.maxConnections, backOff.allowsAttempt(now: now) else { return false }
         let opening = connections.count { !$0.isOpen }
-        // While the server can't be reached, one attempt at a time tells as much as many.
+        // While the server can't be reached, one attempt at a time is enough.
         if backOff.isFailing { return opening == 0 }
         let wantedByLeases = min(leases.count, lendable)
         return opening < wantedByLeases + (statements.count + limits.pipelineDepth - 1) / limits.pipelineDepth
@@ -216,7 +222,9 @@ struct PoolStateMachine {
         return .open(nextConnectionID)
     }
 
-    /// Closes what is idle and has been for long, or is old; the former only down to those that are kept warm.
+    /// Closes idle connections that are old or were idle for long.
+    ///
+    /// `minConnections` of the latter stay open.
     private mutating func retirement(now: ContinuousClock.Instant) -> Action? {
         let mayShrink = connections.count > limits.minConnections
         let position = connections.lastIndex { connection in

@@ -2,7 +2,7 @@
 struct PooledConnection {
     private enum Use: Equatable {
         case opening
-        /// So many statements of different callers are under way; none makes it idle.
+        /// This many statements of different callers are under way; 0 means idle.
         case shared(Int)
         case leased
     }
@@ -11,7 +11,7 @@ struct PooledConnection {
     /// Whether it takes no more users for now.
     var isBlocked = false
     private var use = Use.opening
-    /// Since when it has been idle, or its oldest statement has been running.
+    /// When it became idle, or when its oldest statement began.
     private var since: ContinuousClock.Instant?
     private var retirement: ContinuousClock.Instant?
 
@@ -30,9 +30,11 @@ struct PooledConnection {
         if case .shared(let count) = use { count } else { 0 }
     }
 
-    /// Whether one more statement may go along, which is answered after those that are under way.
+    /// Whether one more statement may join.
     ///
-    /// One whose statement turns out slow takes no more, so that nobody else waits behind it.
+    /// It is answered after those that are under way.
+    ///
+    /// A connection with a slow statement takes no more, so that nobody waits behind it.
     func canShare(_ limits: PoolLimits, now: ContinuousClock.Instant) -> Bool {
         guard case .shared(let count) = use, !isBlocked, !isOld(now: now) else { return false }
         if count == 0 { return true }
@@ -64,13 +66,13 @@ struct PooledConnection {
         retirement.map { $0 <= now } ?? false
     }
 
-    /// When an idle connection is to be closed: when it is old or, if the pool may shrink, has been idle for long.
+    /// When to close an idle connection: when it is old, or idle for long and the pool may shrink.
     func closing(_ limits: PoolLimits, mayShrink: Bool) -> ContinuousClock.Instant? {
         guard isIdle, let since, let retirement else { return nil }
         return mayShrink ? min(retirement, since + limits.idleTimeout) : retirement
     }
 
-    /// When a connection that is shared now may turn out slow, so that another is better opened.
+    /// When a shared connection counts as slow, so that another should be opened.
     func becomesSlow(_ limits: PoolLimits, after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard load > 0, let since, since + limits.slowness > now else { return nil }
         return since + limits.slowness

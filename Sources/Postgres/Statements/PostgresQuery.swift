@@ -1,7 +1,7 @@
 /// A statement and its parameters, written as one string literal.
 ///
-/// Every interpolation becomes a bound parameter (`$1`, `$2`, …), never text of the statement, so a value cannot
-/// change what the statement does:
+/// Every interpolation becomes a bound parameter (`$1`, `$2`, …), never text of the statement. So a value cannot change
+/// what the statement does:
 ///
 ///     let query: PostgresQuery = "SELECT id FROM users WHERE email = \(email)"
 ///

@@ -1,6 +1,6 @@
 /// The rows that a statement returned, in the server's order.
 ///
-/// All cells lie in one buffer, so that a result costs a handful of allocations however many rows it has.
+/// All cells lie in one buffer, so a result of any size costs only a few allocations.
 package struct PostgresRows: Sendable, RandomAccessCollection {
     let storage: Storage
     package let startIndex = 0
@@ -39,7 +39,7 @@ package struct PostgresRows: Sendable, RandomAccessCollection {
             return length < 0 ? nil : contents[start..<start + Int(length)]
         }
 
-        /// Where a column is, for a caller who expects a type there.
+        /// The position of a column that must have a type.
         func position<Value>(of column: String, as type: Value.Type) throws(PostgresError) -> Int {
             guard let position = columns.firstIndex(where: { $0.name == column }) else {
                 throw .decoding(column: column, expected: "\(type)", found: "no such column")
@@ -50,7 +50,9 @@ package struct PostgresRows: Sendable, RandomAccessCollection {
         static let prefixLength = MemoryLayout<Int32>.size
     }
 
-    /// All cells' bytes and lengths, in the server's order: results that differ in any cell differ here.
+    /// All cells' bytes and lengths, in the server's order.
+    ///
+    /// Two results with one different cell differ here.
     package var contents: [UInt8] { storage.contents }
 
     init(storage: Storage, rowCount: Int) {
@@ -58,7 +60,7 @@ package struct PostgresRows: Sendable, RandomAccessCollection {
         self.endIndex = rowCount
     }
 
-    /// A column of texts, for those who copy them on as they are.
+    /// A column of texts, for callers that only copy the bytes.
     ///
     /// - Parameter name: The column's name in the result.
     /// - Returns: For each row, the text as UTF-8, nil for NULL.

@@ -1,6 +1,10 @@
-/// The statements that one session keeps prepared: a bounded number, of which the least recently used makes room.
+/// The statements that one session keeps prepared.
+///
+/// Their number is bounded; the least recently used one makes room.
 struct PreparedStatements {
-    /// What a prepared statement is good for: the text and the parameters' types, of which a NULL's is inferred.
+    /// What a prepared statement is for: a text and the types of its parameters.
+    ///
+    /// PostgreSQL infers the type of a NULL.
     private struct Key: Hashable {
         let query: PostgresQuery
 
@@ -25,7 +29,7 @@ struct PreparedStatements {
         case ready(String)
         /// Prepare it by this name, after the other one, if any, is deallocated.
         case prepare(String, evicting: String?)
-        /// It is being prepared and may yet be refused: use the text.
+        /// It is being prepared, and may be refused: use the text.
         case unprepared
     }
 
@@ -71,7 +75,7 @@ struct PreparedStatements {
         entries[Key(query: query)] = nil
     }
 
-    /// The server no longer honours a prepared statement.
+    /// The server does not know a prepared statement any more.
     ///
     /// - Returns: The name under which it was prepared; nil when it is being prepared anew already.
     mutating func spoiled(_ query: PostgresQuery) -> String? {

@@ -1,6 +1,6 @@
-/// A type of which an array is one value of PostgreSQL's.
+/// A type whose arrays are PostgreSQL values.
 ///
-/// An array conforms to a protocol in one way only, so its elements say what it is. An array of bytes is `bytea`, of
+/// An array can conform to a protocol in one way only, so its elements say what it is. An array of bytes is `bytea`, of
 /// strings `text[]`, of integers `int8[]`.
 package protocol PostgresArrayElement {
     static func encode(_ array: [Self]) -> PostgresValue
@@ -30,7 +30,9 @@ extension UInt8: PostgresArrayElement {
     package static func decodeArray(_ bytes: ArraySlice<UInt8>, type: PostgresType) -> [UInt8] { Array(bytes) }
 }
 
-/// A type of which PostgreSQL has an array type; an array of it has no NULL elements.
+/// A type for which PostgreSQL has an array type.
+///
+/// Its arrays have no NULL elements.
 package protocol PostgresArrayItem: PostgresArrayElement, PostgresEncodable, PostgresDecodable {
     /// The array type to encode as; its elements are of the type that the item itself encodes as.
     static var arrayType: PostgresType { get }

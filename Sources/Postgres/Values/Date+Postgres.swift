@@ -3,7 +3,7 @@ package import FoundationEssentials
 extension Date: PostgresEncodable {
     /// The instant in UTC as a `timestamp` without zone, rounded to microseconds.
     ///
-    /// Sessions run in UTC, so a `timestamptz` that it is stored as or compared with means the same instant.
+    /// Sessions run in UTC, so it means the same instant when it is stored as or compared with a `timestamptz`.
     package var postgresValue: PostgresValue {
         let seconds = timeIntervalSince1970 - PostgresEpoch.secondsSince1970
         let microseconds = (seconds * PostgresEpoch.microsecondsPerSecond).rounded()
@@ -37,6 +37,8 @@ extension Date: PostgresDecodable {
 private enum PostgresEpoch {
     static let secondsSince1970 = 946_684_800.0
     static let microsecondsPerSecond = 1_000_000.0
-    /// A count past the last year that PostgreSQL knows, which it refuses (SQLSTATE 22008); the largest is infinity.
+    /// A count past the last year that PostgreSQL knows; it refuses it (SQLSTATE 22008).
+    ///
+    /// The largest count means infinity.
     static let outOfRange = Int64.max - 1
 }

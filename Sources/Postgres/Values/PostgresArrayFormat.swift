@@ -24,12 +24,14 @@ enum PostgresArrayFormat {
         return PostgresValue(type: type, bytes: header + body)
     }
 
-    /// A length that does not fit belongs to a value beyond the server's limit of 1 GB, which is refused anyway.
+    /// A length that does not fit is beyond the server's limit of 1 GB, so the server refuses the value.
     private static func length(_ count: Int) -> [UInt8] {
         Int32(clamping: count).bigEndianBytes
     }
 
-    /// Hands out an array's elements in order; their lower bound has no counterpart in Swift.
+    /// Hands out an array's elements in order.
+    ///
+    /// The lower bound is ignored.
     ///
     /// - Parameters:
     ///   - bytes: The whole array.
@@ -53,7 +55,7 @@ enum PostgresArrayFormat {
             let count = try integer(&rest)
             _ = try integer(&rest)
             guard count >= 0 else { throw .malformed }
-            // Each turn takes bytes or throws, so a count that is not true ends with the bytes.
+            // Each turn takes bytes or throws, so a false count ends with the bytes.
             for _ in 0..<count {
                 let length = try integer(&rest)
                 if length == -1, hasNull == 1 {

@@ -12,7 +12,7 @@ package protocol PostgresDecodable {
     init(postgresBytes: ArraySlice<UInt8>, type: PostgresType) throws(UnreadableCell)
 }
 
-/// Why a cell cannot be read, though its column is of a type that can.
+/// Why a cell of a readable type cannot be read.
 package enum UnreadableCell: Error, Equatable {
     /// The bytes are not what the type's binary format says.
     case malformed
@@ -21,7 +21,7 @@ package enum UnreadableCell: Error, Equatable {
     /// An array has this many dimensions, more than the one that can be read.
     case dimensions(Int)
 
-    /// What was found in a column of a type.
+    /// What was found, for an error's text.
     func description(of type: PostgresType) -> String {
         switch self {
         case .malformed: "malformed \(type.sqlName)"

@@ -4,7 +4,7 @@ import FoundationEssentials
 package struct PostgresJSON: Sendable, Equatable {
     /// The text as UTF-8.
     ///
-    /// That it is JSON is checked by whoever reads it: the server, or `decode`.
+    /// The server or `decode` checks that it is JSON.
     package let utf8: [UInt8]
 
     package init(utf8: [UInt8]) {
@@ -31,10 +31,10 @@ package struct PostgresJSON: Sendable, Equatable {
 }
 
 extension PostgresJSON: PostgresEncodable {
-    /// The text as `json`, of which nothing is lost on its way to a column of that type.
+    /// The text as `json`: a column of that type keeps it as it is.
     ///
-    /// As `jsonb` it would arrive there with its keys reordered. A `jsonb` column takes `json` too, by a cast on
-    /// assignment; in an expression, as before `@>`, write the cast: `\(value)::jsonb`.
+    /// As `jsonb` its keys would be reordered. A `jsonb` column takes `json`, too. In an expression write the cast:
+    /// `\(value)::jsonb`.
     package var postgresValue: PostgresValue { PostgresValue(type: .json, bytes: utf8) }
 }
 

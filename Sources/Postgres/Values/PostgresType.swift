@@ -29,7 +29,7 @@ package struct PostgresType: RawRepresentable, Hashable, Sendable {
     static let varcharArray = PostgresType(rawValue: 1015)
     static let int8Array = PostgresType(rawValue: 1016)
 
-    /// What an array type is an array of; nil for all other types.
+    /// The type of an array type's elements; nil for all other types.
     var element: PostgresType? {
         switch self {
         case .nameArray: .name
@@ -55,7 +55,7 @@ extension PostgresType {
         .bool: "bool", .bytea: "bytea", .name: "name", .int8: "int8", .int2: "int2", .int4: "int4", .text: "text",
         .json: "json", .bpchar: "bpchar", .varchar: "varchar", .timestamp: "timestamp", .timestamptz: "timestamptz",
         .uuid: "uuid", .jsonb: "jsonb",
-        // No value here reads these; they are what a sum, a mean or a cast gives where another type was meant.
+        // Nothing here reads these. They are named for errors: a sum, a mean or a cast may give one by mistake.
         PostgresType(rawValue: 26): "oid", PostgresType(rawValue: 700): "float4", PostgresType(rawValue: 701): "float8",
         PostgresType(rawValue: 1082): "date", PostgresType(rawValue: 1083): "time",
         PostgresType(rawValue: 1186): "interval", PostgresType(rawValue: 1700): "numeric",

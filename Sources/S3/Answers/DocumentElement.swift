@@ -1,11 +1,8 @@
 import Foundation
+import FoundationXML
 import NIOCore
 
-#if canImport(FoundationXML)
-    import FoundationXML
-#endif
-
-/// An element of one of S3's XML documents, with what stands in it.
+/// An element of one of S3's XML documents, with its text and children.
 struct DocumentElement: Sendable {
     /// Without a prefix, since only some stores use one.
     let name: String
@@ -24,14 +21,14 @@ struct DocumentElement: Sendable {
 }
 
 extension DocumentElement {
-    /// Deeper than any document of S3's goes.
+    /// More than any document of S3's needs.
     private static let maxDepth = 16
 
     /// Reads a document that must be well-formed to its end.
     ///
     /// - Parameters:
     ///   - bytes: The document.
-    ///   - name: What the root's name begins with; some stores leave the `Result` at its end out.
+    ///   - name: The beginning of the root's name: some stores leave out the `Result` at its end.
     /// - Returns: The root.
     /// - Throws: ``S3NoAnswer/malformed``.
     static func read(_ bytes: ByteBuffer, root name: String) throws(S3NoAnswer) -> DocumentElement {
@@ -43,7 +40,7 @@ extension DocumentElement {
         return root
     }
 
-    /// Reads as far as a document is well-formed; nil for what is no XML.
+    /// Reads the well-formed beginning of a document; nil if it is not XML.
     static func readBeginning(_ bytes: ByteBuffer) -> DocumentElement? {
         let reader = Reader(maxDepth: maxDepth)
         // It may have been cut within a character.
@@ -64,7 +61,7 @@ private final class Reader: NSObject, XMLParserDelegate {
         self.maxDepth = maxDepth
     }
 
-    /// The document's root with what was read of it.
+    /// The root, as far as it was read.
     var root: DocumentElement? {
         if let closedRoot { return closedRoot }
         return open.reversed().reduce(nil) { child, parent in
@@ -74,10 +71,10 @@ private final class Reader: NSObject, XMLParserDelegate {
         }
     }
 
-    /// The part of a document that Foundation's parser can be trusted with: all up to the first processing instruction.
+    /// The part of a document that is safe for Foundation's parser: all up to the first processing instruction.
     ///
     /// The parser crashes on names that are not UTF-8, and on processing instructions without data, such as `<?a?>`.
-    /// Documents of S3's have none. The XML declaration looks like one and may stand at the very beginning.
+    /// S3's documents have none. The XML declaration at the beginning only looks like one.
     static func readablePart(of text: String) -> Substring {
         let (scalars, declaration) = (text.unicodeScalars, "<?xml".unicodeScalars)
         let start = scalars.first == "\u{FEFF}" ? scalars.index(after: scalars.startIndex) : scalars.startIndex

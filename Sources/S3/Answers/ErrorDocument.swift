@@ -2,7 +2,7 @@ import NIOCore
 
 /// The fields that we take from S3's XML error document.
 ///
-/// The others stay behind on purpose: after `SignatureDoesNotMatch` they hold the key's id and the string to sign.
+/// The others are left out on purpose: after `SignatureDoesNotMatch` they hold the key's id and the string to sign.
 /// Source: AWS, "Error responses", section "REST error responses".
 struct ErrorDocument: Sendable, Hashable {
     /// How much of a document is read; what comes after is ignored.
@@ -13,7 +13,7 @@ struct ErrorDocument: Sendable, Hashable {
     private(set) var code: String?
     private(set) var message: String?
     private(set) var requestID: String?
-    /// Where the bucket is, said when it was looked for elsewhere.
+    /// The bucket's region, when the request went to another.
     private(set) var region: String?
 
     /// Reads as far as the document is well-formed; other bytes give an empty value.
@@ -26,7 +26,9 @@ struct ErrorDocument: Sendable, Hashable {
         region = root["Region"].map(Self.printable)
     }
 
-    /// Cut to its limit, and without the control characters that would forge lines in a log.
+    /// Cut to its limit.
+    ///
+    /// Control characters are left out: they could forge lines in a log.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.filter { $0.properties.generalCategory != .control }
         return String(String(String.UnicodeScalarView(scalars)).prefix(maxFieldCharacters))

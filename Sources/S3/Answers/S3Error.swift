@@ -7,9 +7,9 @@ package import NIOHTTP1
 package enum S3Error: Error {
     /// The store has no such object or bucket (404); the failure's `code` tells which.
     case notFound(S3Failure)
-    /// The store understood and said no (3xx, 4xx): the same call would be refused again.
+    /// The store refused (3xx, 4xx), and would refuse the same call again.
     case refused(S3Failure)
-    /// The store could not be reached, did not answer in time, or answered 429 or 5xx: later it may work.
+    /// The store could not be reached, did not answer in time, or answered 429 or 5xx. It may work later.
     case unavailable(S3Failure)
     /// The body to put could not be read, or has another length than it said; the store is not at fault.
     case source(any Error)
@@ -51,7 +51,7 @@ extension S3Error: CustomStringConvertible {
 }
 
 extension S3Error {
-    /// Takes what keeps a request from being signed.
+    /// Takes the reason why a request could not be signed.
     init(_ error: S3CredentialError) {
         self = error == .cancelled ? .cancelled : .noCredentials(error)
     }
@@ -69,36 +69,36 @@ extension S3Error {
         }
     }
 
-    /// Reads what the store answered to a request that was not this client's.
+    /// Reads the store's refusal of a request that this client did not send.
     ///
     /// - Parameters:
-    ///   - status: Of no success.
+    ///   - status: Any status but 2xx.
     ///   - headers: The answer's.
-    ///   - body: What came of the answer's body.
+    ///   - body: The answer's body, as far as it came.
     package init(status: HTTPResponseStatus, headers: HTTPHeaders, body: ByteBuffer) {
         self.init(S3Failure(status: status, headers: headers, document: ErrorDocument(body)))
     }
 
-    /// Takes why no answer came to a request that was not this client's.
+    /// Takes the reason why a request that this client did not send got no answer.
     ///
     /// - Parameter cause: What the HTTP client threw.
     /// - Returns: ``unavailable(_:)``.
     package static func unanswered(_ cause: any Error) -> S3Error { .unavailable(S3Failure(cause: cause)) }
 
-    /// Codes that some stores send with a 4xx although trying again is right.
+    /// Codes that some stores send with a 4xx although another try may succeed.
     ///
     /// Source: AWS, "Error responses", list of error codes.
     private static let passingCodes: Set<String> = [
         "InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown",
     ]
 
-    /// Whether the same call may succeed on another try at once.
+    /// Whether the same call may succeed when it is tried again at once.
     var isRetryable: Bool {
         guard case .unavailable(let failure) = self else { return false }
         return failure.status != 501 && failure.status != 505
     }
 
-    /// Whether the store answered, or took some of a large body before the connection ended.
+    /// Whether the store is alive: it answered, or took a part of a large body.
     var isOfLivingStore: Bool {
         guard case .unavailable(let failure) = self else { return false }
         return failure.status != nil || failure.brokeOffBody
@@ -112,7 +112,7 @@ extension S3Error {
         }
     }
 
-    /// Whether the bucket is what is missing.
+    /// Whether the bucket is missing.
     var isMissingBucket: Bool {
         guard case .notFound(let failure) = self else { return false }
         return failure.code == "NoSuchBucket"

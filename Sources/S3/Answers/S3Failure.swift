@@ -3,22 +3,25 @@ import Encodings
 package import Foundation
 import NIOHTTP1
 
-/// What is known about a failed call: the store's answer, or why there was none.
+/// What is known about a failed call: the store's answer, or the reason why none came.
 package struct S3Failure: Error {
     /// The HTTP status; nil when no answer came.
     package let status: Int?
-    /// S3's error code, such as `NoSuchKey`; nil when the answer named none, as one to HEAD never does.
+    /// S3's error code, such as `NoSuchKey`.
+    ///
+    /// Nil when the answer named none; answers to HEAD never do.
     package let code: String?
     /// The store's sentence about it, cut to 300 characters.
     package let message: String?
-    /// The id under which the store's operators find the request.
+    /// The id by which the store's operators find the request.
     package let requestID: String?
     /// Why no answer came; nil when one did.
     package let cause: (any Error)?
-    /// Where the bucket is, said when the request went elsewhere.
+    /// The bucket's region, when the request went to another.
     package let bucketRegion: String?
-    /// Whether the connection ended while the request's body was on its way. An answer that was sent early, as a
-    /// refusal is, may be lost by that.
+    /// Whether the connection ended while the request's body was on its way.
+    ///
+    /// That can lose an answer that came early, such as a refusal.
     let brokeOffBody: Bool
     /// The store's time when it answered.
     package let date: Date?
@@ -39,7 +42,7 @@ package struct S3Failure: Error {
         self.cause = cause
     }
 
-    /// One of many things that were asked for at once failed.
+    /// One part of a call for many objects failed.
     init(code: String, message: String?) {
         brokeOffBody = false
         status = nil
@@ -51,12 +54,12 @@ package struct S3Failure: Error {
         cause = nil
     }
 
-    /// The store answered with something else than success.
+    /// The store answered, but not with success.
     ///
     /// - Parameters:
     ///   - status: the answer's status.
     ///   - headers: the answer's headers.
-    ///   - document: what came of the answer's body.
+    ///   - document: the answer's body, as far as it came.
     ///   - brokeOffBody: whether the connection ended before the document did, with the request's body on its way.
     init(
         status: HTTPResponseStatus,
@@ -90,16 +93,16 @@ extension S3Failure: CustomStringConvertible, CustomDebugStringConvertible {
     /// The same as ``description``.
     package var debugDescription: String { description }
 
-    /// AsyncHTTPClient's long description of a header that it refuses repeats the header.
+    /// AsyncHTTPClient's long description of a refused header repeats the header.
     private static func describe(_ cause: any Error) -> String {
         guard let error = cause as? HTTPClientError else { return "\(cause)" }
         return error.shortDescription
     }
 }
 
-/// Why an answer did not come, where the network itself said nothing.
+/// Why no answer came, when the network reported no error.
 package enum S3NoAnswer: Error, Hashable {
-    /// The store took no byte and sent none for the time that ``S3Deadlines`` allows.
+    /// The store took and sent no byte for the time that ``S3Deadlines`` allows.
     case silent
     /// The whole call took longer than ``S3Deadlines`` allows.
     case overdue

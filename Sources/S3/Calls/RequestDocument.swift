@@ -1,9 +1,6 @@
 import Foundation
+import FoundationXML
 import NIOCore
-
-#if canImport(FoundationXML)
-    import FoundationXML
-#endif
 
 /// An XML document to send, such as `CompleteMultipartUpload`.
 struct RequestDocument {
@@ -38,8 +35,10 @@ struct RequestDocument {
     /// The document as a request takes it.
     var body: S3Body { S3Body(bytes) }
 
-    /// Whether XML 1.0 can hold a text at all. A parser leaves only tab and line ends of the control characters, and
-    /// not as they were (sections 2.2 and 2.11).
+    /// Whether XML 1.0 can hold a text at all.
+    ///
+    /// Of the control characters, XML allows only tab and line ends, and a parser changes those (sections 2.2 and
+    /// 2.11).
     static func canHold(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0xFFFE && $0.value != 0xFFFF }
     }

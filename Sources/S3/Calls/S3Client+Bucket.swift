@@ -1,7 +1,9 @@
 import NIOHTTP1
 
 extension S3Client {
-    /// Makes the bucket; that it is there and ours is success.
+    /// Makes the bucket.
+    ///
+    /// It is no error if it exists and is ours.
     ///
     /// - Throws: any case of ``S3Error``; ``S3Error/refused(_:)`` with `BucketAlreadyExists` when the name belongs to
     ///   someone else.
@@ -9,9 +11,9 @@ extension S3Client {
         try await createBucket(during: call(within: deadlines.call))
     }
 
-    /// Finds out where the bucket is and what time it is there, as far as that is not as configured.
+    /// Learns the bucket's region and the store's clock where they differ from the configuration.
     ///
-    /// A request that is refused would do so as well, but a URL for someone else must be right the first time.
+    /// A refused request would teach the same. But a URL that is handed out must be right the first time.
     ///
     /// - Throws: any case of ``S3Error``.
     package func prepare() async throws(S3Error) {
@@ -21,7 +23,7 @@ extension S3Client {
     func createBucket(during call: Call) async throws(S3Error) {
         var request = S3Request(method: .PUT)
         let region = configuration.region
-        // AWS refuses the name of its first region here, and wants that of every other.
+        // AWS refuses the name of its first region here, and requires that of every other.
         if region != "us-east-1" {
             let document = RequestDocument("CreateBucketConfiguration")
             document.add("LocationConstraint", region)

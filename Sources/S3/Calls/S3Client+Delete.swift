@@ -4,7 +4,9 @@ import NIOCore
 import NIOHTTP1
 
 extension S3Client {
-    /// Removes an object; that there is none is success.
+    /// Removes an object.
+    ///
+    /// A missing one is no error.
     ///
     /// - Parameter key: 1 to ``maxKeyBytes`` bytes of UTF-8.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
@@ -17,13 +19,15 @@ extension S3Client {
         }
     }
 
-    /// Removes many objects at once; that there are none is success.
+    /// Removes many objects at once.
     ///
-    /// A store that does not know the call is asked for each object by itself.
+    /// Missing ones are no error.
+    ///
+    /// A store that does not know this call gets a request for each object.
     ///
     /// - Parameter keys: at most ``maxPageCount``, each 1 to ``maxKeyBytes`` bytes of UTF-8.
     /// - Returns: the keys whose objects are still there, each with the reason.
-    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``, when nothing is known of any.
+    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``, when the call as a whole failed.
     package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
         guard keys.count <= Self.maxPageCount else { throw .invalidArgument(.keyCount) }
         for key in keys { try Self.check(key: key) }
@@ -55,7 +59,7 @@ extension S3Client {
         for key in keys { document.add("Object", ["Key": key]) }
         let body = document.body
         var request = S3Request(method: .POST, query: [QueryItem("delete")], body: body)
-        // The one call of ours that AWS refuses without a digest besides the signed one.
+        // AWS refuses this call without a second digest beside the signed one.
         request.headers = ["Content-Type": "application/xml", "Content-MD5": body.md5Base64]
         let result = try await self.document(
             request,

@@ -4,14 +4,18 @@ import NIOHTTP1
 extension S3Client {
     /// The most objects or uploads of a page, and keys of a deletion (AWS, "ListObjectsV2", "DeleteObjects").
     package static let maxPageCount = 1_000
-    /// A page's most bytes: its keys, each byte of which may take three, and what stores say of an object.
+    /// The most bytes of a page.
+    ///
+    /// Each byte of a key may take three, and each object has some more data.
     private static let maxPageBytes = maxPageCount * (3 * maxKeyBytes + 1_024)
 
-    /// Lists objects, page by page, in no order that all stores keep.
+    /// Lists objects page by page.
+    ///
+    /// The order depends on the store.
     ///
     /// - Parameter next: where the page begins, as the page before says; nil for the first.
     /// - Returns: the page; empty when there is no bucket.
-    /// - Throws: ``S3Error``; ``S3Error/notFound(_:)`` only of an address where something else than a store is.
+    /// - Throws: ``S3Error``; ``S3Error/notFound(_:)`` only when something else than a store answers there.
     package func list(from next: String? = nil) async throws(S3Error) -> S3ObjectPage {
         var query = [
             QueryItem("list-type", "2"), QueryItem("max-keys", "\(Self.maxPageCount)"),
@@ -22,7 +26,7 @@ extension S3Client {
         do {
             document = try await page(query, root: "ListBucketResult")
         } catch {
-            // To take any 404 for a bucket without objects would cost all photos that are somewhere else.
+            // Not every 404 means an empty bucket. To believe so could delete photos that are somewhere else.
             guard error.isMissingBucket else { throw error }
             return S3ObjectPage(entries: [], next: nil)
         }
@@ -57,7 +61,9 @@ extension S3Client {
         )
     }
 
-    /// Takes back an upload in parts and what it stored; that there is none is success.
+    /// Aborts an upload in parts and removes what it stored.
+    ///
+    /// A missing one is no error.
     ///
     /// - Parameters:
     ///   - key: as listed.

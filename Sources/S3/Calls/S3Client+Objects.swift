@@ -8,7 +8,7 @@ extension S3Client {
     /// - Parameters:
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
     ///   - range: which part; nil for all. A range beyond the end is refused with status 416.
-    /// - Returns: the head and, still to be read, the bytes.
+    /// - Returns: the head, and the bytes, which are still to be read.
     /// - Throws: any case of ``S3Error``, ``S3Error/notFound(_:)`` when there is no such object.
     package func get(key: String, range: S3ByteRange? = nil) async throws(S3Error) -> S3Object {
         try await get(key: key, range: range, during: call(within: deadlines.call))
@@ -32,7 +32,7 @@ extension S3Client {
         }
     }
 
-    /// Asks for what ``get(key:range:)`` would say, without the bytes.
+    /// Asks for the same head as ``get(key:range:)``, without the bytes.
     ///
     /// - Parameter key: 1 to ``maxKeyBytes`` bytes of UTF-8.
     /// - Returns: the head; nil when there is no such object or bucket.

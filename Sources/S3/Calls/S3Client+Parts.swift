@@ -10,7 +10,9 @@ private struct UploadedPart: Sendable {
 }
 
 extension S3Client {
-    /// Stores an object in parts; aborts the upload when any of it fails, or the task is cancelled.
+    /// Stores an object in parts.
+    ///
+    /// Aborts the upload when a part fails or the task is cancelled.
     ///
     /// Source: AWS, "Uploading and copying objects using multipart upload".
     ///
@@ -30,18 +32,18 @@ extension S3Client {
             let tag = try await complete(parts, key: key, uploadID: uploadID, expected: expected, during: call)
             return (tag, expected)
         } catch {
-            // In a task of its own, since this one may be cancelled, and the store keeps parts, and their price, until
+            // In a task of its own, since this one may be cancelled. The store keeps the parts, and bills them, until
             // it is told.
             await Task { try? await abortUpload(key: key, uploadID: uploadID) }.value
             throw error
         }
     }
 
-    /// Begins an upload in parts, for nothing but to see whether the keys may.
+    /// Begins an upload in parts, only to see whether the keys allow it.
     ///
     /// - Parameters:
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
-    ///   - contentType: as of an object.
+    ///   - contentType: as for an object.
     /// - Returns: the upload's id, for ``abortUpload(key:uploadID:)``.
     /// - Throws: any case of ``S3Error``.
     package func beginUpload(key: String, contentType: String) async throws(S3Error) -> String {
@@ -72,7 +74,7 @@ extension S3Client {
             return try await withThrowingTaskGroup(of: UploadedPart.self) { group in
                 var uploaded: [UploadedPart] = []
                 for (index, range) in ranges.enumerated() {
-                    // Asked each time, since others begin and end meanwhile.
+                    // Asked each time, since other uploads begin and end meanwhile.
                     while index - uploaded.count >= uploads.partsInFlight(among: objectsInParts.count),
                         let part = try await group.next()
                     {
@@ -136,7 +138,7 @@ extension S3Client {
             )
             return result["ETag"].map { EntityTag(text: $0, isOfCiphertext: isOfCiphertext) }
         } catch .notFound(let failure) where failure.code == "NoSuchUpload" || failure.code == nil {
-            // An earlier try may have completed it, or the refusal broke off before its code.
+            // An earlier try may have completed it. Or the refusal ended before its code.
             guard let tag = try await head(key: key, during: call.restarted())?.tag else {
                 throw .notFound(failure)
             }

@@ -2,17 +2,20 @@ package import Foundation
 import NIOHTTP1
 
 extension S3Client {
-    /// Makes a URL that fetches an object, or with HEAD what is known of it, without keys, until it expires.
+    /// Makes a URL for GET or HEAD of an object.
     ///
-    /// Nothing is sent. Who has the URL has the object: not for logs. Signed with temporary keys, it ends with them,
-    /// whatever its expiry says.
+    /// It works without keys until it expires.
+    ///
+    /// Nothing is sent. Anyone with the URL can get the object, so never log it. A URL signed with temporary keys ends
+    /// with them at the latest.
     ///
     /// - Parameters:
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8; the object need not exist.
     ///   - seconds: how long from the date on, 1 to ``Signer/maxExpirySeconds``.
-    ///   - date: the signing date by our clock; the same date gives the same URL while keys, region and clock stay.
-    ///   - isHead: whether it is for HEAD; the signature covers the method, and each is refused with the other's.
-    ///   - headers: what the store is to answer with in place of the object's own.
+    ///   - date: the signing date by our clock. The same date gives the same URL while keys, region and clock stay the
+    ///     same.
+    ///   - isHead: whether it is for HEAD. The signature covers the method, so a URL works for one method only.
+    ///   - headers: headers that the store answers with in place of the object's own.
     /// - Returns: the URL, and when it ends by our clock.
     /// - Throws: ``S3Error/invalidArgument(_:)``, ``S3Error/noCredentials(_:)``.
     package func presignedGet(
@@ -41,7 +44,7 @@ extension S3Client {
     }
 }
 
-/// Headers that a store is asked to answer a presigned request with, in place of the object's own.
+/// Headers for the answer to a presigned request, in place of the object's own.
 ///
 /// Source: AWS, "GetObject", request parameters.
 package struct S3AnswerHeaders: Sendable, Hashable {

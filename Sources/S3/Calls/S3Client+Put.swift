@@ -3,18 +3,20 @@ import NIOCore
 import NIOHTTP1
 
 extension S3Client {
-    /// Stores an object, in place of any under the same key; makes the bucket when it is missing.
+    /// Stores an object in place of any under the same key.
     ///
-    /// An object larger than ``S3UploadPolicy/maxSinglePutBytes`` goes in parts. What the store then says it has is
-    /// compared with what was sent. Never lasts longer than ``S3Deadlines/put``, or ``S3Deadlines/putInParts``; fails
+    /// Makes the bucket when it is missing.
+    ///
+    /// An object larger than ``S3UploadPolicy/maxSinglePutBytes`` goes in parts. What the store reports is compared
+    /// with what was sent. It never lasts longer than ``S3Deadlines/put``, or ``S3Deadlines/putInParts``. It fails
     /// within ``S3Deadlines/giveUp`` when the store is stopped.
     ///
     /// - Parameters:
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8, any characters.
-    ///   - body: the bytes; read once for every try, one chunk at a time, and once more for each part.
+    ///   - body: the bytes. They are read chunk by chunk, once for every try, and once more for each part.
     ///   - contentType: given back with the object, such as `image/jpeg`.
-    /// - Throws: any case of ``S3Error``. The object is then in the store as a whole or not at all; after
-    ///   ``S3NoAnswer/otherBytes`` it is there, and to be deleted.
+    /// - Throws: any case of ``S3Error``. After an error the object is in the store as a whole or not at all. After
+    ///   ``S3NoAnswer/otherBytes`` it is there and must be deleted.
     package func put(key: String, body: S3Body, contentType: String) async throws(S3Error) {
         try Self.check(key: key)
         let isPrintable = contentType.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -34,7 +36,9 @@ extension S3Client {
         try await verify(tag, expected: expected, key: key, body: body, during: call.restarted())
     }
 
-    /// Runs a request, and once more when it makes the bucket that was missing.
+    /// Runs a request.
+    ///
+    /// If the bucket is missing, makes it and runs the request again.
     func makingBucket<Result>(
         during call: Call,
         _ operation: (Call) async throws(S3Error) -> Result
@@ -47,12 +51,14 @@ extension S3Client {
         do {
             try await createBucket(during: call.restarted())
         } catch .refused(let failure) where failure.status == 409 {
-            // Someone else was faster; whether the bucket is ours to write to, the second try finds out.
+            // Someone else was faster. The second try shows whether we may write to the bucket.
         }
         return try await operation(call.restarted())
     }
 
-    /// Finds out whether the store has an object of these bytes, without fetching it where it says so itself.
+    /// Finds out whether the store has an object of these bytes.
+    ///
+    /// It fetches the object only if the store's tag does not tell.
     ///
     /// - Parameters:
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
@@ -67,11 +73,11 @@ extension S3Client {
         return try await readsBack(key: key, sha256Hex: digests.sha256Hex, during: call.restarted())
     }
 
-    /// Compares what the store says of an object with what was sent.
+    /// Compares what the store reports about an object with what was sent.
     ///
     /// An entity tag that is not the expected one is no proof of other bytes. Some stores encrypt, and others have tags
-    /// of their own. The signature made the store check the bytes as they came, so for these stores their number is
-    /// enough. Where the store was not known to be such, the object is read back.
+    /// of their own. The signature made the store check the bytes as they came, so for a store known to do that their
+    /// number is enough. Otherwise the object is read back.
     private func verify(
         _ tag: EntityTag?,
         expected: String,
@@ -93,7 +99,7 @@ extension S3Client {
     private func readsBack(key: String, sha256Hex: String, during call: Call) async throws(S3Error) -> Bool {
         var digests = ObjectDigests()
         for try await chunk in try await get(key: key, during: call).bytes {
-            // A get's deadline ends with the answer's head, and a store that drips is never silent.
+            // A get's deadline ends with the answer's head, and a store that sends very slowly is never silent.
             guard call.hasTime() else { throw .unavailable(S3Failure(cause: S3NoAnswer.overdue)) }
             digests.update(chunk)
         }

@@ -3,7 +3,7 @@ import NIOCore
 
 /// A page of a bucket's objects.
 package struct S3ObjectPage: Sendable, Hashable {
-    /// What the store says of an object in a list.
+    /// An object as the list shows it.
     package struct Entry: Sendable, Hashable {
         /// The object's key.
         package let key: String
@@ -44,7 +44,7 @@ package struct S3UploadPage: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         /// The key of the object that it would become.
         package let key: String
-        /// Tells it from others of the same key.
+        /// Differs between uploads of the same key.
         package let uploadID: String
         /// When it was begun.
         package let initiated: Date
@@ -81,7 +81,7 @@ extension S3UploadPage {
     }
 }
 
-/// How a list spells what it holds.
+/// How a list spells its values.
 private struct ListDecoding {
     let document: DocumentElement
     private let encodesKeys: Bool
@@ -91,7 +91,9 @@ private struct ListDecoding {
         encodesKeys = document["EncodingType"]?.lowercased() == "url"
     }
 
-    /// A key; where the store did as asked it is URL-encoded, since XML can't hold every character.
+    /// A key.
+    ///
+    /// If the store did as asked, it is URL-encoded, since XML can't hold every character.
     ///
     /// Source: AWS, "ListObjectsV2", parameter `encoding-type`; it encodes a space as `+`, as forms do.
     func key(_ text: String?) -> String? {
@@ -101,8 +103,8 @@ private struct ListDecoding {
 
     /// The marker of the next page; nil at the end.
     ///
-    /// - Throws: ``S3NoAnswer/malformed`` for a list that is cut and does not say how to go on: what follows must not
-    ///   be taken for missing.
+    /// - Throws: ``S3NoAnswer/malformed`` for a list that is cut and does not say how to go on. Its other objects must
+    ///   not count as missing.
     func next(_ name: String) throws(S3NoAnswer) -> String? {
         guard document["IsTruncated"]?.lowercased() == "true" else { return nil }
         guard let marker = document[name], !marker.isEmpty else { throw .malformed }

@@ -1,4 +1,4 @@
-/// When a call began and when it must be over, all its tries and side steps included.
+/// When a call began and when it must end, with all its tries and side steps.
 struct Call: Sendable {
     let start: ContinuousClock.Instant
     let end: ContinuousClock.Instant
@@ -14,7 +14,9 @@ struct Call: Sendable {
         self.time = time
     }
 
-    /// The same end, begun now: the store has answered, so its silence counts from here.
+    /// The same end, begun now.
+    ///
+    /// The store has answered, so its silence counts from here.
     func restarted() -> Self { restarted(at: time.now()) }
 
     /// The same end, begun later, when the store last gave a sign of life.
@@ -25,6 +27,6 @@ struct Call: Sendable {
 
     var elapsed: Duration { start.duration(to: time.now()) }
 
-    /// Whether there is more time left than so much.
+    /// Whether more time than this is left.
     func hasTime(for duration: Duration = .zero) -> Bool { time.now() + duration < end }
 }

@@ -3,13 +3,13 @@ import NIOCore
 import NIOHTTP1
 
 extension S3Client {
-    /// Performs a request whose answer has no content that matters.
+    /// Performs a request whose answer's body does not matter.
     ///
     /// - Returns: The answer's headers.
     @discardableResult
     func send(_ request: S3Request, during call: Call) async throws(S3Error) -> HTTPHeaders {
         try await perform(request, during: call) { response, transfer in
-            // Read to its end, or the connection could not be used again.
+            // Read to its end: otherwise the connection could not be used again.
             _ = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes, transfer: transfer)
             return response.headers
         }
@@ -36,13 +36,13 @@ extension S3Client {
 
     /// Performs a request in as many tries as its call allows.
     ///
-    /// A refusal may name what can be put right: the region, the clock, keys that have ended. Each is put right once,
-    /// and the request signed anew. Such a try does not count.
+    /// Some refusals can be put right: a wrong region, a wrong clock, keys that have ended. Each is put right once, and
+    /// the request is signed again. Such a try does not count.
     ///
     /// - Parameters:
     ///   - request: signed anew for every try.
     ///   - call: what the tries must fit into.
-    ///   - mayAsk: whether another request may find out what an answer does not tell.
+    ///   - mayAsk: whether another request may be sent to learn what the answer does not tell.
     ///   - consume: turns a 2xx answer into the result; still under the watchdog.
     /// - Returns: what `consume` made of the answer.
     /// - Throws: the last try's error.
@@ -56,7 +56,7 @@ extension S3Client {
         var corrections = Corrections(mayAsk: mayAsk)
         var tries = 0
         while true {
-            // A later try gets what the earlier ones left of the time for a store that gives no sign of life.
+            // A later try gets the rest of the time for a silent store.
             let patience = deadlines.giveUp - call.elapsed
             let watchdog = Watchdog(silence: min(patience, deadlines.silence), end: call.end, time: time)
             let signing = try await signing()
@@ -70,7 +70,7 @@ extension S3Client {
                     consume: consume
                 )
             } catch {
-                // A large body may have been on its way for longer than a dead store is tried; this one lives.
+                // A large body may take longer than we wait for a dead store. This store is alive.
                 if error.isOfLivingStore { call = call.restarted(at: transfer.lastSignOfLife) }
                 let facts = signing.facts
                 if call.hasTime(),
@@ -92,7 +92,7 @@ extension S3Client {
         }
     }
 
-    /// Puts something right.
+    /// Puts one thing right.
     ///
     /// - Returns: Whether the store has answered, so that its silence counts from now.
     private func apply(
@@ -112,11 +112,10 @@ extension S3Client {
         return true
     }
 
-    /// Sends a request whose answer tells what is wrong.
+    /// Sends a small request to learn from its answer what is wrong.
     ///
-    /// - Returns: Whether it was answered, be it by a refusal: what that taught counts, and whether keys may list is
-    ///   another matter.
-    /// - Throws: The error of a bucket that is missing, which somebody may make.
+    /// - Returns: Whether an answer came. A refusal is an answer, too: the keys need not be allowed to list.
+    /// - Throws: The error for a missing bucket, which the caller may make.
     private func ask(during call: Call) async throws(S3Error) -> Bool {
         do {
             try await perform(.question, during: call, mayAsk: false) { response, transfer in
@@ -166,7 +165,7 @@ extension S3Client {
         do {
             document = try await read(response.body, maxBytes: ErrorDocument.maxBytes, transfer: transfer)
         } catch {
-            // The status is the answer; that its explanation broke off changes nothing. But a cancelled task ends.
+            // The status is enough, even if the body ended early. But a cancelled task ends.
             try Task.checkCancellation()
             isWhole = false
         }
@@ -180,7 +179,9 @@ extension S3Client {
         )
     }
 
-    /// Up to a number of bytes; whoever sends more loses the connection, not our memory.
+    /// Reads up to a number of bytes.
+    ///
+    /// A store that sends more loses the connection.
     private static func read(
         _ body: HTTPClientResponse.Body,
         maxBytes: Int,

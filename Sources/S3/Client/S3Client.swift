@@ -4,9 +4,9 @@ import NIOCore
 
 /// A client for one bucket of an S3-compatible store.
 ///
-/// Every call is tried up to three times within its deadline, each try signed anew. A wrong region, a clock that is
-/// off and keys that have ended are put right from what the store says. No ACL and no checksum header besides
-/// `x-amz-content-sha256` is sent: buckets made since April 2023 refuse the first, other stores the second.
+/// Every call is tried up to three times within its deadline, and each try is signed again. The store's answers put
+/// right a wrong region, a wrong clock and keys that have ended. It sends no ACL and no checksum header besides
+/// `x-amz-content-sha256`: buckets made since April 2023 refuse the first, other stores the second.
 package struct S3Client: Sendable {
     /// The most bytes of UTF-8 in a key (AWS, "Naming Amazon S3 objects").
     package static let maxKeyBytes = 1_024
@@ -21,16 +21,18 @@ package struct S3Client: Sendable {
     let time: S3Time
     let now: @Sendable () -> Date
 
-    /// Puts a client together; it owns nothing that would have to be shut down.
+    /// Makes a client.
+    ///
+    /// It owns nothing that must be shut down.
     ///
     /// - Parameters:
     ///   - httpClient: made with ``httpClientConfiguration(deadlines:)``; the caller shuts it down.
-    ///   - configuration: which bucket, and how it is addressed.
+    ///   - configuration: the bucket, and how it is addressed.
     ///   - credentials: hands out the keys.
     ///   - deadlines: how long calls may take.
     ///   - retries: when and after what pause a try is repeated.
     ///   - uploads: which objects go in parts.
-    ///   - time: what deadlines are kept by.
+    ///   - time: the clock of the deadlines.
     ///   - now: the signing date of a try.
     package init(
         httpClient: HTTPClient,
@@ -52,10 +54,12 @@ package struct S3Client: Sendable {
         self.now = now
     }
 
-    /// Which bucket, and how it is addressed; its region is the one that the store named last.
+    /// The bucket, and how it is addressed.
+    ///
+    /// The region is the one that the store named last.
     package var configuration: S3Configuration { learned.current.configuration }
 
-    /// How many seconds the store's clock was found to be ahead of ours; 0 while nothing was refused for it.
+    /// How many seconds the store's clock was found to be ahead of ours; 0 until a request was refused for it.
     package var clockOffset: TimeInterval { learned.current.clockOffset }
 
     /// The settings that this client needs of its `HTTPClient`.
@@ -77,7 +81,7 @@ package struct S3Client: Sendable {
             decompression: .disabled
         )
         configuration.httpVersion = .http1Only
-        // Otherwise the pool itself retries a refused connection until the connect deadline, unseen by our policy.
+        // Otherwise the pool retries refused connections itself, beside our policy.
         configuration.connectionPool.retryConnectionEstablishment = false
         let silence = TimeAmount(deadlines.silence)
         // The hook that sees each connection before it is used.
@@ -93,7 +97,8 @@ package struct S3Client: Sendable {
         return configuration
     }
 
-    /// Runs a body with an `HTTPClient` that has the settings which this client needs, and shuts it down however that ends.
+    /// Runs a body with an `HTTPClient` of the settings that this client needs, and shuts it down afterwards in any
+    /// case.
     ///
     /// - Parameters:
     ///   - deadlines: the same as the client's.
@@ -118,16 +123,18 @@ package struct S3Client: Sendable {
         }
     }
 
-    /// The most bytes of an object that are read at a time; each piece costs a way through several tasks.
+    /// The most bytes of an object that are read at a time.
+    ///
+    /// Each piece passes through several tasks.
     private static let maxReadBytes = 256 * 1_024
 
-    /// Each slow client that is served through this process has one to itself, and others must not wait for it.
+    /// Each slow client of this process holds one, and others must not wait for it.
     private static let maxConnections = 2_048
 
     /// A call that begins now.
     func call(within limit: Duration) -> Call { Call(within: limit, time: time) }
 
-    /// What the next try is signed with.
+    /// The keys and facts for signing the next try.
     func signing() async throws(S3Error) -> Signing {
         do {
             return Signing(facts: learned.current, credentials: try await credentials.current(), date: now())
@@ -136,7 +143,7 @@ package struct S3Client: Sendable {
         }
     }
 
-    /// Has keys that the store refused as ended replaced, so that the next try has others.
+    /// Replaces keys that the store refused as ended, for the next try.
     func replace(_ rejected: S3Credentials) async throws(S3Error) {
         do {
             _ = try await credentials.replacement(for: rejected)

@@ -2,7 +2,9 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// One request in S3's terms, before it is signed; a try makes an HTTP request of it.
+/// One request in S3's terms, not signed yet.
+///
+/// Each try makes an HTTP request of it.
 struct S3Request: Sendable {
     var method: HTTPMethod
     /// The object; nil for the bucket itself.
@@ -12,20 +14,24 @@ struct S3Request: Sendable {
     var headers: HTTPHeaders = [:]
     var body: S3Body?
 
-    /// Asks for one object's name at most: it is answered with a document and costs little.
+    /// Asks for at most one object's name.
+    ///
+    /// The answer is a document and costs little.
     static var question: S3Request {
         S3Request(method: .GET, query: [QueryItem("list-type", "2"), QueryItem("max-keys", "1")])
     }
 }
 
 extension HTTPClientRequest {
-    /// One try's request: its body read anew, its URL spelled exactly as signed.
+    /// One try's request.
+    ///
+    /// Its body is read again, and its URL is spelled exactly as signed.
     init(_ request: S3Request, signed: SignedRequest, configuration: S3Configuration, transfer: Transfer) {
         let path = configuration.encodedPath(key: request.key)
         self.init(url: configuration.url(encodedPath: path, encodedQuery: signed.encodedQuery))
         method = request.method
         headers = signed.headers
-        // Sent unsigned, because some proxies rewrite it; without it their compression loses Content-Length.
+        // Not signed, because some proxies rewrite it. Without it, compression by a proxy loses Content-Length.
         headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
         guard let body = request.body else { return }
         self.body = .stream(UploadBody(length: body.length, transfer: transfer), length: .known(Int64(body.length)))

@@ -1,13 +1,15 @@
-/// When a failed try is repeated, and how long to wait before.
+/// When a failed try is repeated, and after which pause.
 ///
 /// Capped exponential back-off with full jitter. Source: AWS Builders' Library, "Timeouts, retries, and backoff with
 /// jitter".
 package struct S3RetryPolicy: Sendable {
     /// The most tries that one request gets, the first included.
     package static let maxTries = 3
-    /// The longest pause after the first try; each further one may be twice as long.
+    /// The longest pause after the first try.
+    ///
+    /// It doubles with each further try.
     package static let firstPause: Duration = .milliseconds(100)
-    /// The longest pause at all.
+    /// The longest pause of all.
     package static let maxPause: Duration = .seconds(1)
 
     private let random: @Sendable (ClosedRange<Double>) -> Double
@@ -16,7 +18,7 @@ package struct S3RetryPolicy: Sendable {
     /// Takes the sources of chance and time.
     ///
     /// - Parameters:
-    ///   - random: draws evenly from the range.
+    ///   - random: draws a number evenly from the range.
     ///   - sleep: returns after the duration, or throws when its task is cancelled.
     package init(
         random: @escaping @Sendable (ClosedRange<Double>) -> Double = { Double.random(in: $0) },
@@ -32,7 +34,7 @@ package struct S3RetryPolicy: Sendable {
     ///   - error: how the last try ended.
     ///   - tries: how many there were, at least 1.
     ///   - elapsed: since the call began.
-    ///   - window: after which no further try begins.
+    ///   - window: the time after which no further try begins.
     /// - Returns: how long to wait; nil when the error is final, the tries are used up or the window would have closed.
     func pause(after error: S3Error, tries: Int, elapsed: Duration, window: Duration) -> Duration? {
         guard error.isRetryable, tries < Self.maxTries else { return nil }

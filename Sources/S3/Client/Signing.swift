@@ -1,7 +1,7 @@
 import Foundation
 import NIOHTTP1
 
-/// What one try is signed with.
+/// What the signature of one try needs.
 struct Signing: Sendable {
     let facts: StoreFacts
     let credentials: S3Credentials

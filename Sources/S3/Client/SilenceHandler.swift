@@ -2,9 +2,9 @@ import NIOCore
 
 /// Closes a connection when bytes are wanted and none come.
 ///
-/// Only the time counts during which a read is under way: a reader of ours that is slow has none. What is written and
-/// taken is a sign of life, too. `Watchdog` does the same for a call as a whole; this watches what comes after the
-/// answer's head without a task for each piece.
+/// Time counts only while a read is under way, so a slow reader of ours is no silence. Bytes that are written and taken
+/// are a sign of life, too. `Watchdog` does the same for a whole call. This watches the answer's body, without a task
+/// for each piece.
 final class SilenceHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -13,7 +13,7 @@ final class SilenceHandler: ChannelDuplexHandler {
     private var waitingSince: NIODeadline?
     private var ticker: RepeatedTask?
 
-    /// How often it is looked, as a part of the silence.
+    /// How many times it looks within the time of silence.
     private static let ticksPerSilence: Int64 = 8
 
     init(silence: TimeAmount) {
@@ -44,7 +44,7 @@ final class SilenceHandler: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // A read is under way from the end of the last answer on; the wait for the next one begins here.
+        // A read is under way since the end of the last answer. The wait for the next one begins here.
         if waitingSince != nil { waitingSince = context.eventLoop.now }
         context.write(data, promise: promise)
     }

@@ -1,10 +1,10 @@
 import NIOCore
 import Synchronization
 
-/// What one try's tasks tell each other: when the store last gave a sign of life, and how the body's source failed.
+/// What the tasks of one try share: the store's last sign of life, and the error of the body's source.
 ///
-/// It alone holds the body. AsyncHTTPClient never lets go of a request whose body an early answer stopped in the
-/// middle. Each such upload would keep its file and its disk space.
+/// It alone holds the body. AsyncHTTPClient never lets go of a request when an early answer stops its body. Each such
+/// upload would keep its file and its disk space.
 final class Transfer: Sendable {
     private let time: S3Time
     private let state: Mutex<State>
@@ -16,7 +16,9 @@ final class Transfer: Sendable {
         var hasBegun = false
     }
 
-    /// Whether the body is larger than what sockets take at once, so that a store may refuse it while it is sent.
+    /// Whether the body is larger than the sockets' buffers.
+    ///
+    /// A store can refuse such a body while it is sent.
     let hasLargeBody: Bool
 
     private static let socketBytes = 64 * 1024
@@ -31,7 +33,7 @@ final class Transfer: Sendable {
         state.withLock { $0.lastSignOfLife }
     }
 
-    /// The source's own error, which the HTTP client would otherwise mix with the network's.
+    /// The source's own error, kept apart from those of the network.
     var sourceError: (any Error)? {
         state.withLock { $0.sourceError }
     }

@@ -2,7 +2,7 @@ import NIOCore
 
 /// One try's body on its way out, read from the transfer piece by piece.
 ///
-/// That the HTTP client asks for the next chunk is the sign that the socket took the one before.
+/// When the HTTP client asks for the next chunk, the socket has taken the one before.
 struct UploadBody: AsyncSequence, Sendable {
     let length: Int
     let transfer: Transfer

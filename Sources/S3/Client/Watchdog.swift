@@ -1,11 +1,11 @@
 import Deadlines
 
-/// Ends an operation that the store leaves without a sign of life, or that takes too long altogether.
+/// Ends an operation when the store is silent for too long, or when it takes too long as a whole.
 ///
-/// AsyncHTTPClient's own timeouts do not do. Its read timeout starts when the request's end is written, so it never
-/// runs during an upload. It runs on while a slow reader of ours leaves the answer's bytes waiting. Its write timeout
-/// is switched off while the socket takes nothing, which is the very case of a store that hangs. Its deadline ends with
-/// the answer's head.
+/// AsyncHTTPClient's own timeouts do not suffice. Its read timeout starts when the request's end is written, so it
+/// never runs during an upload. It runs on while a slow reader of ours leaves the answer's bytes waiting. Its write
+/// timeout is off while the socket takes nothing, and that is how a store hangs. Its deadline ends with the answer's
+/// head.
 struct Watchdog: Sendable {
     /// The longest time without a sign of life.
     let silence: Duration

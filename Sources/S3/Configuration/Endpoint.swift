@@ -7,7 +7,7 @@ struct Endpoint: Sendable, Hashable {
     let scheme: String
     /// The host and, where the scheme does not imply it, the port.
     let authority: String
-    /// Whether the host is an IP address or `localhost`, before which no bucket's name can be put.
+    /// Whether the host is an IP address or `localhost`: no bucket's name can stand before those.
     let hasNoSubdomains: Bool
 
     init(url: String) throws(S3ConfigurationError) {
@@ -26,7 +26,9 @@ struct Endpoint: Sendable, Hashable {
         hasNoSubdomains = host == "localhost" || (try? SocketAddress(ipAddress: bareHost, port: port)) != nil
     }
 
-    /// Whether it is one of AWS's own, of some region or of none, which differ by the region in their names alone.
+    /// Whether it is AWS's own endpoint of a region, or the one without a region.
+    ///
+    /// These differ only by the region in their names.
     ///
     /// Those for another purpose, such as `s3.dualstack.eu-west-1.amazonaws.com`, are not.
     var isOfAWS: Bool {

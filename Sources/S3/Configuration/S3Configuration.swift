@@ -1,10 +1,10 @@
 import Encodings
 
-/// Which bucket, and how it is addressed.
+/// The bucket, and how it is addressed.
 ///
 /// Addressing follows AWS's "Virtual hosting of general purpose buckets": the bucket is part of the host's name. It is
-/// the first part of the path when asked for. It is there too when its name has a dot, which no wildcard certificate
-/// matches, or when the endpoint is an IP address or `localhost`.
+/// the first part of the path when that is asked for, or when the endpoint is an IP address or `localhost`. The same
+/// holds for a name with a dot: no wildcard certificate matches it.
 package struct S3Configuration: Sendable, Hashable {
     /// The bucket's name, 3 to 63 characters.
     package let bucket: String
@@ -14,7 +14,7 @@ package struct S3Configuration: Sendable, Hashable {
     package let usesPathStyle: Bool
     /// Where the store listens.
     private(set) var endpoint: Endpoint
-    /// Whether the endpoint is AWS's own, so that another region has another.
+    /// Whether the endpoint is AWS's own and changes with the region.
     private let followsRegion: Bool
 
     /// Checks and takes the settings.
@@ -40,7 +40,7 @@ package struct S3Configuration: Sendable, Hashable {
         self.usesPathStyle = forcePathStyle || bucket.contains(".") || self.endpoint.hasNoSubdomains
     }
 
-    /// All that is wrong with settings, so that it can be told at once.
+    /// Everything that is wrong with the settings, to report it all at once.
     ///
     /// - Parameters:
     ///   - bucket: the bucket's name; nil when it is not known.
@@ -56,10 +56,10 @@ package struct S3Configuration: Sendable, Hashable {
         return problems
     }
 
-    /// The same bucket, where it turned out to be.
+    /// The same bucket in another region.
     ///
-    /// - Parameter region: What the store said.
-    /// - Returns: The bucket's configuration; nil for what is no region's name.
+    /// - Parameter region: The region that the store named.
+    /// - Returns: The bucket's configuration; nil when this is not a region's name.
     func moved(to region: String) -> S3Configuration? {
         guard Self.isRegionName(region) else { return nil }
         var moved = self
@@ -97,7 +97,7 @@ package struct S3Configuration: Sendable, Hashable {
     /// The URL of an object, or of the bucket itself, without a signature.
     ///
     /// - Parameter key: The object; nil for the bucket.
-    /// - Returns: The URL, which shows no more than the store lets anybody see.
+    /// - Returns: The URL. It shows only what the store lets anybody see.
     package func url(key: String? = nil) -> String {
         url(encodedPath: encodedPath(key: key), encodedQuery: "")
     }

@@ -1,23 +1,25 @@
-/// How long a call may wait for what.
+/// The time limits of calls.
 ///
 /// Together they promise two things. A call to a store that refuses connections or stays silent fails within
 /// ``giveUp``. No put lasts longer than ``put`` or ``putInParts``.
 package struct S3Deadlines: Sendable, Hashable {
-    /// For a connection to stand, waiting for a free one in the pool included.
+    /// For opening a connection, with the wait for a free one in the pool.
     package var connect: Duration = .seconds(2)
     /// For a connection that nobody uses, until it is closed.
     ///
-    /// S3 closes idle connections after 5 to 20 s; who closes first never sends into a closed one.
+    /// S3 closes idle connections after 5 to 20 s. Closing first avoids sending into a closed one.
     package var idle: Duration = .seconds(3)
-    /// Without a sign of life: no byte of the body taken, no answer begun, no byte of the answer come.
+    /// Without a sign of life: the store takes no byte of the body and sends no byte of an answer.
     ///
-    /// A body that is still moving is never cut off by it, however long it takes.
+    /// It never ends a body that is still moving.
     package var silence: Duration = .seconds(4)
-    /// After which no further try begins, counted from the call's begin or the store's last sign of life.
-    package var retryWindow: Duration = .seconds(3)
-    /// For all tries of a call together, as long as the store gives no sign of life.
+    /// No further try begins after this time.
     ///
-    /// A later try is allowed less silence than ``silence``, so that the sum stays within.
+    /// It counts from the call's start or the store's last sign of life.
+    package var retryWindow: Duration = .seconds(3)
+    /// For all tries of a call together, while the store gives no sign of life.
+    ///
+    /// A later try may be silent for less than ``silence``, so that the sum stays within this.
     package var giveUp: Duration = .milliseconds(4_400)
     /// For a whole put: every try, and the making of a missing bucket.
     package var put: Duration = .seconds(20)
@@ -25,12 +27,16 @@ package struct S3Deadlines: Sendable, Hashable {
     ///
     /// The connection answers 503 after 27 s.
     package var putInParts: Duration = .seconds(25)
-    /// For every other whole call; of a get until its answer begins, from there ``silence`` holds between bytes.
+    /// For every other call.
+    ///
+    /// For a get it ends when the answer begins; then ``silence`` holds between bytes.
     package var call: Duration = .seconds(5)
 
     /// For a whole call that lists, or deletes, up to a thousand objects.
     package var list: Duration = .seconds(15)
 
-    /// The deadlines in use; change single ones after.
+    /// The usual deadlines.
+    ///
+    /// Change single ones after making this.
     package init() {}
 }

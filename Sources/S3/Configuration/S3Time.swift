@@ -1,4 +1,4 @@
-/// The time by which deadlines are kept, and how to wait for one of them.
+/// The clock of the deadlines, and how to wait for one.
 package struct S3Time: Sendable {
     let now: @Sendable () -> ContinuousClock.Instant
     let sleep: @Sendable (ContinuousClock.Instant) async throws -> Void
@@ -16,7 +16,7 @@ package struct S3Time: Sendable {
         self.sleep = sleep
     }
 
-    /// The system's time, which no one sets.
+    /// The system's monotonic time, which nobody can set.
     package static let system = S3Time(
         now: { .now },
         sleep: { try await Task.sleep(until: $0, clock: .continuous) }

@@ -4,22 +4,28 @@
 package struct S3UploadPolicy: Sendable, Hashable {
     /// The most bytes that go in one request.
     package var maxSinglePutBytes = 32 * 1_024 * 1_024
-    /// The bytes of a part, but for the last and for objects that would have more than ``maxPartCount``.
+    /// The bytes of a part.
+    ///
+    /// The last part may be smaller; parts are larger where there would be more than ``maxPartCount``.
     package var partBytes = 8 * 1_024 * 1_024
     /// How many parts of an object are on their way at once.
     package var partsInFlight = 4
-    /// How many parts of all objects together are, as long as each has one.
+    /// How many parts of all objects together are on their way.
     ///
-    /// Some stores write an object's parts one after another, and those that wait for their turn get no sign of life.
+    /// But each object may always have one.
+    ///
+    /// Some stores write parts one after another, and waiting parts get no sign of life.
     package var partsInFlightTogether = 16
 
     /// The most parts that stores take.
     package static let maxPartCount = 10_000
 
-    /// The policy in use; change single values after.
+    /// The usual policy.
+    ///
+    /// Change single values after making this.
     package init() {}
 
-    /// How many parts of an object may be on their way while so many objects are.
+    /// How many parts of one object may be on their way while this many objects are.
     func partsInFlight(among objectCount: Int) -> Int {
         max(1, min(partsInFlight, partsInFlightTogether / max(1, objectCount)))
     }

@@ -1,7 +1,9 @@
 import Foundation
 import NIOHTTP1
 
-/// What can be put right at once after a refusal, each thing once in a call; pure.
+/// Decides what to put right after a refusal: each thing once in a call.
+///
+/// It does no I/O.
 ///
 /// A wrong region is 301, 307 or 400 with the right one in a header or in `<Region>`. HEAD's answers have no document,
 /// so a bare 400 may mean a wrong region or expired keys. Sources: AWS, "Error responses", list of error codes, and
@@ -10,8 +12,7 @@ struct Corrections {
     enum Correction: Equatable {
         /// The bucket is somewhere else.
         case address(S3Configuration)
-        /// The answer does not tell what is wrong, or was lost. A request without a body, which is answered with a
-        /// document, will tell.
+        /// The answer was lost or does not tell what is wrong. A request without a body gets a document that does.
         case ask
         /// The store's clock is this many seconds ahead of ours.
         case clock(TimeInterval)
@@ -35,12 +36,12 @@ struct Corrections {
         self.mayAsk = mayAsk
     }
 
-    /// Decides what to put right before the same request is sent again; nil when nothing is.
+    /// Decides what to put right before the same request is sent again; nil when there is nothing.
     ///
     /// - Parameters:
     ///   - error: How the last try ended.
     ///   - method: The request's.
-    ///   - facts: What the try was made with.
+    ///   - facts: The facts that the try used.
     ///   - date: Our own time of the try.
     /// - Returns: What to put right.
     mutating func next(
@@ -57,7 +58,7 @@ struct Corrections {
         return correction
     }
 
-    /// Whether what the store had to say was lost, all of it or the document, because a large body ran over it.
+    /// Whether the answer, or its document, was lost because a large body was still being sent.
     private static func isLost(_ error: S3Error) -> Bool {
         switch error {
         case .unavailable(let failure): failure.brokeOffBody && failure.status == nil
@@ -86,7 +87,7 @@ struct Corrections {
         let isElsewhere = status == 301 || status == 307 || failure.code == "AuthorizationHeaderMalformed"
         guard isElsewhere || (isBare && status == 400) else { return nil }
         guard let region = failure.bucketRegion else { return (.ask, .ask) }
-        // The region may have been right and the endpoint another's.
+        // The region may have been right, and the endpoint that of another.
         guard let moved = facts.configuration.moved(to: region), moved != facts.configuration else {
             return isBare && status == 400 ? (.ask, .ask) : nil
         }

@@ -1,20 +1,22 @@
 import Foundation
 import Synchronization
 
-/// What a request must know of its store, and what a refusal may teach.
+/// What requests must know about the store.
+///
+/// A refusal may correct it.
 struct StoreFacts: Sendable, Hashable {
     /// Where the bucket is.
     var configuration: S3Configuration
-    /// What to add to our time for the store's, in whole seconds.
+    /// How many whole seconds the store's clock is ahead of ours.
     var clockOffset: TimeInterval = 0
     /// Whether the store's entity tags were found to be no MD5 digests.
     var hasOpaqueTags = false
 }
 
-/// The facts as all calls of a client know them.
+/// The facts that all calls of a client share.
 ///
-/// A call that finds one wrong says which it used. So of many calls that fail at the same time, the first corrects it,
-/// and the others find it corrected.
+/// A call that corrects a fact names the value that it used. So when many calls fail at once, only the first one
+/// changes it.
 final class LearnedFacts: Sendable {
     private let facts: Mutex<StoreFacts>
 
@@ -24,21 +26,21 @@ final class LearnedFacts: Sendable {
 
     var current: StoreFacts { facts.withLock { $0 } }
 
-    /// Takes on where the bucket is, unless that was corrected since.
+    /// Notes where the bucket is, unless another call has corrected that.
     func correct(configuration: S3Configuration, from used: S3Configuration) {
         facts.withLock { facts in
             if facts.configuration == used { facts.configuration = configuration }
         }
     }
 
-    /// Takes on how far the store's clock is from ours, unless that was corrected since.
+    /// Notes how far the store's clock is from ours, unless another call has corrected that.
     func correct(clockOffset: TimeInterval, from used: TimeInterval) {
         facts.withLock { facts in
             if facts.clockOffset == used { facts.clockOffset = clockOffset }
         }
     }
 
-    /// Takes on that entity tags say nothing about the bytes.
+    /// Notes that entity tags say nothing about the bytes.
     func noteOpaqueTags() {
         facts.withLock { $0.hasOpaqueTags = true }
     }

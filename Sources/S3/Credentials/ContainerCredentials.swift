@@ -3,13 +3,13 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The credentials endpoint of a container: ECS's task role, EKS Pod Identity, or whatever speaks as they do.
+/// The credentials endpoint of a container: ECS's task role, EKS Pod Identity, or another of the same protocol.
 ///
-/// A `GET` that answers with JSON. ECS gives a relative URI, which belongs after `http://169.254.170.2`; EKS gives a full
-/// one and a file with a token, which it rotates. Source: AWS SDKs and Tools Reference Guide, "Container credential
+/// A `GET` is answered with JSON. ECS gives a relative URI, to put after `http://169.254.170.2`; EKS gives a full one
+/// and a file with a token, which it rotates. Source: AWS SDKs and Tools Reference Guide, "Container credential
 /// provider".
 package struct ContainerCredentials: Sendable {
-    /// What goes into the header `Authorization`.
+    /// The value of the header `Authorization`.
     package enum Authorization: Sendable {
         /// No such header.
         case none
@@ -32,7 +32,7 @@ package struct ContainerCredentials: Sendable {
     ///
     /// - Parameters:
     ///   - relativeURI: a path with a slash before it, perhaps with a query.
-    ///   - authorization: what the agent wants to see.
+    ///   - authorization: the authorization that the agent requires.
     /// - Throws: ``S3CredentialConfigurationError``.
     package init(
         relativeURI: String,
@@ -45,12 +45,12 @@ package struct ContainerCredentials: Sendable {
 
     /// Asks an endpoint of any kind.
     ///
-    /// The answer holds keys and the question a token, so without TLS it must not leave the machine. No name but
-    /// `localhost` is looked up to find out: an answer of the network's proves nothing.
+    /// The request holds a token and the answer holds keys, so without TLS they must not leave the machine. Only
+    /// `localhost` is accepted as a name: what DNS says proves nothing.
     ///
     /// - Parameters:
     ///   - fullURI: `https`, or `http` to `localhost`, a loopback address or an address of AWS's own agents.
-    ///   - authorization: what the endpoint wants to see.
+    ///   - authorization: the authorization that the endpoint requires.
     /// - Throws: ``S3CredentialConfigurationError``.
     package init(fullURI: String, authorization: Authorization = .none) throws(S3CredentialConfigurationError) {
         guard Self.isURL(fullURI), let parts = URLComponents(string: fullURI), let scheme = parts.scheme?.lowercased(),
@@ -113,7 +113,7 @@ package struct ContainerCredentials: Sendable {
 }
 
 extension ContainerCredentials: CustomStringConvertible, CustomReflectable {
-    /// The type's name and nothing of its content.
+    /// Only the type's name.
     package var description: String { "ContainerCredentials(redacted)" }
 
     /// A mirror without children, so that `dump` and reflecting loggers find nothing.

@@ -1,20 +1,22 @@
 import Foundation
 
-/// Which credentials a caller gets, and when new ones are fetched; pure, the time is an argument.
+/// Decides which credentials a caller gets, and when new ones are fetched.
 ///
-/// A fetch is under way at most once. It begins when a caller needs it, so an idle process asks nobody.
+/// It does no I/O; the time is an argument.
+///
+/// There is at most one fetch at a time. It begins when a caller needs it, so an idle process fetches nothing.
 struct CredentialCacheState: Sendable {
-    /// From so many seconds before their end on, credentials are fetched anew while they are still used.
+    /// When fewer seconds than this are left, new credentials are fetched while the old ones are still used.
     ///
     /// The metadata service has the next ones at least five minutes before the end of the last. Source: Amazon EC2 User
     /// Guide, "Retrieve security credentials from instance metadata".
     static let refreshSeconds: TimeInterval = 300
     /// With fewer seconds left than this, callers wait for the fetch: a call must not outlive its credentials.
     static let waitSeconds: TimeInterval = 30
-    /// How many seconds after a fetch the next one may begin, however it ended.
+    /// The least number of seconds between two fetches, also after a failure.
     static let pauseSeconds: TimeInterval = 10
 
-    /// What a caller is to do.
+    /// What a caller must do.
     enum Decision {
         /// Go on with these.
         case use(S3Credentials)
@@ -34,7 +36,7 @@ struct CredentialCacheState: Sendable {
     /// The store has refused the cached ones as ended.
     private var isRejected = false
     private var lastFetchEnd: Date?
-    /// Of the last fetch; nil when it brought credentials.
+    /// The error of the last fetch; nil when it succeeded.
     private var lastError: S3CredentialError?
 
     init(origin: S3CredentialOrigin) {
@@ -57,10 +59,10 @@ struct CredentialCacheState: Sendable {
 
     /// For a caller whose request the store refused because these credentials had ended.
     mutating func replacement(for rejected: S3Credentials, at now: Date) -> Decision {
-        // Others were quicker: these are newer, and may be good.
+        // Another caller was faster: these are newer and may be good.
         guard cached == rejected else { return current(at: now) }
-        // A fetch that just brought the same ones says that there are no others: they stay in use until there are, as
-        // the store may be wrong about the time.
+        // If a fetch has just brought the same ones, there are no others. They stay in use, because the store's clock
+        // may be wrong.
         if isFetching || !isPausing(at: now) || lastError != nil { isRejected = true }
         return waitForFetch(at: now) ?? decision(outcome(for: rejected, at: now))
     }
@@ -81,10 +83,10 @@ struct CredentialCacheState: Sendable {
 
     /// What a caller gets once the fetch that it waited for has ended.
     ///
-    /// New credentials that seem to have ended are given out: it is our clock that may be wrong, and the store decides.
+    /// New credentials that seem to have ended are given out, too: our clock may be wrong, and the store decides.
     ///
     /// - Parameters:
-    ///   - rejected: what the store refused; nil when it refused none.
+    ///   - rejected: the credentials that the store refused; nil for none.
     ///   - now: the time.
     /// - Returns: the credentials, or the last fetch's error.
     func outcome(for rejected: S3Credentials? = nil, at now: Date) -> Result<S3Credentials, S3CredentialError> {
@@ -108,7 +110,7 @@ struct CredentialCacheState: Sendable {
         }
     }
 
-    /// A clock that was set back ends the pause, instead of making it as long as the step.
+    /// When the clock is set back, the pause ends instead of growing.
     private func isPausing(at now: Date) -> Bool {
         guard let lastFetchEnd else { return false }
         return (0..<Self.pauseSeconds).contains(now.timeIntervalSince(lastFetchEnd))

@@ -6,7 +6,9 @@ import NIOCore
 /// Sources: AWS SDKs and Tools Reference Guide, "Container credential provider"; Amazon EC2 User Guide, "Retrieve
 /// security credentials from instance metadata".
 struct CredentialDocument: Sendable, Decodable {
-    /// `Success`, or why there are none; only the metadata service says it.
+    /// `Success`, or the reason why there are none.
+    ///
+    /// Only the metadata service sends it.
     private let code: String?
     private let accessKeyID: String?
     private let secretAccessKey: String?
@@ -24,7 +26,7 @@ struct CredentialDocument: Sendable, Decodable {
 
     /// Reads the document.
     ///
-    /// - Throws: ``S3CredentialFailure/malformed``; the decoder's own error would repeat a part of the content.
+    /// - Throws: ``S3CredentialFailure/malformed``; the decoder's own error could repeat a part of the content.
     static func parse(_ bytes: ByteBuffer) throws(S3CredentialFailure) -> Self {
         do {
             return try JSONDecoder().decode(Self.self, from: Data(bytes.readableBytesView))
@@ -37,14 +39,14 @@ struct CredentialDocument: Sendable, Decodable {
     func checkCode() throws(S3CredentialFailure) {
         guard let code else { throw .malformed }
         guard code == "Success" else {
-            // A word like AssumeRoleUnauthorizedAccess helps; whatever else stands there is not ours to pass on.
+            // A single word such as AssumeRoleUnauthorizedAccess helps. Any other text is not passed on.
             let isWord =
                 (1...64).contains(code.utf8.count) && code.utf8.allSatisfy { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }
             throw .unsuccessful(code: isWord ? code : "without a reason")
         }
     }
 
-    /// - Throws: ``S3CredentialFailure/malformed`` when a key is missing or can't be one, or the end is no date.
+    /// - Throws: ``S3CredentialFailure/malformed`` when a key is missing or malformed, or the end is not a date.
     func credentials() throws(S3CredentialFailure) -> S3Credentials {
         guard let accessKeyID, let secretAccessKey else { throw .malformed }
         do {

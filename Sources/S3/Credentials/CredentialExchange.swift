@@ -2,7 +2,9 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// One small request to a source of credentials and its answer, bounded in size; time is bounded by cancelling.
+/// One small request to a source of credentials.
+///
+/// The answer's size is limited; cancel the task to limit its time.
 struct CredentialExchange: Sendable {
     let httpClient: HTTPClient
 
@@ -10,7 +12,7 @@ struct CredentialExchange: Sendable {
     func bytes(of request: HTTPClientRequest) async throws(S3CredentialFailure) -> ByteBuffer {
         do {
             let response = try await httpClient.execute(request, deadline: .distantFuture)
-            // The body of another status is not read: nothing of it may get into an error.
+            // The body of another status is not read, so that none of it gets into an error.
             guard response.status == .ok else { throw S3CredentialFailure.status(Int(response.status.code)) }
             var bytes = ByteBuffer()
             for try await var chunk in response.body {
@@ -27,7 +29,7 @@ struct CredentialExchange: Sendable {
         }
     }
 
-    /// Short, and without what AsyncHTTPClient repeats of a header that it refuses.
+    /// Short: AsyncHTTPClient's own text repeats a header that it refuses.
     private static func describe(_ error: any Error) -> String {
         (error as? HTTPClientError)?.shortDescription ?? "\(error)"
     }

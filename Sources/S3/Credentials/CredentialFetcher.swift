@@ -39,7 +39,7 @@ struct CredentialFetcher: Sendable {
                 }
             )
         } catch {
-            // A cancelled wait gets no answer, either.
+            // A cancelled wait counts as silence.
             return .failure(error as? S3CredentialFailure ?? .silent)
         }
     }

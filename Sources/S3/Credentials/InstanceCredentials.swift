@@ -3,17 +3,19 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The role of an EC2 instance, from its metadata service in version 2 and no other.
+/// The role of an EC2 instance, from version 2 of its metadata service.
 ///
-/// A `PUT` gets a session's token, which goes with the two `GET`s: for the role's name, then for its credentials. There
-/// is no falling back to version 1, which has no token: anybody who makes a process fetch a URL could read the keys by
-/// it. Sources: AWS SDKs and Tools Reference Guide, "IMDS credential provider". Amazon EC2 User Guide, "Use the
-/// Instance Metadata Service to access instance metadata" and "Retrieve security credentials from instance metadata".
+/// A `PUT` gets a session's token. Two `GET`s with that token get the role's name and its credentials. Version 1 is
+/// never used: it has no token, so anybody who makes a process fetch a URL could read the keys. Sources: AWS SDKs and
+/// Tools Reference Guide, "IMDS credential provider". Amazon EC2 User Guide, "Use the Instance Metadata Service to
+/// access instance metadata" and "Retrieve security credentials from instance metadata".
 package struct InstanceCredentials: Sendable {
     /// Scheme, host, port and perhaps a path, without a slash at its end.
     let endpoint: String
 
-    /// Longer than a fetch; the next one asks for another token.
+    /// Longer than a fetch.
+    ///
+    /// The next fetch asks for another token.
     private static let tokenSeconds = 60
     private static let rolesPath = "/latest/meta-data/iam/security-credentials/"
 
@@ -51,7 +53,9 @@ package struct InstanceCredentials: Sendable {
         return token
     }
 
-    /// An instance has one role; were there more, the first line would be ours.
+    /// An instance has one role.
+    ///
+    /// If there were more, we would take the first.
     private func role(token: String, over exchange: CredentialExchange) async throws(S3CredentialFailure) -> String {
         let list: String
         do {

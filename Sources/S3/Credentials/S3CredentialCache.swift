@@ -2,11 +2,11 @@ package import AsyncHTTPClient
 package import Foundation
 import Synchronization
 
-/// Hands out credentials that are alive, from one source.
+/// Hands out valid credentials from one source.
 ///
-/// Temporary ones are fetched anew from five minutes before their end on. They are fetched once, however many callers
-/// there are, and in the background while the old ones are still good. It is a lock instead of an actor: every request
-/// signs, and gets credentials that are there without leaving its thread.
+/// Temporary ones are fetched again five minutes before their end. There is one fetch for all callers, in the
+/// background while the old ones are still valid. It uses a lock instead of an actor, so that a request gets cached
+/// credentials without leaving its thread.
 package final class S3CredentialCache: Sendable {
     /// Where they come from.
     package let source: S3CredentialSource
@@ -28,7 +28,9 @@ package final class S3CredentialCache: Sendable {
         let rejected: S3Credentials?
     }
 
-    /// Puts a cache together; nothing is fetched yet.
+    /// Makes a cache.
+    ///
+    /// Nothing is fetched yet.
     ///
     /// - Parameters:
     ///   - source: where the credentials come from.
@@ -36,8 +38,8 @@ package final class S3CredentialCache: Sendable {
     ///     caller shuts it down, which ends a fetch under way.
     ///   - deadlines: how long a fetch may take.
     ///   - time: what the deadlines are kept by.
-    ///   - onFailure: told of each fetch that failed, since one in the background has no other to tell.
-    ///   - now: the time, against which credentials end.
+    ///   - onFailure: called for each failed fetch, since a fetch in the background has no caller.
+    ///   - now: the time, for the end of credentials.
     package init(
         source: S3CredentialSource,
         httpClient: HTTPClient,
@@ -63,11 +65,11 @@ package final class S3CredentialCache: Sendable {
 
     /// The credentials to sign with.
     ///
-    /// Waits only when there are none, or fewer than 30 seconds are left of them; then for
-    /// ``S3CredentialDeadlines/fetch`` at most. After a fetch that failed, the next one begins ten seconds later at the
-    /// soonest. Until then callers get the old credentials, or the error at once when these have ended.
+    /// Waits only when there are none, or they end in less than 30 seconds; then for ``S3CredentialDeadlines/fetch`` at
+    /// most. After a failed fetch, the next one begins ten seconds later at the earliest. Until then callers get the
+    /// old credentials, or the error when these have ended.
     ///
-    /// - Returns: fixed ones as they are; temporary ones that, as far as we know, have not ended.
+    /// - Returns: fixed ones, or temporary ones that have not ended by our clock.
     /// - Throws: ``S3CredentialError``; when the calling task is cancelled, which no other caller notices,
     ///   ``S3CredentialError/cancelled``.
     package func current() async throws(S3CredentialError) -> S3Credentials {
@@ -77,8 +79,7 @@ package final class S3CredentialCache: Sendable {
 
     /// Other credentials than those that the store refused as ended (`ExpiredToken`).
     ///
-    /// Fetches once for all callers with the same ones; who comes with older ones than there are gets those that there
-    /// are.
+    /// Fetches once for all callers with the same ones. A caller with older ones gets the present ones.
     ///
     /// - Parameter rejected: what the refused request was signed with.
     /// - Returns: credentials that differ from the rejected.
@@ -106,7 +107,9 @@ package final class S3CredentialCache: Sendable {
         return try await outcome(for: rejected).get()
     }
 
-    /// In a task of its own, so that no caller's cancellation ends it for the others; its deadlines end it.
+    /// In a task of its own, so that a cancelled caller does not end it for the others.
+    ///
+    /// Its deadlines end it.
     private func startFetch() {
         Task {
             let outcome: Outcome
@@ -135,7 +138,7 @@ package final class S3CredentialCache: Sendable {
             await withCheckedContinuation { continuation in
                 let now = now()
                 let answer: Outcome? = shared.withLock { shared in
-                    // The handler runs before this, or finds the waiter: it needs the lock too.
+                    // The cancellation handler needs the lock, too. So it ran before this, or it will find the waiter.
                     if Task.isCancelled { return .failure(.cancelled) }
                     guard shared.state.isFetching else { return shared.state.outcome(for: rejected, at: now) }
                     shared.waiters[id] = Waiter(continuation: continuation, rejected: rejected)
@@ -151,7 +154,7 @@ package final class S3CredentialCache: Sendable {
 }
 
 extension S3CredentialCache: CustomStringConvertible, CustomReflectable {
-    /// The type's name and nothing of its content.
+    /// Only the type's name.
     package var description: String { "S3CredentialCache(redacted)" }
 
     /// A mirror without children, so that `dump` and reflecting loggers find nothing.

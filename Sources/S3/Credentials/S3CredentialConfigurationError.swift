@@ -2,9 +2,9 @@
 package enum S3CredentialConfigurationError: Error, Hashable {
     /// The full URI is no `http` or `https` URL with a host and without a user.
     case fullURI
-    /// The full URI would send keys and token in the clear to a host that is neither this machine nor AWS's own.
+    /// The full URI has no TLS, and its host is neither this machine nor AWS's own.
     case fullURIHost
-    /// The relative URI is no path with a slash before it.
+    /// The relative URI is not a path that begins with a slash.
     case relativeURI
     /// The token is empty or has characters that no header can hold.
     case token

@@ -1,6 +1,8 @@
-/// Why there are no credentials to sign with; it never holds a key, a token or what a source answered.
+/// Why there are no credentials to sign with.
+///
+/// It never holds a key, a token or a source's answer.
 package enum S3CredentialError: Error, Hashable {
-    /// The source gave none; later it may.
+    /// The source gave none. It may do so later.
     case failed(S3CredentialOrigin, S3CredentialFailure)
     /// The store says that the credentials have ended, and their source has no others.
     case notReplaced(S3CredentialOrigin)

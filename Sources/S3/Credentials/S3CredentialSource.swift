@@ -2,9 +2,9 @@ import AsyncHTTPClient
 
 /// Where the keys that sign requests come from.
 package enum S3CredentialSource: Sendable {
-    /// Keys that were set, and stay.
+    /// Keys from the settings, which never change.
     case fixed(S3Credentials)
-    /// A container's endpoint, on ECS, EKS and whatever speaks as they do.
+    /// A container's endpoint, such as on ECS and EKS.
     case container(ContainerCredentials)
     /// The role of an EC2 instance.
     case instance(InstanceCredentials)

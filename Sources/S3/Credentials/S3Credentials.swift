@@ -1,16 +1,20 @@
 package import Foundation
 
-/// The key pair that signs requests, with the session token and the end of temporary keys.
+/// The key pair that signs requests.
 ///
-/// Whatever prints, dumps or reflects a value of this type sees none of it.
+/// Temporary keys have a session token and an end.
+///
+/// Printing, dumping or reflecting a value of this type shows none of it.
 package struct S3Credentials: Sendable, Hashable {
     let accessKeyID: String
     let secretAccessKey: String
     let sessionToken: String?
-    /// When temporary keys end, and with them all that they signed, presigned URLs too; nil for long-lived ones.
+    /// When temporary keys end.
+    ///
+    /// Presigned URLs end with them. Nil for long-lived keys.
     package let expiration: Date?
 
-    /// Takes the keys as the store's administration gave them out.
+    /// Takes the keys as the store issued them.
     ///
     /// A stray line break from an environment file is refused here, where it can be named. Otherwise the store would
     /// say that the signature does not match.
@@ -40,7 +44,7 @@ package struct S3Credentials: Sendable, Hashable {
         self.expiration = expiration
     }
 
-    /// All that is wrong with keys, so that it can be told at once.
+    /// Everything that is wrong with the keys, to report it all at once.
     ///
     /// - Parameters:
     ///   - accessKeyID: the public half.
@@ -62,10 +66,10 @@ package struct S3Credentials: Sendable, Hashable {
 }
 
 extension S3Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The type's name and nothing of its content.
+    /// Only the type's name.
     package var description: String { "S3Credentials(redacted)" }
 
-    /// The type's name and nothing of its content.
+    /// Only the type's name.
     package var debugDescription: String { description }
 
     /// A mirror without children, so that `dump` and reflecting loggers find nothing.

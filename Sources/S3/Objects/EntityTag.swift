@@ -3,11 +3,11 @@ import Encodings
 import Foundation
 import NIOHTTP1
 
-/// What a store answers about the bytes that it took.
+/// The tag with which a store answers for the bytes that it took.
 struct EntityTag: Sendable, Hashable {
     /// Without quotation marks.
     let value: String
-    /// Whether the store says that it encrypted the object with a key for which the tag is no MD5.
+    /// Whether the store encrypted the object in a way that makes the tag no MD5.
     ///
     /// Source: AWS, "Checking object integrity", on entity tags and SSE-KMS or SSE-C.
     let isOfCiphertext: Bool
@@ -33,7 +33,7 @@ struct EntityTag: Sendable, Hashable {
 
     private static let quotationMarks = CharacterSet(charactersIn: "\" ")
 
-    /// What stores answer for an object that came in parts: the MD5 of the parts' MD5s, and how many there were.
+    /// The tag of an object that came in parts: the MD5 of the parts' MD5s, and the number of parts.
     ///
     /// - Parameter parts: each part's MD5 as 32 hexadecimal digits, in order.
     /// - Returns: the tag, without quotation marks.

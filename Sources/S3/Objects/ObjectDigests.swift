@@ -2,7 +2,7 @@ import Crypto
 import Encodings
 package import NIOCore
 
-/// The two digests that stores know objects by, taken in one go while the bytes pass.
+/// The two digests that stores use, both computed while the bytes pass.
 package struct ObjectDigests: Sendable {
     private var sha256 = SHA256()
     private var md5 = Insecure.MD5()
@@ -20,12 +20,13 @@ package struct ObjectDigests: Sendable {
         }
     }
 
-    /// The SHA-256 of what was taken, 64 lower-case hexadecimal digits: what signatures cover.
+    /// The SHA-256 of the bytes so far, 64 lower-case hexadecimal digits.
+    ///
+    /// Signatures cover it.
     package var sha256Hex: String { sha256.finalize().hexadecimal }
 
-    /// The MD5 of what was taken, 32 lower-case hexadecimal digits.
+    /// The MD5 of the bytes so far, 32 lower-case hexadecimal digits.
     ///
-    /// Most stores answer it as the entity tag of an object that was put whole. It finds accidents, and is trusted with
-    /// nothing else.
+    /// Most stores answer it as the entity tag of an object that was put whole. It is used only to find accidents.
     package var md5Hex: String { md5.finalize().hexadecimal }
 }

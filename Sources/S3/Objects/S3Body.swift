@@ -7,23 +7,26 @@ package struct S3Body: Sendable {
     package let length: Int
     /// The SHA-256 of the bytes, 64 lower-case hexadecimal digits: the signature covers it.
     package let sha256Hex: String
-    /// The MD5 of the bytes, 32 lower-case hexadecimal digits: what most stores answer as the entity tag.
+    /// The MD5 of the bytes, 32 lower-case hexadecimal digits.
+    ///
+    /// Most stores use it as the entity tag.
     package let md5Hex: String
     /// Reads the bytes of a range within `0..<length`, all of them.
     package let read: @Sendable (Range<Int>) async throws -> ByteBuffer
 
-    /// How many bytes are read at a time. That is enough to keep a disk and a socket busy, and few enough to hold them
-    /// for each of many uploads.
+    /// How many bytes are read at a time.
+    ///
+    /// That is enough to keep a disk and a socket busy, and few enough to hold them for each of many uploads.
     static let chunkBytes = 256 * 1024
 
-    /// Takes a body whose length and digests are known, as after spooling it.
+    /// Takes a body whose length and digests are known.
     ///
     /// - Parameters:
     ///   - length: how many bytes there are.
     ///   - sha256Hex: their SHA-256, 64 lower-case hexadecimal digits.
     ///   - md5Hex: their MD5, 32 lower-case hexadecimal digits.
-    ///   - read: reads the bytes of a range, all of them. Each part on its way has one range read at a time. The next
-    ///     is read when the socket takes more, and each again for every try.
+    ///   - read: reads the bytes of a range, all of them. Each part reads one range at a time, and the next when the
+    ///     socket takes more. Every try reads all of them again.
     package init(
         length: Int,
         sha256Hex: String,
@@ -53,7 +56,9 @@ package struct S3Body: Sendable {
     /// The MD5 as `Content-MD5` spells it (RFC 1864).
     var md5Base64: String { Data(EntityTag.bytes(hexadecimal: md5Hex)).base64EncodedString() }
 
-    /// A part as a body of its own, which reads the part's bytes once to hash them.
+    /// A part as a body of its own.
+    ///
+    /// Its bytes are read once to hash them.
     ///
     /// - Parameter range: within `0..<length`.
     /// - Returns: the part.

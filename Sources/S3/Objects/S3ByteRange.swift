@@ -4,7 +4,7 @@ package enum S3ByteRange: Sendable, Hashable {
     case bytes(ClosedRange<Int>)
     /// From the position to the end.
     case from(Int)
-    /// The last so many bytes.
+    /// This many bytes at the end.
     case last(Int)
 
     var headerValue: String {

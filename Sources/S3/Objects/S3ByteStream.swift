@@ -1,10 +1,12 @@
 import AsyncHTTPClient
 package import NIOCore
 
-/// The bytes of an object as they come; to be read once.
+/// The bytes of an object as they arrive.
 ///
-/// The store is read only as fast as the chunks are taken, and the time between taking two does not count as its
-/// silence. An end that comes before the announced length throws.
+/// They can be read once.
+///
+/// The store is read only as fast as the chunks are taken. A slow reader does not count as the store's silence. An end
+/// before the announced length throws.
 package struct S3ByteStream: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
     package typealias Failure = S3Error
@@ -31,7 +33,7 @@ package struct S3ByteStream: AsyncSequence, Sendable {
         package mutating func next(isolation actor: isolated (any Actor)?) async throws(S3Error) -> ByteBuffer? {
             do {
                 if let chunk = try await chunks.next(isolation: actor) { return chunk }
-                // A cancelled read may look like an end; it must not pass for a whole object.
+                // A cancelled read may look like an end, and must not pass for a whole object.
                 try Task.checkCancellation()
                 return nil
             } catch is CancellationError {

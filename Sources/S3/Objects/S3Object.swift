@@ -1,7 +1,11 @@
-/// An object on its way in: the head has come, the bytes follow.
+/// An object whose head has arrived.
+///
+/// Its bytes follow.
 package struct S3Object: Sendable {
-    /// What the store says of it.
+    /// Its length, type and tag.
     package let info: S3ObjectInfo
-    /// The bytes, to be read once; a value that is dropped unread ends the transfer.
+    /// The bytes, which can be read once.
+    ///
+    /// Dropping them unread ends the transfer.
     package let bytes: S3ByteStream
 }

@@ -2,9 +2,9 @@ import Encodings
 package import Foundation
 import NIOHTTP1
 
-/// What the store says of an object besides its bytes.
+/// What the store says about an object besides its bytes.
 package struct S3ObjectInfo: Sendable, Hashable {
-    /// How many bytes the object has; of a part, how many the part has.
+    /// The number of bytes: of the object, or of the part that was asked for.
     package let contentLength: Int
     /// As given when it was put.
     package let contentType: String?
@@ -13,7 +13,7 @@ package struct S3ObjectInfo: Sendable, Hashable {
     let tag: EntityTag?
     /// In whole seconds.
     package let lastModified: Date?
-    /// Which bytes of how many these are, such as `bytes 0-9/443`; nil when it is the whole object.
+    /// The range of the bytes, such as `bytes 0-9/443`; nil for the whole object.
     package let contentRange: String?
 
     /// Reads the head of an answer.

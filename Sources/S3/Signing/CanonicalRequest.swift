@@ -1,7 +1,7 @@
 import Encodings
 import NIOHTTP1
 
-/// Step 1 of Signature Version 4: one spelling of a request for both sides to hash.
+/// Step 1 of Signature Version 4: one spelling of a request, which both sides hash.
 ///
 /// Source: AWS, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
 package struct CanonicalRequest: Sendable, Hashable {
@@ -45,7 +45,7 @@ package struct CanonicalRequest: Sendable, Hashable {
             .sorted { $0.name < $1.name }
     }
 
-    /// By scalars: a space before a combining mark is one `Character` with it, and a space of its own to the store.
+    /// By scalars: to Swift, a space and a combining mark are one `Character`; to the store, they are two.
     private static func collapsingSpaces(_ value: String) -> String {
         value.unicodeScalars.split { $0 == " " || $0 == "\t" }.map { String($0) }.joined(separator: " ")
     }

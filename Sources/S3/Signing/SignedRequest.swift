@@ -1,8 +1,8 @@
 package import NIOHTTP1
 
-/// A signature, the steps that led to it, and what goes on the wire.
+/// A signature, the steps that led to it, and what is sent.
 ///
-/// Holds no secret key, but whoever reads it can send the request until it expires: not for logs.
+/// It holds no secret key. But anyone who reads it can send the request until it expires, so never log it.
 package struct SignedRequest: Sendable {
     /// Step 1, as signed.
     package let canonicalRequest: CanonicalRequest

@@ -1,7 +1,9 @@
 package import Foundation
 import NIOHTTP1
 
-/// Signs requests to S3 with AWS Signature Version 4; pure, the date is an argument.
+/// Signs requests to S3 with AWS Signature Version 4.
+///
+/// It does no I/O; the date is an argument.
 ///
 /// Sources: AWS, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk" and
 /// "Authenticating Requests: Using Query Parameters".
@@ -12,7 +14,7 @@ package struct Signer: Sendable {
     /// The name of the one algorithm in use.
     static let algorithm = "AWS4-HMAC-SHA256"
 
-    /// The longest that a presigned URL can hold: seven days.
+    /// The longest validity of a presigned URL: seven days.
     package static let maxExpirySeconds = 604_800
 
     /// Takes the keys and the region that signatures name.
@@ -61,7 +63,7 @@ package struct Signer: Sendable {
     ///
     /// - Parameters:
     ///   - request: the request; its headers, `Host` among them, must be sent as given. Its payload is not signed.
-    ///   - seconds: how long the URL holds from the date on, 1 to ``maxExpirySeconds``; the caller checks.
+    ///   - seconds: how long the URL is valid from the date on, 1 to ``maxExpirySeconds``; the caller checks.
     ///   - date: the signing date.
     /// - Returns: the query as it must be sent, signature included.
     package func presign(_ request: UnsignedRequest, expires seconds: Int, at date: Date) -> SignedRequest {

@@ -1,6 +1,6 @@
 package import NIOHTTP1
 
-/// What of a request enters its signature.
+/// The parts of a request that are signed.
 package struct UnsignedRequest: Sendable {
     /// The method, in upper case.
     package var method: String
@@ -38,6 +38,6 @@ package struct UnsignedRequest: Sendable {
     /// The SHA-256 of no bytes, which every request without a body carries.
     package static let emptyPayloadHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    /// What stands for the hash in a presigned URL, whose maker does not see the body.
+    /// Stands for the hash in a presigned URL, because its maker does not see the body.
     package static let unsignedPayload = "UNSIGNED-PAYLOAD"
 }

@@ -1,15 +1,15 @@
 import CLinux
 
-/// Gives memory back to the system that a burst of requests has left free.
+/// Returns free memory to the system after a burst of requests.
 ///
-/// The C library keeps it otherwise, in pieces between what is still in use, for as long as the process lives.
+/// Otherwise the C library keeps it for as long as the process lives, in pieces between used memory.
 struct MemoryTrimmer {
-    /// How many bytes the C library keeps that nobody uses.
+    /// How many unused bytes the C library keeps.
     var freeBytes: @Sendable () -> Int = { mallinfo2().fordblks }
     /// Gives them back.
     var trim: @Sendable () -> Void = { _ = malloc_trim(0) }
 
-    /// Less than this is not worth the pages that the next requests would have to ask for again.
+    /// Less than this is not worth it: the next requests would have to get the pages again.
     private static let minFreeBytes = 8 * 1024 * 1024
 
     func trimIfWorthwhile() {

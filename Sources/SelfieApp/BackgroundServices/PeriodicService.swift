@@ -1,18 +1,20 @@
 import ServiceLifecycle
 
-/// Does something again and again until the service shuts down.
+/// Does work again and again until the service shuts down.
 struct PeriodicService: Service {
-    /// How long it waits in between.
+    /// The pause between two times.
     let interval: Duration
-    /// Done at once, and then again and again.
+    /// The work.
+    ///
+    /// It is done at once, and then after each pause.
     let work: @Sendable () async throws -> Next
-    /// Done once when the service shuts down.
+    /// The work to do once when the service shuts down.
     var atEnd: @Sendable () async -> Void = {}
 
-    /// What comes after the work.
+    /// Whether the work is done again.
     enum Next {
         case again
-        /// It need not be done any more.
+        /// The work is finished.
         case never
     }
 
@@ -27,7 +29,7 @@ struct PeriodicService: Service {
                 try? await Task.sleep(for: interval)
             }
         }
-        // A service that ends would end all others.
+        // If one service ends, the group ends all others.
         try? await gracefulShutdown()
         await atEnd()
     }

@@ -4,17 +4,17 @@ package import Postgres
 import SelfieConfiguration
 import ServiceLifecycle
 
-/// A look at the database's migrations: before the first request, or else as soon as the database can be reached.
+/// Checks the database's migrations: before the first request, or as soon as the database can be reached.
 package struct SchemaCheck: Service {
     private let postgres: PostgresConfiguration
     private let migrations: [Migration]
 
-    /// How often a database is tried that can't be reached.
+    /// How often an unreachable database is tried.
     var interval: Duration = .seconds(1)
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - migrations: The steps that the service relies on.
+    ///   - migrations: The migrations that the service needs.
     package init(postgres: PostgresConfiguration, migrations: [Migration]) {
         self.postgres = postgres
         self.migrations = migrations
@@ -22,7 +22,7 @@ package struct SchemaCheck: Service {
 
     /// Refuses a database that lacks migrations.
     ///
-    /// - Returns: Whether the database could be reached; one that can't is no reason not to start.
+    /// - Returns: Whether the database could be reached. The service starts without it, too.
     /// - Throws: `ServiceStartError.pendingMigrations`, or `PostgresError` when the database refuses.
     package func callAsFunction() async throws -> Bool {
         do {
@@ -33,12 +33,14 @@ package struct SchemaCheck: Service {
         } catch MigrationError.unreachable {
             return false
         } catch let error as PostgresError where error.isUnavailable {
-            // One that is just starting may break a connection off; that is no reason to stop either.
+            // A database that is just starting may close a connection. That is no reason to stop, either.
             return false
         }
     }
 
-    /// Looks again and again until the database can be reached, and then waits for the shutdown.
+    /// Tries again and again until the database can be reached.
+    ///
+    /// Then it waits for the shutdown.
     ///
     /// - Throws: As above.
     package func run() async throws {

@@ -6,23 +6,27 @@ extension ServiceGroup {
     /// Runs services until one ends, or until SIGTERM or SIGINT asks for a graceful shutdown.
     ///
     /// - Parameters:
-    ///   - services: The services, those that others need first.
-    ///   - logger: Where the group reports to.
-    /// - Throws: What a service throws.
+    ///   - services: The services. Those that others need come first.
+    ///   - logger: The log.
+    /// - Throws: The error of a service.
     package static func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
         try await ServiceGroup(configuration: .untilSignal(services, logger: logger)).run()
     }
 }
 
 extension ServiceGroupConfiguration {
-    /// How long running requests may take to finish once a process is told to stop; platforms kill it after 30 s.
+    /// How long running requests may take to finish when the process is told to stop.
+    ///
+    /// Platforms kill it after 30 s.
     static let shutdownTimeout: Duration = .seconds(25)
 
-    /// A group that a signal stops: it begins nothing more, gives what runs some time, and then cancels it.
+    /// A group that a signal stops.
+    ///
+    /// It begins nothing more, waits for running work, and then cancels it.
     ///
     /// - Parameters:
-    ///   - services: The services, those that others need first.
-    ///   - logger: Where the group reports to.
+    ///   - services: The services. Those that others need come first.
+    ///   - logger: The log.
     ///   - shutdownTimeout: How long running requests may take.
     /// - Returns: The configuration of a group.
     static func untilSignal(

@@ -1,4 +1,6 @@
-/// Keys that are missing or malformed; it never holds a value.
+/// Keys that are missing or malformed.
+///
+/// It never holds a value.
 package struct ConfigurationError: Error, CustomStringConvertible {
     package enum Problem: Equatable {
         case missing(key: String, hint: String?)

@@ -2,7 +2,9 @@ import Configuration
 import Foundation
 import SystemPackage
 
-/// The environment and a `.env` file, of which the environment wins; the only reader of either.
+/// The environment and a `.env` file.
+///
+/// The environment wins. Nothing else reads either of them.
 package struct ConfigurationSource: Sendable {
     private let reader: ConfigReader
 
@@ -24,11 +26,11 @@ package struct ConfigurationSource: Sendable {
             throw ConfigurationFileError.unreadable(path: environmentFile)
         }
         let contents = try? String(contentsOfFile: environmentFile, encoding: .utf8)
-        // The library would take the whole file for one line.
+        // The library would read the whole file as one line.
         guard contents?.unicodeScalars.contains("\r") != true else {
             throw ConfigurationFileError.windowsLineEnds(path: environmentFile)
         }
-        // Everything counts as secret, so that no reporter of the library's ever prints a value.
+        // Every value counts as secret, so that the library never prints one.
         reader = ConfigReader(providers: [
             EnvironmentVariablesProvider(environmentVariables: overrides, secretsSpecifier: .all),
             EnvironmentVariablesProvider(secretsSpecifier: .all),
@@ -36,7 +38,7 @@ package struct ConfigurationSource: Sendable {
         ])
     }
 
-    /// Takes these values and nothing else.
+    /// Takes only these values.
     ///
     /// - Parameter values: Values by key.
     package init(values: [String: String]) {
@@ -59,7 +61,7 @@ extension ConfigurationSource: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A `.env` file that is there but of no use.
+/// A `.env` file exists but can't be used.
 package enum ConfigurationFileError: Error, CustomStringConvertible {
     case unreadable(path: String)
     case windowsLineEnds(path: String)

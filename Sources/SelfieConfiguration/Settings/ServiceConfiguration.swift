@@ -4,7 +4,7 @@ package import Postgres
 package import S3
 package import SelfieCore
 
-/// All that the service is told from outside, checked.
+/// The checked settings of the service.
 package struct ServiceConfiguration: Sendable {
     /// From `DATABASE_URL` and `DATABASE_POOL_SIZE`.
     package var postgres: PostgresConfiguration
@@ -12,13 +12,13 @@ package struct ServiceConfiguration: Sendable {
     package let apiCredential: APICredential
     /// From `SECRET_KEY_BASE`.
     let secretKeyBase: String
-    /// From `OBJECTS_PATH`, or `S3_BUCKET_NAME` and its like.
+    /// From `OBJECTS_PATH`, or from the keys of the bucket.
     package let objectStorage: ObjectStorage
     /// From `PHOTO_DELIVERY`.
     package let photoDelivery: PhotoDelivery
     /// From `PUBLIC_URL`, without a slash at its end.
     package let publicURL: String?
-    /// From `PORT`; 0 for any that is free.
+    /// From `PORT`; 0 for any free port.
     package let port: Int
     /// From `UPLOAD_BYTES_MAX`.
     package let maxUploadBytes: Int
@@ -119,7 +119,7 @@ package struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
-    /// What the use cases are told.
+    /// The settings of the use cases.
     package var useCases: UseCases.Settings {
         UseCases.Settings(
             secretKeyBase: secretKeyBase,

@@ -6,7 +6,7 @@ extension SettingsReader {
         return bucket(hint: "or OBJECTS_PATH, to keep photos on disk").map { .s3($0) }
     }
 
-    /// A folder and a bucket, to copy from one to the other.
+    /// A folder and a bucket, for a copy from one to the other.
     mutating func bothStorages() -> (path: String, bucket: ServiceConfiguration.Bucket)? {
         let path = required("OBJECTS_PATH", hint: "the folder to copy photos from or to")
         let bucket = bucket(hint: "the bucket to copy photos from or to")
@@ -32,12 +32,14 @@ extension SettingsReader {
         return .init(configuration: configuration, credentials: credentials)
     }
 
-    /// The first of what AWS's own tools look for that is set: keys, a container's endpoint, the instance's role.
+    /// The source of credentials.
+    ///
+    /// The first that is set counts, as in AWS's tools: keys, a container's endpoint, the instance's role.
     private mutating func credentials(hasBucket: Bool) -> S3CredentialSource? {
         let isOffInstance = boolean("AWS_EC2_METADATA_DISABLED", default: false)
         let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]
         if keys.contains(where: { source.value(of: $0) != nil }) { return fixedCredentials() }
-        // Only used if the relative one is not set, says AWS.
+        // AWS uses it only if the relative one is not set.
         if let uri = source.value(of: "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
             return credentialSource { authorization throws(S3CredentialConfigurationError) in
                 .container(try ContainerCredentials(relativeURI: uri, authorization: authorization))
@@ -48,7 +50,7 @@ extension SettingsReader {
                 .container(try ContainerCredentials(fullURI: uri, authorization: authorization))
             }
         }
-        // Who has not even named the bucket gets all that is usually needed told at once.
+        // Without a bucket's name, all keys that are usually needed are named at once.
         guard hasBucket, !isOffInstance else { return fixedCredentials() }
         let endpoint = source.value(of: "AWS_EC2_METADATA_SERVICE_ENDPOINT")
         return credentialSource { _ throws(S3CredentialConfigurationError) in

@@ -4,7 +4,7 @@ import Logging
 package import Postgres
 import SelfieCore
 
-/// Reads keys one by one and remembers what is wrong with any of them.
+/// Reads keys one by one and remembers their errors.
 package struct SettingsReader {
     let source: ConfigurationSource
     var problems: [ConfigurationError.Problem] = []
@@ -72,7 +72,7 @@ package struct SettingsReader {
         return APICredential(name: name, password: password)
     }
 
-    /// Files of a folder have no address to send clients to.
+    /// With a folder, there is no other server to send clients to.
     mutating func photoDelivery() -> PhotoDelivery {
         if source.value(of: "OBJECTS_PATH") == nil {
             return optional("PHOTO_DELIVERY", "redirect or proxy") { PhotoDelivery(rawValue: $0) } ?? .redirect
@@ -92,6 +92,8 @@ package struct SettingsReader {
         return String(text.reversed().drop { $0 == "/" }.reversed())
     }
 
-    /// What no URL may hold (RFC 3986, appendix A), but Foundation takes; an origin is copied into JSON as it is.
+    /// No URL may hold these (RFC 3986, appendix A), but Foundation accepts them.
+    ///
+    /// An origin is copied into JSON as it is.
     private static let forbiddenInOrigins = Array("\"\\<>^`{|}".utf8)
 }

@@ -1,19 +1,23 @@
 import ObjectStore
 package import S3
 
-/// How a bucket is used; change single values after.
+/// How a bucket is used.
+///
+/// Change single values after making this.
 package struct BucketOptions: Sendable {
-    /// Which objects go to it whole.
+    /// Which objects are put whole, and how others are cut.
     package var uploads = S3UploadPolicy()
     /// How long calls may take.
     package var deadlines = S3Deadlines()
-    /// The clock for calls and puts; connecting and pauses in an answer use the system's.
+    /// The clock for calls and puts.
+    ///
+    /// Connecting, and silence within an answer, use the system's.
     package var time = S3Time.system
     /// When a call is tried again.
     package var retries = S3RetryPolicy()
-    /// The pauses before a transfer that broke off is begun anew, until it brings something.
+    /// The pauses before a broken transfer begins again, until it brings bytes.
     package var transferPauses = S3Download.pauses
 
-    /// The options in use.
+    /// The usual options.
     package init() {}
 }

@@ -5,14 +5,14 @@ package import ObjectStore
 import S3
 
 extension ServiceConfiguration.ObjectStorage {
-    /// Opens the store that is configured.
+    /// Opens the configured store.
     ///
     /// - Parameters:
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
     ///   - options: How a bucket is used.
     ///   - now: The time.
-    ///   - logger: Told when credentials can't be fetched anew.
-    /// - Returns: The store; a bucket need not be there yet.
+    ///   - logger: Gets a line when credentials can't be fetched.
+    /// - Returns: The store. A bucket need not exist yet.
     /// - Throws: `ServiceStartError.noCredentials`, or `ServiceStartError.folder` when a folder can't be made.
     package func open(
         httpClient: HTTPClient,
@@ -29,13 +29,13 @@ extension ServiceConfiguration.ObjectStorage {
 }
 
 extension ServiceConfiguration.Bucket {
-    /// Opens the bucket, which need not be there yet.
+    /// Opens the bucket, which need not exist yet.
     ///
     /// - Parameters:
     ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
     ///   - options: How it is used.
     ///   - now: The time.
-    ///   - logger: Told when credentials can't be fetched anew.
+    ///   - logger: Gets a line when credentials can't be fetched.
     /// - Returns: The store.
     /// - Throws: `ServiceStartError.noCredentials`.
     package func open(
@@ -66,7 +66,9 @@ extension ServiceConfiguration.Bucket {
         )
     }
 
-    /// Finds out now whether there are keys at all, since requests would only be answered 503.
+    /// Checks that there are keys at all.
+    ///
+    /// Without them, requests would only get 503.
     private static func requireKeys(_ credentials: S3CredentialCache) async throws {
         do {
             _ = try await credentials.current()

@@ -1,11 +1,11 @@
 /// Why the service could not start; each description says what to do.
 package enum ServiceStartError: Error, CustomStringConvertible {
     case addressInUse(hostname: String, port: Int)
-    /// The database lacks steps that this version of the service relies on.
+    /// The database lacks migrations that this version needs.
     case pendingMigrations(count: Int)
-    /// No keys for the bucket were set, and what else gives them gave none.
+    /// No keys for the bucket were set, and no other source gave any.
     case noCredentials(any Error)
-    /// The folder that photos are kept in can't be made or written to.
+    /// The folder for photos can't be made or written to.
     case folder(path: String, reason: String)
 
     package var description: String {

@@ -13,7 +13,7 @@ package struct APICredential: Sendable {
     }
 }
 
-/// Prints neither, since both are secret.
+/// Both are secret, so neither is printed.
 extension APICredential: CustomStringConvertible, CustomReflectable {
     package var description: String { "APICredential(redacted)" }
 

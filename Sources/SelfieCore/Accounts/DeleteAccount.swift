@@ -1,4 +1,4 @@
-/// Removes an account and all that belongs to it, for somebody who knows its password.
+/// Removes an account with everything that belongs to it, for a user who gives the password.
 package struct DeleteAccount: Sendable {
     let users: UserStore
     let check: PasswordCheck
@@ -6,12 +6,12 @@ package struct DeleteAccount: Sendable {
     /// Removes the account.
     ///
     /// - Parameters:
-    ///   - session: Whose account.
+    ///   - session: The session of the account's user.
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - source: Where the request came from.
-    /// - Returns: Whether the password was right, and the account is gone.
-    /// - Throws: `RateLimitExceeded`, `SessionError.ended` when the session has ended, or the account was gone or disabled
-    ///   already, `PostgresError`, `PasswordHasherError`.
+    /// - Returns: Whether the password was right. Then the account is gone.
+    /// - Throws: `RateLimitExceeded`, `SessionError.ended` when the session has ended or the account is gone or
+    ///   disabled, `PostgresError`, `PasswordHasherError`.
     package func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws
         -> Bool
     {

@@ -2,12 +2,12 @@
 package struct GetToken: Sendable {
     let signIn: SignIn
     let limiter: RateLimiter
-    /// Whether the password is asked for; railsauth did not.
+    /// Whether the password is required; railsauth did not require it.
     package let needsPassword: Bool
 
     /// Counts the call, and begins a session.
     ///
-    /// - Parameter attempt: What was sent; its password is ignored where none is needed.
+    /// - Parameter attempt: What was sent. The password is ignored when it is not required.
     /// - Returns: The account and its new token; nil when e-mail or password is wrong.
     /// - Throws: `RateLimitExceeded`, `AccountError.disabled`, `PostgresError`, `PasswordHasherError`.
     package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {

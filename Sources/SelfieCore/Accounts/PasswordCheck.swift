@@ -1,29 +1,31 @@
-/// Tries a password: sees that there is room, counts the try, verifies it, gives a right one back, notes a wrong one.
+/// Tries a password.
+///
+/// It counts the try, takes the count back for a right password, and notes a wrong one.
 struct PasswordCheck: Sendable {
     let limiter: RateLimiter
     let hasher: PasswordHasher
     let audit: AuditStore
 
-    /// What a password is tried for.
+    /// What a try counts as, and how a failure is noted.
     struct Purpose {
-        /// Counted before the password is tried.
+        /// The actions to count before the password is tried.
         let actions: [LimitedAction]
-        /// Noted when the password is wrong.
+        /// The event to note when the password is wrong.
         let failure: AuditEvent
-        /// Whose account it is about; nil when there is none.
+        /// The account's id; nil when there is none.
         let userID: Int?
         /// Where the request came from.
         let source: RequestSource
     }
 
-    /// Refuses what would be refused later, before anything is done for it.
+    /// Refuses a try at once when the hasher has no room for it.
     ///
     /// - Throws: `PasswordHasherError.overloaded`.
     func requireRoom() throws(PasswordHasherError) {
         try hasher.requireRoom()
     }
 
-    /// Tries a password, and uses the account where it is right.
+    /// Tries a password, and uses the account if it is right.
     ///
     /// The password counts as wrong until it turns out to be right, so that parallel tries can't pass the limit.
     ///
@@ -31,9 +33,9 @@ struct PasswordCheck: Sendable {
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - purpose: What is counted and noted.
     ///   - find: Finds the account. It is called again when another request changed the hash meanwhile.
-    ///   - require: Throws where no password is to be tried; the try stays counted.
-    ///   - use: Does what the password was asked for; nil when the hash was changed meanwhile.
-    /// - Returns: What was done; nil when the password is wrong or there is no account, in the same time for both.
+    ///   - require: Throws when the account must not be used. The try stays counted.
+    ///   - use: Does the work that needs the password. It returns nil when the hash was changed meanwhile.
+    /// - Returns: The result of `use`. Nil when the password is wrong or there is no account; both take the same time.
     /// - Throws: `RateLimitExceeded`, `PasswordHasherError`, `PostgresError`, or what the closures throw.
     func callAsFunction<Outcome>(
         _ password: Password?,

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Changes a password, for somebody who knows the old one.
+/// Changes a password, for a user who gives the old one.
 package struct ResetPassword: Sendable {
     let users: UserStore
     let check: PasswordCheck
@@ -11,14 +11,14 @@ package struct ResetPassword: Sendable {
     /// Changes the password, ends all sessions and begins a new one.
     ///
     /// - Parameters:
-    ///   - session: Whose password.
+    ///   - session: The session of the account's user.
     ///   - old: The old password; nil for one that could not be decrypted.
     ///   - new: The new password; nil for one that could not be decrypted.
-    ///   - device: What the user is to recognise the new session by.
+    ///   - device: The label of the new session, for its user.
     ///   - source: Where the request came from.
     /// - Returns: The account and its new token; nil when the old password is wrong.
     /// - Throws: `InvalidInput` about the new password, `RateLimitExceeded`, `SessionError.ended` when the session has
-    ///   ended or the account is disabled by now, `PostgresError`, `PasswordHasherError`.
+    ///   ended or the account is disabled, `PostgresError`, `PasswordHasherError`.
     package func callAsFunction(
         _ session: Session,
         old: Password?,

@@ -1,22 +1,22 @@
 import FoundationEssentials
 
-/// A try to sign in, as it was sent.
+/// A try to sign in, as the client sent it.
 package struct SignInAttempt: Sendable {
     let email: String
     /// Nil for one that could not be decrypted.
     let password: Password?
-    /// What the user is to recognise the session by.
+    /// The label of the session, for its user.
     let device: String?
     let source: RequestSource
-    /// Whether to answer as if, and leave everything as it is, for a HEAD request.
+    /// Whether to answer without beginning a session, for a HEAD request.
     let changesNothing: Bool
 
     /// - Parameters:
     ///   - email: The e-mail, as the client sent it.
     ///   - password: Nil for one that could not be decrypted.
-    ///   - device: What the user is to recognise the session by.
+    ///   - device: The label of the session, for its user.
     ///   - source: Where the request came from.
-    ///   - changesNothing: Whether to answer as if, and leave everything as it is, for a HEAD request.
+    ///   - changesNothing: Whether to answer without beginning a session, for a HEAD request.
     package init(email: String, password: Password?, device: String?, source: RequestSource, changesNothing: Bool) {
         self.email = email
         self.password = password
@@ -26,7 +26,7 @@ package struct SignInAttempt: Sendable {
     }
 }
 
-/// Begins a session for somebody who knows the password.
+/// Begins a session for a user who gives the password.
 package struct SignIn: Sendable {
     let users: UserStore
     let sessions: SessionStore
@@ -36,14 +36,16 @@ package struct SignIn: Sendable {
     let tokenLifetime: TimeInterval
     let now: @Sendable () -> Date
 
-    /// Checks the password and begins a session; the other sessions are left alone.
+    /// Checks the password and begins a session.
+    ///
+    /// Other sessions go on.
     ///
     /// - Parameter attempt: What was sent.
-    /// - Returns: The account and its new token; nil when e-mail or password is wrong, in the same time for both.
-    /// - Throws: `RateLimitExceeded`, `AccountError.disabled` where the password is right, `PostgresError`,
+    /// - Returns: The account and its new token; nil when e-mail or password is wrong. Both take the same time.
+    /// - Throws: `RateLimitExceeded`, `AccountError.disabled` if the password is right, `PostgresError`,
     ///   `PasswordHasherError`.
     package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
-        // Before the database is asked.
+        // Checked before the database is asked.
         try check.requireRoom()
         let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
         return try await check(
@@ -83,9 +85,10 @@ package struct SignIn: Sendable {
         return nil
     }
 
-    /// What a password that is about to be tried counts as.
+    /// The actions that a try of a password counts as.
     ///
-    /// A user who has signed in from the same network before is counted apart, so that nobody elsewhere can lock them out.
+    /// Tries from a network that the user signed in from before are counted apart. So nobody elsewhere can lock the
+    /// user out.
     private static func actions(
         _ attempt: SignInAttempt,
         of found: (user: User, isKnownNetwork: Bool)?
@@ -95,7 +98,7 @@ package struct SignIn: Sendable {
             return [.passwordFromKnownNetwork(userID: found.user.id, network: network)]
         }
         let name: AccountName = found.map { .user(id: $0.user.id) } ?? .unknown(email: attempt.email)
-        // The address first: one that is refused anyway must not use up what an account has.
+        // The address comes first: a refused address must not use up an account's tries.
         return [.signIn(network: network), .password(name)]
     }
 

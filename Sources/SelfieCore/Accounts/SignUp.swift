@@ -31,13 +31,15 @@ package struct SignUp: Sendable {
         return user
     }
 
-    /// Checks the data, and looks the e-mail up before the costly hash; the insert has the last word.
+    /// Checks the data, and looks the e-mail up before the costly hash.
+    ///
+    /// The insert decides in the end.
     private func check(fullName: String, email: String, password: Password?) async throws -> NewUser {
         let user = Result { () throws(InvalidInput) in
             try NewUser(fullName: fullName, email: email, password: password)
         }
         var complaints: [Complaint] = if case .failure(let error) = user { error.complaints } else { [] }
-        // All complaints come at once, in the order of name, e-mail and password.
+        // All complaints come together, in the order of name, e-mail and password.
         if !complaints.contains(where: { $0.field == .email }), try await users.hasAccount(email: email) {
             complaints.insert(
                 Self.emailTaken,

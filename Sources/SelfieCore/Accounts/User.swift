@@ -7,7 +7,7 @@ package struct User: Sendable {
     package let lastName: String
     package let email: String
     let passwordHash: String
-    /// Whether an administrator keeps it from being used.
+    /// Whether an administrator has disabled it.
     let isDisabled: Bool
 }
 
@@ -48,7 +48,7 @@ package struct NewUser: Sendable {
     private static func complaints(aboutEmail email: String) -> [Complaint] {
         var complaints = email.isEmpty ? [Complaint(.email, .blank)] : []
         if !isEmail(email) { complaints.append(Complaint(.email, .invalid)) }
-        // No NUL is in an e-mail, so only its length can be wrong beyond that.
+        // An e-mail holds no NUL, so only its length can still be wrong.
         return complaints + Complaint.about(email, .email).filter { $0.problem != .invalid }
     }
 
@@ -62,8 +62,8 @@ package struct NewUser: Sendable {
     }
 }
 
-/// Why nothing can be done with an account.
+/// Why an account can't be used.
 package enum AccountError: Error {
-    /// An administrator has disabled it; told only to somebody who knows its password.
+    /// An administrator has disabled it. Only a user who gives the password is told so.
     case disabled
 }

@@ -10,15 +10,17 @@ package struct UserStore: Sendable {
         self.postgres = postgres
     }
 
-    /// The account of an e-mail, compared without regard to case.
+    /// The account with an e-mail.
+    ///
+    /// Upper and lower case are the same.
     ///
     /// - Parameters:
     ///   - email: The e-mail.
-    ///   - network: Where the request came from.
+    ///   - network: The network of the request.
     /// - Returns: The account, and whether its user has signed in from there before; nil when there is none.
     /// - Throws: `PostgresError`.
     func find(email: String, from network: String) async throws -> (user: User, isKnownNetwork: Bool)? {
-        // PostgreSQL's text holds no NUL, so no account has one.
+        // PostgreSQL's text can't hold NUL, so no account has one.
         guard !email.unicodeScalars.contains("\0") else { return nil }
         let rows = try await postgres.read(
             """
@@ -38,7 +40,7 @@ package struct UserStore: Sendable {
         return !rows.isEmpty
     }
 
-    /// The account of an id.
+    /// The account with an id.
     func find(id: Int) async throws -> User? {
         let rows = try await postgres.read(
             """
@@ -49,12 +51,14 @@ package struct UserStore: Sendable {
         return try rows.first.map(User.init)
     }
 
-    /// Adds an account; of parallel calls with one e-mail, one succeeds.
+    /// Adds an account.
+    ///
+    /// Of parallel calls with one e-mail, one succeeds.
     ///
     /// - Parameters:
     ///   - user: The account.
     ///   - passwordHash: The hash of its password.
-    ///   - source: Where the request came from, which is known to be the user's from then on.
+    ///   - source: Where the request came from. Its network is known as the user's from then on.
     /// - Returns: Whether it was added; false when the e-mail has an account.
     /// - Throws: `PostgresError`.
     func add(_ user: NewUser, passwordHash: String, from source: RequestSource) async throws -> Bool {
@@ -73,7 +77,7 @@ package struct UserStore: Sendable {
         return count == 1
     }
 
-    /// Puts a stronger hash of the same password in place of the one it was checked against.
+    /// Replaces the hash of a password with a stronger one.
     ///
     /// - Returns: Whether it did; false when the password was changed meanwhile.
     /// - Throws: `PostgresError`.
@@ -87,16 +91,16 @@ package struct UserStore: Sendable {
         return count == 1
     }
 
-    /// Changes the password, ends all sessions, and begins a new one: all of it or nothing.
+    /// Changes the password, ends all sessions, and begins a new one: all or nothing.
     ///
     /// - Parameters:
     ///   - user: The account, with the hash that the old password was checked against.
     ///   - hash: The new password's hash.
-    ///   - sessionID: The session that asks for it.
+    ///   - sessionID: The session of the request.
     ///   - issued: The new session's token.
-    ///   - device: What the user is to recognise the new session by.
+    ///   - device: The label of the new session, for its user.
     ///   - source: Where the request came from.
-    /// - Returns: Whether it did; false when the password was changed, or the account disabled, meanwhile.
+    /// - Returns: Whether it did. False when the password was changed or the account was disabled meanwhile.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     func changePassword(
         of user: User,
@@ -115,7 +119,7 @@ package struct UserStore: Sendable {
             )
             guard count == 1 else { return false }
             try await SessionStore.endAll(ofUser: user.id, by: sessionID, on: connection)
-            // The old password may have been used from elsewhere; whoever changes it here is known here.
+            // Somebody elsewhere may know the old password. So only the network of this request stays known.
             try await KnownAddressStore.keepOnly(source.address.network, ofUser: user.id, on: connection)
             try await SessionStore.begin(issued, userID: user.id, device: device, on: connection)
             try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
@@ -123,7 +127,9 @@ package struct UserStore: Sendable {
         }
     }
 
-    /// Keeps an account from being used: its sessions end at once, and no other begins.
+    /// Disables an account.
+    ///
+    /// Its sessions end at once, and no other begins.
     ///
     /// - Parameter id: Whose.
     /// - Returns: Whether it was not disabled before.
@@ -142,7 +148,9 @@ package struct UserStore: Sendable {
         }
     }
 
-    /// Lets a disabled account be used again; its user signs in anew.
+    /// Enables a disabled account.
+    ///
+    /// Its user must sign in again.
     ///
     /// - Parameter id: Whose.
     /// - Returns: Whether it was disabled before.

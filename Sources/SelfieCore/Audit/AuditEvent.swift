@@ -3,9 +3,9 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case signUp = "sign_up"
     case signIn = "sign_in"
     case signInFailed = "sign_in_failed"
-    /// Sign-ins began to be refused for a while, since too many failed; noted once for each while.
+    /// Too many sign-ins failed, so more are refused. It is noted once for each window.
     case signInLimited = "sign_in_limited"
-    /// The same with passwords that came with a token, sign-ups, calls of `get_token`, guesses at tokens and uploads.
+    /// The same for passwords with a token, sign-ups, calls of `get_token`, guesses at tokens and uploads.
     case passwordLimited = "password_limited"
     case signUpLimited = "sign_up_limited"
     case getTokenLimited = "get_token_limited"
@@ -23,14 +23,14 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case accountEnabled = "account_enabled"
 }
 
-/// Where a request came from, as far as it is written down.
+/// Where a request came from, as it is recorded.
 package struct RequestSource: Sendable {
     let address: ClientAddress
     let requestID: String
 
     /// - Parameters:
     ///   - address: The client's address.
-    ///   - requestID: Names the request in answers and logs.
+    ///   - requestID: The request's id in answers and logs.
     package init(address: ClientAddress, requestID: String) {
         self.address = address
         self.requestID = requestID

@@ -1,9 +1,10 @@
 import Postgres
 
-/// The table `audit_events`, to which events are only ever added.
+/// The table `audit_events`.
 ///
-/// What changes something adds its event in the statement that does so, with ``insertion(of:from:forEach:)``, or in its
-/// transaction.
+/// Events are added and never deleted.
+///
+/// A change adds its event in the same statement, with ``insertion(of:from:forEach:)``, or in the same transaction.
 struct AuditStore: Sendable {
     let postgres: PostgresClient
 
@@ -11,7 +12,7 @@ struct AuditStore: Sendable {
     ///
     /// - Parameters:
     ///   - event: What happened.
-    ///   - userID: To whose account; nil when there is none.
+    ///   - userID: The account's id; nil when there is none.
     ///   - source: Where the request came from.
     /// - Throws: `PostgresError`.
     func add(_ event: AuditEvent, userID: Int?, from source: RequestSource) async throws {
@@ -24,7 +25,7 @@ struct AuditStore: Sendable {
             )
             return
         }
-        // The lock keeps the event from coming after the account is gone, and its address from staying.
+        // Because of the lock, no event with an address can come after the account's deletion.
         try await postgres.write(
             """
             INSERT INTO audit_events (event, user_id, address, request_id)
@@ -38,7 +39,7 @@ struct AuditStore: Sendable {
     ///
     /// - Parameters:
     ///   - event: What happened.
-    ///   - source: Where the request came from; nil for what was done on the command line.
+    ///   - source: Where the request came from; nil for the command line.
     ///   - users: Selects one column, the users' ids.
     /// - Returns: An INSERT.
     static func insertion(
@@ -57,9 +58,9 @@ struct AuditStore: Sendable {
     ///
     /// - Parameters:
     ///   - event: What happened.
-    ///   - userID: To whose account.
-    ///   - source: Where the request came from; nil for what was done on the command line.
-    ///   - connection: In the transaction.
+    ///   - userID: The account's id.
+    ///   - source: Where the request came from; nil for the command line.
+    ///   - connection: A connection in a transaction.
     /// - Throws: `PostgresError`.
     static func add(
         _ event: AuditEvent,
@@ -70,10 +71,10 @@ struct AuditStore: Sendable {
         try await connection.execute(insertion(of: event, from: source, forEach: "SELECT \(userID)::bigint"))
     }
 
-    /// Removes where a user's events came from, batch by batch.
+    /// Removes addresses and request ids from a user's events, batch by batch.
     ///
     /// - Parameters:
-    ///   - userID: Whose.
+    ///   - userID: The user's id.
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
     static func forgetSources(ofUser userID: Int, on connection: PostgresConnection) async throws {
@@ -88,10 +89,10 @@ struct AuditStore: Sendable {
         }
     }
 
-    /// How long an event keeps the address that it came from and its request's id, which a client may have chosen.
+    /// How many days an event keeps its address and its request's id, which a client may have chosen.
     private static let maxSourceDays = 90
 
-    /// Removes where events came from that happened long ago.
+    /// Removes addresses and request ids from old events.
     ///
     /// - Throws: `PostgresError`.
     func removeOldSources() async throws {

@@ -3,17 +3,18 @@ import Glibc
 
 /// The internet address that a request came from.
 package struct ClientAddress: Sendable, Equatable {
-    /// As text, in the one form that the system writes.
+    /// The address as text, in the system's own form.
     let text: String
-    /// What counts as one caller: an IPv4 address, or the /64 network of an IPv6 one, of which each home has its own.
+    /// What counts as one caller: an IPv4 address, or an IPv6 address's /64 network, which is one home's.
     let network: String
 
-    /// What has no address, such as a Unix socket's other end.
+    /// For peers without an address, such as those of a Unix socket.
     package static let none = ClientAddress(text: "none", network: "none")
 
     /// Reads an address.
     ///
-    /// - Parameter text: IPv4 or IPv6, the latter perhaps in brackets, perhaps with a port behind it; nil for other texts.
+    /// - Parameter text: An IPv4 or IPv6 address, perhaps with a port. IPv6 may be in brackets. The result is nil for
+    ///   other texts.
     package init?(_ text: some StringProtocol) {
         for candidate in Self.candidates(text) {
             if let address = Self(version4: candidate) ?? Self(version6: candidate) {
@@ -40,7 +41,7 @@ package struct ClientAddress: Sendable, Equatable {
         var address = in6_addr()
         guard inet_pton(AF_INET6, text, &address) == 1 else { return nil }
         let canonical = Self.text(AF_INET6, &address)
-        // An IPv4 address that a socket for both kinds took (RFC 4291, section 2.5.5.2).
+        // An IPv4 address on a socket for both kinds (RFC 4291, section 2.5.5.2).
         if canonical.hasPrefix("::ffff:"), let mapped = Self(version4: String(canonical.dropFirst(7))) {
             self = mapped
             return

@@ -4,13 +4,13 @@ import Postgres
 struct KnownAddressStore: Sendable {
     let postgres: PostgresClient
 
-    /// How long at least a user's address counts as known after it was used to sign in.
+    /// The least number of days that an address stays known after a sign-in from it.
     private static let minUnusedDays = 180
 
-    /// The part of a statement that notes where some users are.
+    /// The part of a statement that notes a network for some users.
     ///
     /// - Parameters:
-    ///   - network: Where, known to be theirs from then on.
+    ///   - network: The network that is known as theirs from then on.
     ///   - users: Selects one column, the users' ids.
     /// - Returns: An INSERT.
     static func insertion(of network: String, forEach users: PostgresQuery) -> PostgresQuery {
@@ -20,11 +20,11 @@ struct KnownAddressStore: Sendable {
         """
     }
 
-    /// Makes an address the only one that is known to be a user's.
+    /// Makes a network the only known one of a user.
     ///
     /// - Parameters:
-    ///   - network: Where the user is.
-    ///   - userID: Whose.
+    ///   - network: The network.
+    ///   - userID: The user's id.
     ///   - connection: In a transaction.
     /// - Throws: `PostgresError`.
     static func keepOnly(_ network: String, ofUser userID: Int, on connection: PostgresConnection) async throws {
@@ -36,8 +36,8 @@ struct KnownAddressStore: Sendable {
 
     /// Forgets addresses that were not used for long.
     ///
-    /// - Parameter tokenLifetimeHours: How long a token lives. A user with a long token seldom signs in, and is still
-    ///   not to be forgotten.
+    /// - Parameter tokenLifetimeHours: How long a token lives. A user with a long token seldom signs in, but must not
+    ///   be forgotten.
     /// - Throws: `PostgresError`.
     func removeUnused(tokenLifetimeHours: Int) async throws {
         let maxUnusedDays = max(Self.minUnusedDays, 2 * tokenLifetimeHours / 24)

@@ -1,12 +1,14 @@
 import Encodings
 
-/// Something that there is a limit for, done by someone: the list of all that is counted.
+/// An action with a limit.
+///
+/// All actions that are counted are listed here.
 struct LimitedAction: Sendable {
     /// How often it may be done.
     let limit: any KeyPath<RateLimits, RateLimit> & Sendable
-    /// What is noted when it begins to be refused.
+    /// The event to note when refusals begin.
     let refusal: AuditEvent
-    /// A text that no other action by anybody has.
+    /// A text that differs for each action and each one who does it.
     let name: String
 
     private init(
@@ -33,7 +35,7 @@ struct LimitedAction: Sendable {
         LimitedAction(\.signInPerAccount, .signInLimited, by: "known", "\(userID)", network)
     }
 
-    /// A password is tried by someone who holds a token.
+    /// A password is tried with a session's token.
     static func passwordOfSession(id: Int) -> LimitedAction {
         LimitedAction(\.signInPerAccount, .passwordLimited, by: "session", "\(id)")
     }

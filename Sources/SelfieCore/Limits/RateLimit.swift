@@ -8,7 +8,7 @@ package struct RateLimit: Sendable, Equatable {
     /// A month.
     private static let maxSeconds = 30 * 86_400
 
-    /// What a text must be to be read.
+    /// How a limit is written, for errors.
     package static let expected = """
         a count from 1 to \(maxCount), a slash and a time from 1s to 30d, in s, m, h or d, such as 10/15m
         """
@@ -32,7 +32,9 @@ package struct RateLimit: Sendable, Equatable {
 
 /// The limits of a service.
 package struct RateLimits: Sendable, Equatable {
-    /// Wrong passwords for one account; where its user has signed in from before, those from there count apart.
+    /// Wrong passwords for one account.
+    ///
+    /// Those from a network that its user signed in from count apart.
     var signInPerAccount = RateLimit(20, per: 15 * 60)
     /// Wrong passwords from one address, for any accounts.
     var signInPerAddress = RateLimit(100, per: 15 * 60)
@@ -40,12 +42,12 @@ package struct RateLimits: Sendable, Equatable {
     var signUpPerAddress = RateLimit(30, per: 3_600)
     /// Calls of `get_token` from one address.
     var getTokenPerAddress = RateLimit(100, per: 15 * 60)
-    /// Tokens that nobody has, from one address.
+    /// Unknown tokens from one address.
     var tokenGuessesPerAddress = RateLimit(100, per: 15 * 60)
     /// Uploads of one user.
     var uploadsPerUser = RateLimit(500, per: 3_600)
 
-    /// Each limit by the key of the configuration that changes it.
+    /// Each limit with the key of its setting.
     package static let settings: [(key: String, limit: any WritableKeyPath<RateLimits, RateLimit> & Sendable)] = [
         ("RATE_LIMIT_SIGNIN_PER_ACCOUNT", \.signInPerAccount),
         ("RATE_LIMIT_SIGNIN_PER_ADDRESS", \.signInPerAddress),
@@ -55,6 +57,8 @@ package struct RateLimits: Sendable, Equatable {
         ("RATE_LIMIT_UPLOADS_PER_USER", \.uploadsPerUser),
     ]
 
-    /// The limits in use; change single values after.
+    /// The usual limits.
+    ///
+    /// Change single values after making this.
     package init() {}
 }

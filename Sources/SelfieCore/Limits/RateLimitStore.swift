@@ -1,17 +1,17 @@
 import Postgres
 
-/// The table `rate_limits`: how often what was done since its window began.
+/// The table `rate_limits`: how often each action was done in its window.
 struct RateLimitStore: Sendable {
     let postgres: PostgresClient
 
     struct Count: Sendable {
         let count: Int
-        /// Until the window ends, at least 1.
+        /// Seconds until the window ends, at least 1.
         let secondsLeft: Int
         let place: Place
     }
 
-    /// What may be given back: one of a count, in the window in which it was counted.
+    /// One of a count in one window, which can be given back.
     struct Place: Sendable {
         let key: String
         let limit: Int
@@ -45,7 +45,9 @@ struct RateLimitStore: Sendable {
         return Count(count: try row.decode("count"), secondsLeft: try row.decode("seconds_left"), place: place)
     }
 
-    /// Takes one from each count whose window is still the same. What was refused meanwhile is taken off, too.
+    /// Takes one from each count whose window is still the same.
+    ///
+    /// Refusals since then are taken off, too.
     func giveBack(_ places: [Place]) async throws {
         try await postgres.write(
             """

@@ -2,7 +2,7 @@ import Crypto
 import Encodings
 import FoundationEssentials
 
-/// Counts what is done, for all processes together, and refuses what is done too often.
+/// Counts actions for all processes together, and refuses those that are too many.
 struct RateLimiter: Sendable {
     private let store: RateLimitStore
     private let audit: AuditStore
@@ -14,9 +14,9 @@ struct RateLimiter: Sendable {
 
     /// - Parameters:
     ///   - store: Where the counts are.
-    ///   - audit: Told when a limit begins to refuse.
+    ///   - audit: Gets an event when a limit begins to refuse.
     ///   - limits: The limits; nil for none.
-    ///   - secret: Makes the keys of counts, so that a reader of the table learns no names.
+    ///   - secret: The key for hashing the names of counts, so that a reader of the table learns no names.
     ///   - now: The time by which refusals are remembered.
     init(
         store: RateLimitStore,
@@ -32,13 +32,14 @@ struct RateLimiter: Sendable {
         authenticator = MessageAuthenticator(key: Array("rate limits\0\(secret)".utf8))
     }
 
-    /// Counts actions that a request is.
+    /// Counts the actions of a request.
     ///
     /// - Parameters:
-    ///   - actions: The actions; where one is refused, those before it are given back and those behind not counted.
-    ///   - userID: Whose account they are about; nil when there is none.
+    ///   - actions: The actions. When one is refused, those before it are given back, and those after it are not
+    ///     counted.
+    ///   - userID: The account's id; nil when there is none.
     ///   - source: Where the request came from.
-    /// - Returns: What was counted, to be given back to a client that turns out to have been right.
+    /// - Returns: What was counted. It can be given back to a client that turns out to be right.
     /// - Throws: `RateLimitExceeded`, `PostgresError`.
     @discardableResult
     func count(
@@ -59,11 +60,11 @@ struct RateLimiter: Sendable {
                 counted.places.append(count.place)
                 continue
             }
-            // What others did to an account must not use up what an address has.
+            // Others may have used up the account's tries. That must not cost this address any.
             await giveBack(counted)
             let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft)
             memory.remember(key, exceeded, now: now())
-            // The first refusal tells of all that follow.
+            // Only the first refusal of a window is noted.
             if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
             throw exceeded
         }
@@ -72,16 +73,16 @@ struct RateLimiter: Sendable {
 
     /// Takes back what was counted.
     ///
-    /// A failure of it keeps nobody from what the request is for, and a client that is gone does not stop it.
+    /// The request goes on if this fails, and this goes on if the client is gone.
     func giveBack(_ counted: CountedActions) async {
         guard !counted.places.isEmpty else { return }
         try? await Task { try await store.giveBack(counted.places) }.value
         memory.forget(counted.places.map(\.key))
     }
 
-    /// Takes back what was counted when what comes next fails.
+    /// Runs work, and takes back what was counted if the work fails.
     ///
-    /// A client that goes away before the answer does not get a try for nothing.
+    /// A client that goes away before the answer keeps its count.
     func givingBack<Result>(
         _ counted: CountedActions,
         onFailureOf body: () async throws -> Result
@@ -94,10 +95,12 @@ struct RateLimiter: Sendable {
         }
     }
 
-    /// Tries a password that was counted as wrong, and takes the count back when it was right, or could not be tried.
+    /// Tries a password that was counted as wrong.
+    ///
+    /// Takes the count back if it was right or could not be tried.
     ///
     /// - Parameters:
-    ///   - counted: The count; nothing is left of it once it was taken back.
+    ///   - counted: The count. It is empty after it was taken back.
     ///   - verify: Tries it.
     /// - Returns: Whether it was right.
     /// - Throws: What the body throws.
@@ -113,7 +116,9 @@ struct RateLimiter: Sendable {
         return isRight
     }
 
-    /// The code of an action, which is no secret and no name.
+    /// The key of an action in the table.
+    ///
+    /// It shows no name.
     private func key(of action: LimitedAction) -> String {
         let name = Array(action.name.utf8)
         return authenticator.code { hash in hash.update(data: name) }.withUnsafeBytes { $0.hexadecimal }
@@ -128,6 +133,6 @@ struct CountedActions: Sendable {
 /// Something was done too often.
 package struct RateLimitExceeded: Error {
     package let limit: RateLimit
-    /// Until the window ends.
+    /// Seconds until the window ends.
     package let secondsLeft: Int
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Remembers for a moment what was refused, so that a flood of it costs a statement a second instead of one for each.
+/// Remembers refusals for a moment, so that a flood of calls costs one statement a second.
 final class RefusalMemory: Sendable {
     private struct Refusal {
         let limit: RateLimit
@@ -10,9 +10,11 @@ final class RefusalMemory: Sendable {
 
     private let refusals = Mutex<[String: Refusal]>([:])
 
-    /// How long a refusal is remembered: so long may a place that another process gave back stay unseen.
+    /// How long a refusal is remembered.
+    ///
+    /// A place that another process gave back may stay unseen for as long.
     static let duration: Duration = .seconds(1)
-    /// What comes beyond is not remembered.
+    /// The most refusals to remember.
     static let maxCount = 10_000
 
     /// Remembers that a key was refused.
@@ -38,7 +40,7 @@ final class RefusalMemory: Sendable {
     /// - Parameters:
     ///   - key: What would be counted.
     ///   - now: The time.
-    /// - Returns: The refusal; nil when the key is to be counted.
+    /// - Returns: The refusal; nil when the key must be counted.
     func refusal(of key: String, now: ContinuousClock.Instant) -> RateLimitExceeded? {
         let found = refusals.withLock { $0[key] }
         guard let found, found.forgetting > now else { return nil }
@@ -49,7 +51,7 @@ final class RefusalMemory: Sendable {
         )
     }
 
-    /// Forgets keys that have a place again.
+    /// Forgets keys that have places again.
     func forget(_ keys: [String]) {
         refusals.withLock { refusals in
             for key in keys { refusals[key] = nil }

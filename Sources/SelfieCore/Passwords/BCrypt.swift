@@ -6,10 +6,10 @@ import Glibc
 ///
 /// Source: `crypt(3)` and `crypt_gensalt(3)` of libxcrypt; hashes are in the format `$2b$<cost>$<salt><hash>`.
 enum BCrypt {
-    /// bcrypt takes no notice of what lies beyond.
+    /// bcrypt ignores further bytes.
     static let maxPasswordBytes = 72
 
-    /// Told of a hash, by its cost, right before it is computed.
+    /// Called with the cost of a hash right before it is computed.
     typealias Observer = @Sendable (_ cost: Int) -> Void
 
     /// Hashes a password.
@@ -17,7 +17,7 @@ enum BCrypt {
     /// - Parameters:
     ///   - password: 1 to 72 bytes without NUL.
     ///   - cost: The logarithm of the number of rounds, 4 to 31.
-    ///   - willCompute: Told of the hash.
+    ///   - willCompute: Called with the hash's cost before it is computed.
     /// - Returns: 60 ASCII characters.
     /// - Throws: `BCryptError`.
     static func hash(
@@ -28,12 +28,14 @@ enum BCrypt {
         try compute(password, setting: try makeSetting(cost: cost), cost: cost, willCompute: willCompute)
     }
 
-    /// Whether a password is the one that a hash was made of; false too for a hash of another format.
+    /// Whether a hash was made of this password.
+    ///
+    /// False also for a hash of another format.
     ///
     /// - Parameters:
     ///   - password: The password to try.
     ///   - hash: A hash with the prefix `$2a$`, `$2b$` or `$2y$`.
-    ///   - willCompute: Told of the hash that is computed to compare them.
+    ///   - willCompute: Called with the cost before the hash is computed.
     /// - Returns: Whether they match.
     static func verify(_ password: [UInt8], against hash: String, willCompute: Observer = { _ in }) -> Bool {
         guard let cost = cost(of: hash),
@@ -42,7 +44,7 @@ enum BCrypt {
         return ConstantTime.isSame(computed, hash)
     }
 
-    /// Takes the time of a hash and forgets it.
+    /// Computes a hash only to take its time.
     static func spendTime(of password: [UInt8], cost: Int, willCompute: Observer) {
         _ = try? hash(password, cost: cost, willCompute: willCompute)
     }
@@ -69,7 +71,7 @@ enum BCrypt {
         willCompute: Observer
     ) throws(BCryptError) -> String {
         guard (1...maxPasswordBytes).contains(password.count), !password.contains(0) else { throw .unhashable }
-        // 32 KiB, too much for a thread's stack to take lightly; it has held the password, so it is wiped.
+        // 32 KiB is much for a thread's stack. It held the password, so it is wiped.
         let data = UnsafeMutablePointer<crypt_data>.allocate(capacity: 1)
         defer {
             explicit_bzero(data, MemoryLayout<crypt_data>.size)

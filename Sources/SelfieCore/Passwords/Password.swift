@@ -1,6 +1,8 @@
 package import AESCrypt
 
-/// A password in the clear, on its short way from the request to its hash; it prints as nothing.
+/// A password in the clear, on its way from the request to its hash.
+///
+/// It is never printed.
 package struct Password: Sendable {
     let bytes: [UInt8]
 
@@ -8,7 +10,7 @@ package struct Password: Sendable {
 
     /// Decrypts a password as clients send it.
     ///
-    /// Nil for whatever is not a text that was encrypted with this cipher; nothing tells why.
+    /// Nil when the text was not encrypted with this cipher. The reason is not told.
     ///
     /// - Parameters:
     ///   - text: The AESCrypt form.

@@ -2,7 +2,7 @@ import Encodings
 import NIOPosix
 import Synchronization
 
-/// Hashes and checks passwords on threads of its own, so that a storm of sign-ins slows nobody else down.
+/// Hashes and checks passwords on threads of its own, so that many sign-ins do not slow other requests down.
 package final class PasswordHasher: Sendable {
     /// The cost of new hashes; weaker ones are renewed at sign-in.
     let cost: Int
@@ -11,7 +11,7 @@ package final class PasswordHasher: Sendable {
     private let threads: NIOThreadPool
     private let maxWaiting: Int
     private let waiting = Atomic(0)
-    /// What the password of an account that does not exist is checked against, so that it takes as long.
+    /// The hash to check against for an unknown e-mail, so that it takes as long.
     private let dummyHash: String
 
     /// Starts the threads.
@@ -29,12 +29,12 @@ package final class PasswordHasher: Sendable {
         threads.start()
     }
 
-    /// Ends the threads once what they are at is done.
+    /// Ends the threads after their present work.
     package func shutDown() async throws {
         try await threads.shutdownGracefully()
     }
 
-    /// Refuses what would be refused later, before anything is done for it.
+    /// Refuses work at once that would be refused later.
     ///
     /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
     func requireRoom() throws(PasswordHasherError) {
@@ -51,7 +51,9 @@ package final class PasswordHasher: Sendable {
         return try await run { [cost] in try BCrypt.hash(password.bytes, cost: cost, willCompute: willCompute) }
     }
 
-    /// Checks a password, in the same time whether or not there is a hash to check it against.
+    /// Checks a password.
+    ///
+    /// It takes the same time with and without a hash.
     ///
     /// - Parameters:
     ///   - password: The password; nil for one that could not be decrypted.
@@ -64,8 +66,8 @@ package final class PasswordHasher: Sendable {
         let isMatch = try await run { [dummyHash, cost] in
             let hash = hash ?? dummyHash
             if BCrypt.verify(bytes, against: hash, willCompute: willCompute) { return true }
-            // A hash of an older, lower cost must not give itself away by a quicker refusal. Each cost takes twice as
-            // long as the one below, so these and the one above take as long as one of today's.
+            // A hash of a lower cost must not show by a faster refusal. Each cost takes twice as long as the one below.
+            // So the costs in between, and this one once more, fill the time of a present hash.
             guard let hashCost = BCrypt.cost(of: hash) else {
                 BCrypt.spendTime(of: bytes, cost: cost, willCompute: willCompute)
                 return false
@@ -78,7 +80,7 @@ package final class PasswordHasher: Sendable {
         return isMatch && password != nil && hash != nil
     }
 
-    /// Whether a hash should be renewed, now that its password is known.
+    /// Whether a hash should be renewed while its password is known.
     func isWeak(_ hash: String) -> Bool {
         (BCrypt.cost(of: hash) ?? 0) < cost
     }

@@ -1,4 +1,4 @@
-/// How much a hasher does at once and how much may wait for it.
+/// The limits of a hasher.
 package struct PasswordHasherOptions: Sendable {
     /// How many hashes are computed at once.
     var threadCount: Int
@@ -6,13 +6,15 @@ package struct PasswordHasherOptions: Sendable {
     /// How much work may be waiting or under way for each thread: at cost 12, a quarter of a second each.
     var maxWaitingPerThread = 48
 
-    /// How long work may wait for its turn; the connection answers 503 after 27 seconds in all.
+    /// How long work may wait for its turn.
+    ///
+    /// The connection answers 503 after 27 seconds in all.
     var maxWait: Duration = .seconds(8)
 
-    /// The time by which work waits.
+    /// The clock for that wait.
     var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
-    /// Told of each hash, by the thread that is about to compute it.
+    /// Called for each hash, on the thread that is about to compute it.
     var willCompute: BCrypt.Observer = { _ in }
 
     /// One thread fewer than there are cores, so that requests keep one.

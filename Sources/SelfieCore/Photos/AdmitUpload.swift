@@ -1,11 +1,11 @@
-/// Lets a user upload a photo, unless that was done too often.
+/// Lets a user upload a photo, unless there were too many uploads.
 package struct AdmitUpload: Sendable {
     let limiter: RateLimiter
 
     /// Counts an upload, before its body is read.
     ///
     /// - Parameters:
-    ///   - userID: Whose.
+    ///   - userID: The user's id.
     ///   - source: Where the request came from.
     /// - Throws: `RateLimitExceeded`, `PostgresError`.
     package func callAsFunction(userID: Int, from source: RequestSource) async throws {

@@ -1,7 +1,7 @@
 package import Logging
 import ObjectStore
 
-/// Removes a photo: first from its owner's sight, then its object.
+/// Removes a photo: first its row, then its object.
 package struct DeletePhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
@@ -9,11 +9,11 @@ package struct DeletePhoto: Sendable {
     /// Removes a photo of a user's.
     ///
     /// - Parameters:
-    ///   - randomID: Which photo.
-    ///   - userID: Whose it must be.
+    ///   - randomID: The photo's id.
+    ///   - userID: The id of the user who must own it.
     ///   - source: Where the request came from.
     ///   - logger: The request's.
-    /// - Returns: Whether there was one; of parallel calls, one is told so.
+    /// - Returns: Whether there was one. Of parallel calls, only one gets true.
     /// - Throws: `PostgresError`.
     package func callAsFunction(
         _ randomID: String,
@@ -26,7 +26,7 @@ package struct DeletePhoto: Sendable {
             try await objects.delete(key: randomID)
             try await photos.finishDeletions([randomID])
         } catch {
-            // The photo is gone for its owner; that its object must go too is written down.
+            // The photo is gone for its owner. Its key is recorded, so the sweeper deletes the object.
             logger.warning("a deletion is left to the sweeper", metadata: ["error": "\(error)"])
         }
         return true

@@ -1,16 +1,18 @@
-/// Lists the photos of the user whom a token names.
+/// Lists the photos of a token's user.
 package struct ListPhotos: Sendable {
     let photos: PhotoStore
     let guesses: TokenGuesses
     let uses: SessionUseRecorder
 
-    /// Checks the token and lists, with one statement, and notes that the session was used.
+    /// Checks the token and lists with one statement.
+    ///
+    /// Notes that the session was used.
     ///
     /// - Parameters:
     ///   - token: As the client sent it.
     ///   - source: Where the request came from.
-    /// - Returns: The list, of a session that may have expired.
-    /// - Throws: `SessionError.ended` for a token that names no session, `RateLimitExceeded`, `PostgresError`.
+    /// - Returns: The list. Its session may have expired.
+    /// - Throws: `SessionError.ended` for a token without a session, `RateLimitExceeded`, `PostgresError`.
     package func callAsFunction(
         token: String,
         from source: @autoclosure () -> RequestSource

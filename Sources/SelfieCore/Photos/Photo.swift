@@ -6,7 +6,7 @@ package struct Photo: Sendable {
     /// The uploaded file's name, a label only.
     package let name: String
     package let title: String
-    /// Names the photo to clients, and its object in the store.
+    /// The photo's id for clients, and the key of its object in the store.
     package let randomID: String
 }
 
@@ -21,9 +21,9 @@ package struct NewPhoto: Sendable {
     ///
     /// - Parameters:
     ///   - title: The title.
-    ///   - fileName: The uploaded file's name, of which only what follows the last `/` or `\` is kept.
+    ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is kept.
     ///   - object: The uploaded bytes.
-    ///   - userID: Whose photo it is.
+    ///   - userID: The owner's id.
     /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`.
     package init(title: String, fileName: String, object: SpooledObject, userID: Int) throws {
         let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0) } ?? ""
@@ -38,10 +38,10 @@ package struct NewPhoto: Sendable {
     }
 }
 
-/// Why a photo is not stored.
+/// Why a photo was not stored.
 package enum PhotoError: Error {
-    /// Its bytes are of none of the formats that are accepted.
+    /// Its format is not accepted.
     case unknownFormat
-    /// Storing it took so long that it was given up meanwhile.
+    /// Storing it took too long, so the sweeper gave it up.
     case givenUp
 }

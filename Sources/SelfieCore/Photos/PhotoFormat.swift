@@ -1,6 +1,8 @@
 import ObjectStore
 
-/// The kinds of photos that are accepted, told by their leading bytes and never by what a client says.
+/// The photo formats that are accepted.
+///
+/// The leading bytes decide, never the client's word.
 package enum PhotoFormat: String, CaseIterable, Sendable {
     case jpeg = "image/jpeg"
     case png = "image/png"
@@ -10,16 +12,16 @@ package enum PhotoFormat: String, CaseIterable, Sendable {
     case heif = "image/heif"
     case avif = "image/avif"
 
-    /// How many leading bytes are looked at: a file type box with its first brands.
+    /// How many leading bytes are needed: enough for a file type box with its first brands.
     package static let prefixBytes = Spool.maxLeadingBytes
 
     /// The media type to serve the photo with.
     package var contentType: String { rawValue }
 
-    /// The media type of what is none of these, which railsauth took.
+    /// The media type of all other files, which railsauth accepted.
     package static let unknownContentType = "application/octet-stream"
 
-    /// The endings of names of such files, the customary one first.
+    /// The file name extensions of this format, the usual one first.
     package var fileExtensions: [String] {
         switch self {
         case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
@@ -32,7 +34,7 @@ package enum PhotoFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Tells the format of a photo.
+    /// Recognises the format of a photo.
     ///
     /// Sources: WHATWG MIME Sniffing, section 6.1 "Matching an image type pattern". For HEIC and AVIF: the file type
     /// box of ISO/IEC 14496-12, section 4.3. The brands are of ISO/IEC 23008-12 and of the AVIF specification.
@@ -57,7 +59,9 @@ package enum PhotoFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// The major brand decides; where it is a general one, the compatible brands do.
+    /// The major brand decides.
+    ///
+    /// If it is a general one, the compatible brands decide.
     private static func format(ofFileTypeBox bytes: [UInt8]) -> PhotoFormat? {
         guard bytes.count >= 16, bytes[4..<8].elementsEqual("ftyp".utf8) else { return nil }
         let size = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }

@@ -1,16 +1,18 @@
 package import FoundationEssentials
 import Postgres
 
-/// A session and its user's photos, as they came from the database.
+/// A session and its user's photos, as the database sent them.
 package struct PhotoList {
     let sessionID: Int
     package let expiry: Date
     let rows: PostgresRows
 
-    /// What two lists that differ differ in.
+    /// Bytes that differ between any two different lists.
     package var contents: [UInt8] { rows.contents }
 
-    /// At most so many photos; a user without photos is one row without a photo.
+    /// An upper limit of the number of photos.
+    ///
+    /// A user without photos has one row without a photo.
     package var maxPhotoCount: Int { rows.count }
 
     /// Goes through the photos, oldest first.

@@ -1,13 +1,15 @@
 import Postgres
 
-/// The table `object_deletions`: what is to go from the store, and when it is tried next.
+/// The table `object_deletions`: objects to delete from the store, and when to try next.
 extension PhotoStore {
-    /// How many deletions one process takes on at a time.
+    /// How many deletions one process claims at a time.
     static let deletionBatchSize = 100
     /// The longest pause between two attempts to delete an object.
     static let maxDeletionBackOffSeconds = 600
 
-    /// Takes on deletions that are due; other processes leave them alone until the next attempt is due.
+    /// Claims deletions that are due.
+    ///
+    /// Other processes skip them until the next attempt is due.
     ///
     /// - Returns: The ids of the objects to delete, at most `deletionBatchSize`.
     /// - Throws: `PostgresError`.
@@ -28,9 +30,9 @@ extension PhotoStore {
         }
     }
 
-    /// Gives back deletions that were taken on, of which a store that is down said nothing.
+    /// Gives claimed deletions back when the store is down.
     ///
-    /// One without an attempt was put off by `removePending` since, and is not to be done sooner.
+    /// A deletion without an attempt was postponed by `removePending` meanwhile, and must not happen sooner.
     func releaseDeletions(_ randomIDs: [String]) async throws {
         try await postgres.write(
             """
@@ -42,7 +44,7 @@ extension PhotoStore {
 
     /// Forgets deletions whose objects are gone.
     ///
-    /// One that is not due yet and had no attempt was put off by `removePending` since: the object may have come back.
+    /// One without an attempt was postponed by `removePending` meanwhile: the object may have come back.
     func finishDeletions(_ randomIDs: [String]) async throws {
         try await postgres.write(
             """
@@ -52,10 +54,12 @@ extension PhotoStore {
         )
     }
 
-    /// Removes all photos of a user, batch by batch; their objects are deleted once no put can bring them back.
+    /// Removes all photos of a user, batch by batch.
+    ///
+    /// Their objects are deleted later, when no put can bring them back.
     ///
     /// - Parameters:
-    ///   - userID: Whose.
+    ///   - userID: The user's id.
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
     static func removeAll(ofUser userID: Int, on connection: PostgresConnection) async throws {

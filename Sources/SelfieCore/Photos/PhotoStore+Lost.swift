@@ -2,19 +2,19 @@ import Postgres
 
 /// Photos whose objects are gone.
 extension PhotoStore {
-    /// Whether a photo is there for its owner to see.
+    /// Whether a photo is ready.
     package func isReady(_ randomID: String) async throws -> Bool {
         try await !postgres.read("SELECT FROM photos WHERE random_id = \(randomID) AND state = 'ready'").isEmpty
     }
 
-    /// Whether nobody has a photo.
+    /// Whether there are no photos at all.
     package func isEmpty() async throws -> Bool {
         try await postgres.read("SELECT FROM photos WHERE state = 'ready' LIMIT 1").isEmpty
     }
 
-    /// Whether a photo is being stored, or was until a crash that nobody has seen to yet.
+    /// Whether a photo is being stored, or a crash left it pending.
     package func isPending(_ randomID: String) async throws -> Bool {
-        // PostgreSQL's text holds no NUL, and no photo's id does.
+        // PostgreSQL's text can't hold NUL, so no photo's id has one.
         guard !randomID.utf8.contains(0) else { return false }
         return try await !postgres.read(
             "SELECT FROM photos WHERE random_id = \(randomID) AND state = 'pending'"
@@ -23,7 +23,7 @@ extension PhotoStore {
 
     /// Removes the row of a photo that has no object.
     ///
-    /// - Returns: Whether there was one to remove.
+    /// - Returns: Whether there was one.
     /// - Throws: `PostgresError`.
     package func removeLost(_ randomID: String) async throws -> Bool {
         try await postgres.write("DELETE FROM photos WHERE random_id = \(randomID) AND state = 'ready'") == 1

@@ -4,8 +4,8 @@ package import Postgres
 
 /// The tables `photos` and `object_deletions`.
 ///
-/// A photo is pending until its object is stored, then ready; only ready ones are ever shown. What removes a photo
-/// names its object in `object_deletions` in the same statement, so that no crash can forget it.
+/// A photo is pending until its object is stored, then ready. Only ready ones are ever shown. A statement that removes
+/// a photo also records its key in `object_deletions`, so no crash can lose it.
 package struct PhotoStore: Sendable {
     package let postgres: PostgresClient
 
@@ -14,17 +14,19 @@ package struct PhotoStore: Sendable {
         self.postgres = postgres
     }
 
-    /// How long a photo may be pending: more than storing its object and all retries may take.
+    /// How long a photo may be pending: longer than storing its object with all retries.
     static let maxPendingSeconds = 40
     /// The same for a photo that goes to a bucket in parts.
     package static let maxPendingInPartsSeconds = 80
-    /// How long the object of a failed put may still appear: a store that was halted works off what it was sent.
+    /// How long the object of a failed put may still appear: a store that was halted may finish its work later.
     static let settlingSeconds = 20
 
-    /// The photos of whoever a token names, oldest first: one statement checks the token and lists.
+    /// The photos of a token's user, oldest first.
+    ///
+    /// One statement checks the token and lists.
     ///
     /// - Parameter token: The token as the client sent it.
-    /// - Returns: The list, also for a token that has expired; nil for one that names no session.
+    /// - Returns: The list, even if the token has expired. Nil for a token of no session.
     /// - Throws: `PostgresError`.
     func list(token: String) async throws -> PhotoList? {
         let rows = try await postgres.read(Self.listQuery(tokenDigest: IssuedToken.digest(of: token)))
@@ -36,10 +38,12 @@ package struct PhotoStore: Sendable {
         )
     }
 
-    /// The statement that lists; the benchmark has PostgreSQL alone run its text, so there is one copy of it.
+    /// The statement that lists.
     ///
-    /// - Parameter tokenDigest: What the database keeps of the token, 32 bytes.
-    /// - Returns: A statement with one parameter, whose rows all hold the session's id and expiry, and each a photo.
+    /// The benchmark uses its text, too.
+    ///
+    /// - Parameter tokenDigest: The token's digest, 32 bytes.
+    /// - Returns: A statement with one parameter. Each row holds a photo, and the session's id and expiry.
     package static func listQuery(tokenDigest: [UInt8]) -> PostgresQuery {
         """
         SELECT sessions.id AS session_id, expires_at, name, title, random_id
@@ -48,10 +52,12 @@ package struct PhotoStore: Sendable {
         """
     }
 
-    /// What is known of a photo that is to be served, unless its owner's account is disabled.
+    /// What serving a photo needs.
+    ///
+    /// Nil if its owner's account is disabled.
     ///
     /// - Parameter randomID: The photo's id.
-    /// - Returns: nil when there is no such photo.
+    /// - Returns: nil when there is no such photo to serve.
     /// - Throws: `PostgresError`.
     package func servedPhoto(_ randomID: String) async throws -> ServedPhoto? {
         let rows = try await postgres.read(
@@ -76,12 +82,12 @@ package struct PhotoStore: Sendable {
     ///
     /// - Parameters:
     ///   - new: The photo.
-    ///   - sessionID: The session that it came with, which may have ended while it came.
+    ///   - sessionID: The session of the upload. It may have ended during the upload.
     /// - Returns: Whether it did; false when the session has ended, or the user's account is gone.
     /// - Throws: `PostgresError`.
     func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
-        // The user's row is locked before the session's, as by what deletes an account: the other way round, each could
-        // wait for the other.
+        // The user's row is locked before the session's, as in the deletion of an account. Another order could make a
+        // deadlock.
         let count = try await postgres.write(
             """
             WITH owner AS MATERIALIZED (SELECT id FROM users WHERE id = \(new.userID) FOR KEY SHARE)
@@ -96,7 +102,7 @@ package struct PhotoStore: Sendable {
 
     /// Shows a pending photo to its owner.
     ///
-    /// - Returns: Whether it did; false when the photo was pending for so long that it was given up.
+    /// - Returns: Whether it did. False when the photo was pending for too long and was given up.
     /// - Throws: `PostgresError`.
     func makeReady(_ randomID: String) async throws -> Bool {
         let count = try await postgres.write(
@@ -105,11 +111,13 @@ package struct PhotoStore: Sendable {
         return count == 1
     }
 
-    /// Takes back a photo that could not be stored, and has its object deleted once no put can bring it back.
+    /// Removes a photo that could not be stored.
     ///
-    /// A photo that was given up meanwhile has its object deleted again: the put may have ended after the first
-    /// deletion. A photo may be ready after all, though the answer that said so was lost. It is left alone. Its state
-    /// can't be asked for here: the statement may have begun, and waited, before the one that made it ready ended.
+    /// Its object is deleted when no put can bring it back.
+    ///
+    /// If the photo was given up meanwhile, its object is deleted again: the put may have ended after the first
+    /// deletion. If only the answer of `makeReady` was lost, the photo is ready and stays. The statement must not read
+    /// the state first: it may have begun before `makeReady` ended.
     func removePending(_ randomID: String) async throws {
         try await postgres.write(
             """
@@ -122,16 +130,18 @@ package struct PhotoStore: Sendable {
         )
     }
 
-    /// Removes a photo of a user's; of parallel calls, one succeeds.
+    /// Removes a photo of a user's.
+    ///
+    /// Of parallel calls, one succeeds.
     ///
     /// - Parameters:
-    ///   - randomID: Which photo.
-    ///   - userID: Whose it must be.
+    ///   - randomID: The photo's id.
+    ///   - userID: The id of the user who must own it.
     ///   - source: Where the request came from.
-    /// - Returns: Whether there was one to remove.
+    /// - Returns: Whether there was one.
     /// - Throws: `PostgresError`.
     func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> Bool {
-        // PostgreSQL's text holds no NUL, so no photo's id has one.
+        // PostgreSQL's text can't hold NUL, so no photo's id has one.
         guard !randomID.unicodeScalars.contains("\0") else { return false }
         let count = try await postgres.write(
             """
@@ -148,7 +158,7 @@ package struct PhotoStore: Sendable {
         return count == 1
     }
 
-    /// Gives up the photos that have been pending for too long: whoever was storing them is gone.
+    /// Gives up photos that were pending for too long: their uploaders are gone.
     func giveUpPending() async throws {
         try await postgres.write(
             """

@@ -11,14 +11,14 @@ package final class PhotoSweeper: Sendable {
     private let objects: any ObjectStore
     private let now: @Sendable () -> Date
     private let logger: Logger
-    /// Whether what must be known of the store is known.
+    /// Whether the store was asked what must be known.
     private let isPrepared = Atomic(false)
 
     /// - Parameters:
     ///   - photos: The rows.
     ///   - objects: The store.
-    ///   - now: The time by which the store's files are dated.
-    ///   - logger: Told what can't be done for now.
+    ///   - now: The clock of the store's files.
+    ///   - logger: Gets a line for work that failed for now.
     package init(
         photos: PhotoStore,
         objects: any ObjectStore,
@@ -31,27 +31,27 @@ package final class PhotoSweeper: Sendable {
         self.logger = logger
     }
 
-    /// Sweeps, and tells the log of what failed instead of throwing it.
+    /// Sweeps, and logs failures instead of throwing them.
     package func sweepOrWarn() async {
-        // A process that only redirects sends no request of its own that would find it out.
+        // A process that only redirects sends no request that would learn it.
         if !isPrepared.load(ordering: .relaxed) { isPrepared.store(await prepare(), ordering: .relaxed) }
         do {
             try await sweep()
         } catch {
-            // What was broken off by the end of the service did not fail.
+            // Work that the end of the service interrupted did not fail.
             if Task.isCancelled { return }
             logger.warning("a sweep failed and will be tried again", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Finds out what must be known of the store.
+    /// Learns what must be known of the store.
     ///
-    /// - Returns: Whether the store answered, be it by a refusal, which another try would get as well.
+    /// - Returns: Whether the store answered. A refusal is an answer: another try would get it, too.
     private func prepare() async -> Bool {
         do throws(ObjectStoreError) {
             try await objects.prepare()
         } catch {
-            // What was broken off by the end of the service says nothing of the store.
+            // A call that the end of the service interrupted says nothing about the store.
             if Task.isCancelled { return false }
             if error.isMissingBucket {
                 logger.warning("there is no bucket yet; the first upload makes it")
@@ -63,9 +63,9 @@ package final class PhotoSweeper: Sendable {
         return true
     }
 
-    /// Gives up uploads whose process is gone, and works off the deletions that are due.
+    /// Gives up uploads whose process is gone, and deletes the objects that are due.
     ///
-    /// - Throws: `PostgresError`; what could not be done stays written down.
+    /// - Throws: `PostgresError`. Deletions that failed stay recorded.
     package func sweep() async throws {
         try await photos.giveUpPending()
         try await workOffDeletions()
@@ -81,7 +81,7 @@ package final class PhotoSweeper: Sendable {
             } catch let error as ObjectStoreError {
                 logger.warning("deletions wait for the store", metadata: ["error": "\(error)"])
                 guard case .unavailable = error else { continue }
-                // A store that is down costs no object an attempt; the next sweep is soon.
+                // When the store is down, no attempt is counted. The next sweep is soon.
                 return try await photos.releaseDeletions(randomIDs)
             }
         }

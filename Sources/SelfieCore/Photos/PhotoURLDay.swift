@@ -9,8 +9,8 @@ package struct PhotoURLDay {
 
     /// - Parameters:
     ///   - origin: Scheme, host and port.
-    ///   - expires: Until when the URLs work, in seconds since 1970.
-    ///   - authenticator: Makes signatures for that end.
+    ///   - expires: The end of the URLs, in seconds since 1970.
+    ///   - authenticator: Makes the signatures for that end.
     init(origin: String, expires: Int, authenticator: MessageAuthenticator) {
         prefix = Array("\(origin)/photos/".utf8)
         infix = Array("?expires=\(expires)&signature=".utf8)
@@ -23,7 +23,7 @@ package struct PhotoURLDay {
     ///
     /// - Parameters:
     ///   - randomID: The photo's id, as UTF-8.
-    ///   - text: Where the URL is added.
+    ///   - text: The text to append to.
     package func appendURL(of randomID: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         prefix.withUnsafeBytes { text.append($0) }
         PercentEncoding.append(randomID, to: &text)
@@ -31,13 +31,15 @@ package struct PhotoURLDay {
         authenticator.code(of: randomID).withUnsafeBytes { Base64URL.append($0, to: &text) }
     }
 
-    /// A code that differs for two answers that are made of this day's URLs and of contents, if the answers do.
+    /// A code of an answer that is made of this day's URLs and of contents.
     ///
-    /// - Parameter contents: What the answer depends on beside the URLs' origin, end and key.
+    /// Different answers have different codes.
+    ///
+    /// - Parameter contents: The contents of the answer, without the URLs.
     /// - Returns: 43 letters of base64url.
     package func code(of contents: [UInt8]) -> String {
         let code = authenticator.code { hash in
-            // No photo's id holds a NUL, so that this never passes as a signature.
+            // No photo's id holds NUL, so this code is never a valid signature.
             withUnsafeBytes(of: UInt8(0)) { hash.update(bufferPointer: $0) }
             prefix.withUnsafeBytes { hash.update(bufferPointer: $0) }
             contents.withUnsafeBytes { hash.update(bufferPointer: $0) }

@@ -3,34 +3,34 @@ import Encodings
 package import FoundationEssentials
 import Synchronization
 
-/// Signs the URLs under which photos are fetched without a header, and checks them.
+/// Signs the URLs of photos, and checks them.
 ///
-/// A URL ends by itself. All that are made on one day (UTC) for a photo are the same, so that clients can cache it.
+/// A URL ends by itself. All URLs of a photo of one day (UTC) are the same, so that clients can cache the photo.
 package struct PhotoURLSigner: Sendable {
     private let authenticator: MessageAuthenticator
     private let minLifetime: Int
     private let latest = LatestKey()
-    /// Checks have one of their own: those of yesterday's URLs must not take the key of today's lists away.
+    /// Checks have a key of their own, so that checks of yesterday's URLs do not replace the key of today's lists.
     private let latestChecked = LatestKey()
 
     private static let secondsPerDay = 86_400
-    /// Keeps signatures over other things, by the same secret, from passing as signatures over photos.
+    /// Separates signatures of photos from others with the same secret.
     private static let purpose = "photo-url-v2"
 
     /// - Parameters:
     ///   - secret: `SECRET_KEY_BASE`.
-    ///   - minLifetime: For how many seconds a URL works at least: as long as a token lives, and a day.
+    ///   - minLifetime: The least number of seconds that a URL works: a token's lifetime and a day.
     init(secret: String, minLifetime: Int) {
         authenticator = MessageAuthenticator(key: Array(secret.utf8))
         self.minLifetime = max(minLifetime, Self.secondsPerDay)
     }
 
-    /// What the URLs that are made on the day of a date have in common.
+    /// Makes the URLs of the day of a date.
     ///
     /// - Parameters:
     ///   - date: When the URLs are made.
     ///   - origin: Scheme, host and port.
-    /// - Returns: What makes the URLs.
+    /// - Returns: The maker of that day's URLs.
     package func day(of date: Date, origin: String) -> PhotoURLDay {
         let day = Int(date.timeIntervalSince1970) / Self.secondsPerDay
         let expires = (day + 1) * Self.secondsPerDay + minLifetime
@@ -47,9 +47,9 @@ package struct PhotoURLSigner: Sendable {
     ///   - expires: The parameter `expires`.
     ///   - signature: The parameter `signature`.
     ///   - date: When the URL is used.
-    /// - Returns: For how many more seconds it works; nil when it does not.
+    /// - Returns: How many more seconds it works; nil when it does not.
     package func secondsLeft(randomID: String, expires: String, signature: String, at date: Date) -> Int? {
-        // Of the spellings that mean the same number or bytes, only the one that was handed out is taken.
+        // Only the spelling that was handed out is accepted, not others of the same number or bytes.
         guard let seconds = Int(expires), String(seconds) == expires else { return nil }
         let authenticator = latestChecked.authenticator(expires: seconds) {
             MessageAuthenticator(key: dayKey(expires: seconds))
@@ -61,14 +61,14 @@ package struct PhotoURLSigner: Sendable {
         return left > 0 ? left : nil
     }
 
-    /// A key of its own for each end of validity, so that a photo's signature covers no more than its id.
+    /// Each end of validity has its own key, so a signature need only cover the photo's id.
     private func dayKey(expires: Int) -> [UInt8] {
         let purpose = Array("\(Self.purpose)\n\(expires)".utf8)
         return purpose.withUnsafeBytes { authenticator.code(of: $0) }.withUnsafeBytes { [UInt8]($0) }
     }
 }
 
-/// Keeps what a day's key was made into, since all URLs of the day need it.
+/// Keeps the prepared key of a day, which all URLs of the day need.
 private final class LatestKey: Sendable {
     private let kept = Mutex<(expires: Int, authenticator: MessageAuthenticator)?>(nil)
 

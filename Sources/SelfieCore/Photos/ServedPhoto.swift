@@ -1,7 +1,7 @@
-/// What the row of a photo says to a client that gets its bytes.
+/// The facts about a photo that its answer needs.
 package struct ServedPhoto: Sendable {
     package let randomID: String
-    /// As a client named the file: a label only.
+    /// The client's name for the file: a label only.
     package let fileName: String
     /// Nil for a photo that railsauth stored.
     package let contentType: String?

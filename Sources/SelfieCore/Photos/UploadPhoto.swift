@@ -1,7 +1,9 @@
 package import Logging
 import ObjectStore
 
-/// Stores a photo: pending row, then object, then ready row, so that a crash at any point can be undone.
+/// Stores a photo: first a pending row, then the object, then the row is ready.
+///
+/// So a crash at any point can be undone.
 package struct UploadPhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
@@ -10,11 +12,11 @@ package struct UploadPhoto: Sendable {
     ///
     /// - Parameters:
     ///   - new: The photo, checked.
-    ///   - sessionID: The session that it came with.
+    ///   - sessionID: The session of the upload.
     ///   - logger: The request's.
-    /// - Returns: The photo, which its owner can see from now on.
+    /// - Returns: The photo. Its owner can see it from now on.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PhotoError.givenUp`, `PostgresError`,
-    ///   `ObjectStoreError`; nothing is left behind that the sweeper does not remove.
+    ///   `ObjectStoreError`. The sweeper removes what is left behind.
     package func callAsFunction(_ new: NewPhoto, sessionID: Int, logger: Logger) async throws -> Photo {
         let randomID = new.photo.randomID
         guard try await photos.addPending(new, sessionID: sessionID) else { throw SessionError.ended }
@@ -28,7 +30,9 @@ package struct UploadPhoto: Sendable {
         }
     }
 
-    /// Takes the row back; the sweeper deletes the object, since a store that just failed is not worth waiting for.
+    /// Removes the row.
+    ///
+    /// The sweeper deletes the object later, because the store has just failed.
     private func undo(_ randomID: String, logger: Logger) async {
         do {
             try await photos.removePending(randomID)

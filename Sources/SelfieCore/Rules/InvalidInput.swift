@@ -1,23 +1,23 @@
-/// What a client sent breaks rules.
+/// A client's input breaks rules.
 package struct InvalidInput: Error, Equatable {
     /// At least one.
     package let complaints: [Complaint]
 }
 
-/// A rule that something breaks.
+/// A rule that is broken.
 package struct Complaint: Sendable, Equatable {
-    /// What is wrong.
+    /// The field that breaks it.
     package let field: Field
-    /// How it is wrong.
+    /// How the field breaks it.
     package let problem: Problem
 
-    /// What can be wrong.
+    /// The fields that have rules.
     package enum Field: Sendable {
         case fullName, email, password, device
         case title, fileName, image
     }
 
-    /// How it can be wrong.
+    /// The ways to break a rule.
     package enum Problem: Sendable, Equatable {
         case blank
         case invalid
@@ -36,7 +36,7 @@ package struct Complaint: Sendable, Equatable {
     /// The most characters of a text.
     package static let maxCharacters = 255
 
-    /// What any text must be: free of NUL, which PostgreSQL's text can't hold, and not too long.
+    /// The rules for any text: it is not too long, and has no NUL, which PostgreSQL's text can't hold.
     static func about(_ text: String, _ field: Field) -> [Complaint] {
         var complaints: [Complaint] = []
         if text.unicodeScalars.contains("\0") { complaints.append(Complaint(field, .invalid)) }

@@ -1,14 +1,14 @@
 import Encodings
 
-/// What a user recognises a session by.
+/// The label by which a user recognises a session.
 package enum DeviceLabel {
     private static let maxCharacters = Complaint.maxCharacters
 
-    /// The label of a session that begins.
+    /// Makes the label of a new session.
     ///
     /// - Parameters:
-    ///   - parameter: What the client calls itself; nil or blank to take its `User-Agent`, cut where it is too long.
-    ///   - userAgent: The program that the client says it is; nil when it says nothing.
+    ///   - parameter: The client's own label. If it is nil or blank, the `User-Agent` is used, cut if it is too long.
+    ///   - userAgent: The client's `User-Agent`; nil when there is none.
     /// - Returns: The label; nil when there is none.
     /// - Throws: `InvalidInput` about a parameter that is too long or holds control characters.
     package static func of(parameter: String?, userAgent: String?) throws(InvalidInput) -> String? {

@@ -1,4 +1,4 @@
-/// Finds the session that a token names.
+/// Finds the session of a token.
 package struct FindSession: Sendable {
     let sessions: SessionStore
     let guesses: TokenGuesses
@@ -10,7 +10,7 @@ package struct FindSession: Sendable {
     ///   - token: As the client sent it.
     ///   - source: Where the request came from.
     /// - Returns: The session, which may have expired.
-    /// - Throws: `SessionError.ended` for a token that names none, `RateLimitExceeded`, `PostgresError`.
+    /// - Throws: `SessionError.ended` for a token without a session, `RateLimitExceeded`, `PostgresError`.
     package func callAsFunction(
         token: String,
         from source: @autoclosure () -> RequestSource
@@ -23,13 +23,13 @@ package struct FindSession: Sendable {
     }
 }
 
-/// Refuses tokens that nobody has, and clients that try many of them.
+/// Refuses unknown tokens, and clients that try many of them.
 ///
-/// A token that somebody has is never refused for what others did at the same address.
+/// A valid token is never refused for what others did at the same address.
 struct TokenGuesses: Sendable {
     let limiter: RateLimiter
 
-    /// Counts a token that nobody has.
+    /// Counts an unknown token.
     ///
     /// - Parameter source: Where the request came from.
     /// - Returns: `SessionError.ended`.

@@ -10,7 +10,7 @@ package struct SessionStore: Sendable {
         self.postgres = postgres
     }
 
-    /// The session that a token names, expired or not.
+    /// The session of a token, expired or not.
     func find(token: String) async throws -> Session? {
         let rows = try await postgres.read(
             "SELECT id, user_id, expires_at FROM sessions WHERE token_digest = \(IssuedToken.digest(of: token))"
@@ -20,16 +20,16 @@ package struct SessionStore: Sendable {
         }
     }
 
-    /// Begins a session, unless the password that was checked is no longer the user's, or the account was disabled.
+    /// Begins a session, unless the password was changed or the account was disabled meanwhile.
     ///
-    /// The user's row is locked meanwhile. So a new password, or what disables or deletes the account, either ends this
-    /// session or keeps it from beginning. The place where it begins is known to be the user's from then on.
+    /// The user's row is locked meanwhile. So a change of the password, or disabling or deleting the account, ends this
+    /// session or comes before it. The network of the request is known as the user's from then on.
     ///
     /// - Parameters:
     ///   - issued: The token.
-    ///   - userID: Whose session it is.
+    ///   - userID: The user's id.
     ///   - passwordHash: The hash that the password was checked against.
-    ///   - device: What the user is to recognise it by.
+    ///   - device: Its label, for the user.
     ///   - source: Where the request came from.
     /// - Returns: Whether the session began.
     /// - Throws: `PostgresError`.
@@ -61,8 +61,8 @@ package struct SessionStore: Sendable {
     ///
     /// - Parameters:
     ///   - issued: The token.
-    ///   - userID: Whose session it is.
-    ///   - device: What the user is to recognise it by.
+    ///   - userID: The user's id.
+    ///   - device: Its label, for the user.
     ///   - connection: In the transaction.
     /// - Throws: `PostgresError`.
     static func begin(
@@ -76,7 +76,7 @@ package struct SessionStore: Sendable {
         )
     }
 
-    /// The part of a statement that begins a session of each of some users.
+    /// The part of a statement that begins a session for each of some users.
     private static func insertion(
         of issued: IssuedToken,
         device: String?,
@@ -89,12 +89,12 @@ package struct SessionStore: Sendable {
         """
     }
 
-    /// A user's sessions that have not expired, those begun last first.
+    /// A user's sessions that have not expired, newest first.
     ///
     /// - Parameters:
-    ///   - userID: Whose.
+    ///   - userID: The user's id.
     ///   - date: The time.
-    ///   - sessionID: One that is listed however many there are.
+    ///   - sessionID: A session that is always in the list.
     /// - Returns: At most ``maxList``.
     /// - Throws: `PostgresError`.
     package func list(ofUser userID: Int, at date: Date, always sessionID: Int?) async throws -> [DescribedSession] {
@@ -113,14 +113,16 @@ package struct SessionStore: Sendable {
     /// The most sessions that are listed.
     static let maxList = 1_000
 
-    /// Ends one session of a user's; of parallel calls, one succeeds.
+    /// Ends one session of a user's.
+    ///
+    /// Of parallel calls, one succeeds.
     ///
     /// - Parameters:
-    ///   - id: Which.
-    ///   - userID: Whose it must be.
-    ///   - event: What is noted.
+    ///   - id: The session's id.
+    ///   - userID: The id of the user who must own it.
+    ///   - event: The event to note.
     ///   - source: Where the request came from.
-    /// - Returns: Whether there was one to end.
+    /// - Returns: Whether there was one.
     /// - Throws: `PostgresError`.
     @discardableResult
     package func end(id: Int, ofUser userID: Int, as event: AuditEvent, from source: RequestSource) async throws -> Bool
@@ -148,13 +150,13 @@ package struct SessionStore: Sendable {
         )
     }
 
-    /// Ends all sessions of a user, by one statement, so that parallel ones lock them in the same order.
+    /// Ends all sessions of a user with one statement, so that parallel calls lock them in the same order.
     ///
     /// - Parameters:
-    ///   - userID: Whose.
-    ///   - sessionID: The session that asks for it; nil when none does.
-    ///   - connection: In a transaction, to be rolled back when that session has ended meanwhile.
-    /// - Throws: `SessionError.ended` when it has, `PostgresError`.
+    ///   - userID: The user's id.
+    ///   - sessionID: The session of the request; nil when there is none.
+    ///   - connection: A connection in a transaction. Roll it back when this throws.
+    /// - Throws: `SessionError.ended` when that session has ended meanwhile, `PostgresError`.
     static func endAll(ofUser userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """
@@ -179,7 +181,9 @@ package struct SessionStore: Sendable {
         )
     }
 
-    /// Forgets sessions that expired a week ago; until then, a client that uses one is told that it has.
+    /// Forgets sessions that expired a week ago.
+    ///
+    /// Until then, their clients are told that they expired.
     ///
     /// - Throws: `PostgresError`.
     func removeExpired() async throws {

@@ -1,18 +1,20 @@
 import Logging
 import Synchronization
 
-/// Remembers which sessions were used, and writes it down now and then, so that no request waits for it.
+/// Remembers which sessions were used, and writes it to the database now and then.
+///
+/// So no request waits for it.
 package final class SessionUseRecorder: Sendable {
     private let sessions: SessionStore
     private let logger: Logger
     private let used = Mutex<Set<Int>>([])
 
-    /// What comes beyond is forgotten until the next time it is written down.
+    /// Further sessions are forgotten until the next write.
     private static let maxCount = 100_000
 
     /// - Parameters:
-    ///   - sessions: Where it is written down.
-    ///   - logger: Told when it can't be.
+    ///   - sessions: The table to write to.
+    ///   - logger: Gets a line when that fails.
     init(sessions: SessionStore, logger: Logger) {
         self.sessions = sessions
         self.logger = logger
@@ -25,7 +27,7 @@ package final class SessionUseRecorder: Sendable {
         }
     }
 
-    /// Writes down which sessions were used since the last time.
+    /// Writes which sessions were used since the last time.
     package func writeDown() async {
         let ids = used.withLock { used in
             defer { used = [] }
@@ -33,7 +35,7 @@ package final class SessionUseRecorder: Sendable {
         }
         guard !ids.isEmpty else { return }
         do {
-            // The last ones are written down though the service, and with it this task, is being stopped.
+            // In a task of its own: the last ones are written even while the service, and this task, is stopped.
             try await Task { try await sessions.noteUse(of: ids) }.value
         } catch {
             logger.warning("the last use of sessions could not be noted", metadata: ["error": "\(error)"])

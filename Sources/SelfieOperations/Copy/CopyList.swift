@@ -1,8 +1,8 @@
 import Postgres
 
-/// The photos to copy, and which of them were, in a table of the database that goes away with its connection.
+/// The photos to copy, and those that were copied, in a temporary table of the database.
 struct CopyList {
-    /// What must be known of a photo to copy it.
+    /// The facts about a photo that a copy needs.
     struct Photo: Sendable {
         let id: Int
         let randomID: String
@@ -47,7 +47,7 @@ struct CopyList {
         }
     }
 
-    /// Notes that photos need not be looked at again.
+    /// Notes that these photos are done.
     func note(_ photos: [Photo]) async throws {
         try await connection.execute(
             """
@@ -57,7 +57,7 @@ struct CopyList {
         )
     }
 
-    /// A page of the photos that were noted and are no longer there, by their `random_id`, in order.
+    /// A page of the photos that were noted and are now deleted, in order of their `random_id`.
     func deleted(after randomID: String) async throws -> [String] {
         try await connection.query(
             """

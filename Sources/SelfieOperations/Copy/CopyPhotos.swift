@@ -6,7 +6,7 @@ import SelfieCore
 
 /// Copies the photos' objects from one store to the other, while services go on using the first.
 ///
-/// What both stores have already is not copied again, so that a run that was broken off goes on where it was.
+/// Photos that both stores have are not copied again. So a run that was interrupted goes on where it was.
 struct CopyPhotos: Sendable {
     let photos: PhotoStore
     let disk: DiskObjectStore
@@ -17,16 +17,16 @@ struct CopyPhotos: Sendable {
 
     /// How many photos are on their way at a time.
     private static let copiesInFlight = 4
-    /// How often it is looked for what was uploaded since the last look.
+    /// How often it searches for photos that were uploaded meanwhile.
     private static let maxPasses = 10
 
     private var source: any ObjectStore { direction == .s3 ? disk : bucket }
     private var destination: any ObjectStore { direction == .s3 ? bucket : disk }
 
-    /// Copies all photos that are there when it begins, and those that are uploaded while it goes on.
+    /// Copies all photos, with those that are uploaded meanwhile.
     ///
-    /// - Returns: What came of each.
-    /// - Throws: `ObjectStoreError`, `PostgresError`; what was copied until then stays.
+    /// - Returns: How many photos had each outcome.
+    /// - Throws: `ObjectStoreError`, `PostgresError`. Photos that were copied stay copied.
     func callAsFunction() async throws -> CopyReport {
         try await photos.postgres.withConnection { connection in
             let list = try await CopyList(on: connection)
@@ -53,7 +53,7 @@ struct CopyPhotos: Sendable {
         }
     }
 
-    /// Takes away again what was deleted after it was copied, by a service that knew nothing of the copy.
+    /// Deletes copies of photos that a service deleted after they were copied.
     private func removeDeleted(_ list: CopyList) async throws {
         var last = ""
         while true {
@@ -84,11 +84,11 @@ struct CopyPhotos: Sendable {
         guard photo.byteCount == nil || photo.byteCount == object.length else { return .damaged }
         let contentType = photo.contentType ?? PhotoFormat(leadingBytes: object.leadingBytes)?.contentType
         try await destination.put(object, key: key, contentType: contentType ?? PhotoFormat.unknownContentType)
-        // The bucket's put has compared already; a folder is read again.
+        // A put to the bucket compares by itself. A file is read again.
         if direction == .disk, try await disk.digest(of: key)?.sha256Hex != object.digests.sha256Hex {
             throw ObjectStoreError.unavailable(S3NoAnswer.otherBytes)
         }
-        // Who deleted it meanwhile knew nothing of the copy.
+        // A service may have deleted it meanwhile, without knowing of the copy.
         guard try await photos.isReady(key) else {
             try await destination.delete(key: key)
             return .deleted
@@ -96,7 +96,7 @@ struct CopyPhotos: Sendable {
         return .copied
     }
 
-    /// Reads the folder's, since a bucket tells of its own without being read.
+    /// Reads only the folder's bytes: a bucket tells its digest.
     private func bothHave(_ key: String) async throws -> Bool {
         guard let digests = try await disk.digest(of: key), let length = try await disk.length(key: key) else {
             return false
@@ -104,7 +104,7 @@ struct CopyPhotos: Sendable {
         return try await bucket.holds(key: key, length: length, digests: digests)
     }
 
-    /// The source's object, whole, so that a put that fails can be tried again.
+    /// The source's whole object, so that a failed put can be tried again.
     private func fetch(_ key: String) async throws -> SpooledObject? {
         guard let object = try await source.open(key: key, range: nil) else { return nil }
         var spool = Spool()

@@ -1,4 +1,4 @@
-/// Which way photos are copied.
+/// The direction of a copy.
 package enum CopyDirection: String, CaseIterable, Sendable {
     /// From the bucket to the folder.
     case disk
@@ -6,27 +6,27 @@ package enum CopyDirection: String, CaseIterable, Sendable {
     case s3
 }
 
-/// What came of a photo that was to be copied.
+/// The outcome of copying a photo.
 package enum CopyOutcome: Int, CaseIterable, Sendable {
-    /// It was copied, and what arrived was compared with what was sent.
+    /// It was copied, and the copy was compared.
     case copied
-    /// Both stores had the same bytes, or only the destination has any.
+    /// Both stores had the same bytes, or only the destination has it.
     case alreadyThere
     /// It was deleted meanwhile.
     case deleted
     /// Neither store has it.
     case missing
-    /// What the source has is shorter or longer than what was uploaded; it was not copied.
+    /// The source's object is shorter or longer than the upload was. It was not copied.
     case damaged
 }
 
-/// How often what came of photos that were to be copied.
+/// How many photos had each outcome.
 package struct CopyReport: Sendable {
     private var counts: [CopyOutcome: Int] = [:]
 
-    /// How often something came of a photo.
+    /// The number of photos with an outcome.
     ///
-    /// - Parameter outcome: What came of it.
+    /// - Parameter outcome: The outcome.
     package internal(set) subscript(outcome: CopyOutcome) -> Int {
         get { counts[outcome] ?? 0 }
         set { counts[outcome] = newValue }

@@ -8,13 +8,13 @@ extension Installation {
     /// Copies all photos from one store to the other, while services go on using the first.
     ///
     /// - Parameters:
-    ///   - direction: Which way.
+    ///   - direction: The direction.
     ///   - configuration: The database and both stores.
-    ///   - logger: Told what goes wrong on the way.
+    ///   - logger: Gets a line for each failure on the way.
     ///   - now: The time.
-    ///   - onProgress: Told how far it is.
-    ///   - onOutcome: Told what came of each photo, by its `random_id`.
-    /// - Returns: How often what came of a photo.
+    ///   - onProgress: Called with the progress.
+    ///   - onOutcome: Called with the outcome of each photo, by its `random_id`.
+    /// - Returns: How many photos had each outcome.
     /// - Throws: `ServiceStartError` or `InstallationError`.
     package static func copy(
         _ direction: CopyDirection,

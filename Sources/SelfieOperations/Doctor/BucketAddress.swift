@@ -1,10 +1,12 @@
 import S3
 
-/// Where a bucket is, as far as advice names it.
+/// The address of a bucket, for advice.
 struct BucketAddress: Sendable, Equatable {
     let bucket: String
     let region: String
-    /// Host and port, before which the bucket's name is unless it is in the path.
+    /// Host and port.
+    ///
+    /// The bucket's name stands before them, unless it is in the path.
     let host: String
     let usesPathStyle: Bool
     /// Where the keys come from.

@@ -6,7 +6,9 @@ import NIOHTTP1
 import S3
 import SelfieConfiguration
 
-/// Checks the bucket: keys, reached, region, clock, whether the public sees it; then, with an object, each call.
+/// Checks the bucket: keys, connection, region, clock and public access.
+///
+/// Then it tries each call with an object.
 struct BucketDiagnosis: Sendable {
     let bucket: ServiceConfiguration.Bucket
     let httpClient: HTTPClient
@@ -60,12 +62,14 @@ struct BucketDiagnosis: Sendable {
         }
     }
 
-    /// Asks as anybody may; every answer, even a refusal, shows that the store is there and what time it has.
+    /// Asks without keys.
+    ///
+    /// Every answer, even a refusal, shows that the store is there, and its time.
     private func greet() async -> PlainRequest.Answer? {
         let url = bucket.configuration.url()
         do {
             let answer = try await plain.get("\(url)?list-type=2&max-keys=1")
-            // A web page, for instance.
+            // It may be a web page, for instance.
             if answer.isSuccess, !answer.isList { throw S3NoAnswer.malformed }
             findings.ok("reachable at \(url)")
             return answer
@@ -84,7 +88,8 @@ struct BucketDiagnosis: Sendable {
 
     /// Compares the clocks.
     ///
-    /// S3 refuses what is 15 minutes off. The client would then sign by the store's clock, but all else stays wrong.
+    /// S3 refuses requests that are 15 minutes off. The client then signs by the store's clock, but all other times
+    /// stay wrong.
     private func checkClock(_ answer: PlainRequest.Answer) {
         guard let seconds = answer.headers.first(name: "date").flatMap({ HTTPDate.seconds(of: $0) }) else { return }
         let date = Date(timeIntervalSince1970: TimeInterval(seconds))
@@ -106,7 +111,7 @@ struct BucketDiagnosis: Sendable {
         return true
     }
 
-    /// Sees whether the store takes the keys, and where the bucket is.
+    /// Checks whether the store accepts the keys, and where the bucket is.
     ///
     /// - Returns: Whether to go on.
     private func checkAdmission(_ client: S3Client) async -> Bool {
@@ -166,7 +171,7 @@ struct BucketDiagnosis: Sendable {
     }
 }
 
-/// What to do about a bucket that shows photos to everybody.
+/// Advice for a bucket that shows photos to everybody.
 enum PublicAccess {
     static let advice = """
         Close it now: at AWS, switch on all four settings of "Block Public Access" in the bucket's Permissions, and remove \

@@ -5,7 +5,7 @@ import NIOHTTP1
 import ObjectStore
 import S3
 
-/// Puts an object into the bucket, does with it what the service does with photos, and deletes it.
+/// Puts an object into the bucket, makes all calls of the service with it, and deletes it.
 struct BucketProbe: Sendable {
     let client: S3Client
     let plain: PlainRequest
@@ -46,10 +46,10 @@ struct BucketProbe: Sendable {
             findings.skipped("what would be done with the object")
             if case .refused = error { return }
             if case .notFound = error { return }
-            // It may have arrived all the same.
+            // It may have arrived in spite of the error.
             return await delete(isReported: false)
         }
-        // A store that fell silent is not asked for everything else, each time until its deadline.
+        // A silent store gets no further calls: each would last until its deadline.
         if await checkReading() {
             await checkPublic()
             await checkUploadInParts()
@@ -116,7 +116,7 @@ struct BucketProbe: Sendable {
         return (object.info, collected)
     }
 
-    /// By the URL that the service redirects clients to, as they would fetch it.
+    /// Fetches the object as clients do, by the URL that the service redirects them to.
     private func checkSignedURL() async -> Bool {
         await attempt(.presign, "a signed URL gives it to whoever has no keys") { () async throws(S3Error) in
             let date = now()
@@ -211,7 +211,7 @@ struct BucketProbe: Sendable {
         do {
             return try await client.head(key: key) == nil
         } catch .refused(let failure) where failure.status == 403 {
-            // AWS hides from keys that may not list whether an object is there.
+            // Without the right to list, AWS does not tell whether an object exists.
             return true
         }
     }

@@ -1,8 +1,8 @@
-/// What is tried at a bucket, and what keys must be allowed for it.
+/// A step that is tried at a bucket, with the permission that it needs.
 enum BucketStep: String, Sendable, CaseIterable {
     case list, make, put, head, get, range, presign, beginUpload, listUploads, abortUpload, delete
 
-    /// What failed or worked, as the begin of a sentence.
+    /// The step, as the beginning of a sentence.
     var name: String {
         switch self {
         case .list: "listing objects"
@@ -19,7 +19,7 @@ enum BucketStep: String, Sendable, CaseIterable {
         }
     }
 
-    /// As IAM calls it (AWS, "Actions, resources, and condition keys for Amazon S3").
+    /// IAM's name for it (AWS, "Actions, resources, and condition keys for Amazon S3").
     var permission: String {
         switch self {
         case .list: "s3:ListBucket"
@@ -40,7 +40,7 @@ enum BucketStep: String, Sendable, CaseIterable {
         }
     }
 
-    /// All that the service needs, in the order of a policy.
+    /// All permissions that the service needs, as a policy lists them.
     static let permissions = """
         s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and \
         s3:ListBucketMultipartUploads

@@ -11,12 +11,12 @@ struct ClockSkew: Sendable {
         """
 
     /// - Parameters:
-    ///   - remote: What the other clock showed.
+    ///   - remote: The time on the other clock.
     ///   - before: Our time before it was asked.
     ///   - after: Our time after it answered.
-    ///   - precision: Which part of a second the other clock leaves out.
+    ///   - precision: The resolution of the other clock, in seconds.
     init(remote: Date, before: Date, after: Date, precision: TimeInterval) {
-        // It showed that some time between the two, so what lies in between is no difference.
+        // The other clock was read at some time between the two. A time between them is no difference.
         let (earliest, latest) = (remote.timeIntervalSince(after), remote.timeIntervalSince(before) + precision)
         seconds = earliest > 0 ? earliest : latest < 0 ? latest : 0
     }

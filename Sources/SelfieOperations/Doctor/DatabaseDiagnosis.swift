@@ -2,7 +2,7 @@ import FoundationEssentials
 import Migrations
 import Postgres
 
-/// Checks the database: reached, new enough, writable, migrated, on time.
+/// Checks the database: connection, version, write access, migrations, clock.
 struct DatabaseDiagnosis: Sendable {
     private var configuration: PostgresConfiguration
     private let migrations: Result<[Migration], MigrationError>
@@ -11,7 +11,9 @@ struct DatabaseDiagnosis: Sendable {
     private let secrets: Secrets
     private let findings: Findings
 
-    /// The first with everything that the migrations use; what the service sends works on older ones, too.
+    /// The first version with everything that the migrations use.
+    ///
+    /// The service's own statements work on older ones, too.
     private static let minVersion = 12
     private static let tables = [
         "users", "photos", "sessions", "object_deletions", "rate_limits", "known_addresses", "audit_events",
@@ -83,8 +85,8 @@ struct DatabaseDiagnosis: Sendable {
 
     /// Compares the clocks.
     ///
-    /// Each kind of time is compared with the clock that wrote it, so some seconds only look odd. Beyond a quarter of an
-    /// hour, what `photos reconcile` takes for old may be new.
+    /// Each time is compared with the clock that wrote it, so a few seconds do no harm. With a quarter of an hour,
+    /// `photos reconcile` may take new objects for old ones.
     private func checkClock(_ connection: PostgresConnection) async throws(PostgresError) {
         let before = now()
         let rows = try await connection.query("SELECT clock_timestamp() AS time")

@@ -1,9 +1,11 @@
 import Postgres
 
-/// Why a database can't be used, as far as its words tell; pure.
+/// Why a database can't be used, as far as its error text tells.
 ///
-/// libpq gives no code for a connection that failed, only text: its own, and the server's, which may be in the server's
-/// language. What is not recognised is shown as it is.
+/// It does no I/O.
+///
+/// For a failed connection, libpq gives no code, only text: its own and the server's, perhaps in another language. A
+/// text that is not recognised is shown as it is.
 struct DatabaseTrouble: Sendable, Equatable {
     enum Kind: Sendable, CaseIterable {
         case hostNotFound, refused, unreachable, noSocket, silent, wrongPassword, noPassword, noSuchUser, noSuchDatabase
@@ -11,10 +13,10 @@ struct DatabaseTrouble: Sendable, Equatable {
     }
 
     let kind: Kind
-    /// What libpq or the server said.
+    /// The text of libpq or the server.
     private let words: String
 
-    /// - Parameter error: What the client threw.
+    /// - Parameter error: The client's error.
     init(_ error: PostgresError) {
         switch error {
         case .cannotConnect(let words):
@@ -35,9 +37,9 @@ struct DatabaseTrouble: Sendable, Equatable {
         }
     }
 
-    /// What the words hold, in an order in which the first that fits is the cause.
+    /// Parts of error texts, in order: the first that is found is the cause.
     ///
-    /// With `sslmode=prefer` the words are of two attempts, of which the second one's are often beside the point.
+    /// With `sslmode=prefer` the text is of two attempts, and that of the second often misleads.
     private static let signs: [([String], Kind)] = [
         (["could not translate host name"], .hostNotFound),
         (["password authentication failed"], .wrongPassword),
@@ -75,8 +77,8 @@ struct DatabaseTrouble: Sendable, Equatable {
     /// What is wrong and what to do.
     ///
     /// - Parameters:
-    ///   - options: Of the connection, by libpq's keywords.
-    ///   - secrets: What must not be shown.
+    ///   - options: The connection's options, by libpq's keywords.
+    ///   - secrets: The secrets that must not be shown.
     /// - Returns: A text that names neither the password nor the URL.
     func explanation(options: [String: String], secrets: Secrets) -> Explanation {
         let host = options["host"] ?? options["hostaddr"] ?? "this machine"

@@ -6,22 +6,22 @@ import S3
 package import SelfieConfiguration
 import Synchronization
 
-/// A look at an installation from outside: what would keep the service from working, and what to do about it.
+/// Checks an installation from outside: what would stop the service from working, and what to do about it.
 ///
 /// It changes nothing in the database. In the bucket or the folder it puts one object under a key that begins with
 /// ``probePrefix``, and deletes it.
 package struct Diagnosis: Sendable {
-    /// What the keys of objects that are only there to be looked at begin with.
+    /// The prefix of the keys of probe objects.
     package static let probePrefix = "selfie-doctor-"
 
     private let migrations: Result<[Migration], MigrationError>
     private let makesBucket: Bool
     private let now: @Sendable () -> Date
-    /// How long it waits for what does not answer.
+    /// How long it waits for answers.
     var limits = DiagnosisLimits()
 
     /// - Parameters:
-    ///   - migrations: The steps that the service relies on, or why they can't be read.
+    ///   - migrations: The migrations that the service needs, or why they can't be read.
     ///   - makesBucket: Whether a missing bucket is made, as the first upload would.
     ///   - now: The time.
     package init(
@@ -38,8 +38,8 @@ package struct Diagnosis: Sendable {
     ///
     /// - Parameters:
     ///   - source: Environment and `.env` file, or why the file can't be read.
-    ///   - onFinding: Told of each check as it ends.
-    /// - Returns: How often checks ended how.
+    ///   - onFinding: Called at the end of each check.
+    /// - Returns: The number of checks by outcome.
     package func run(
         on source: Result<ConfigurationSource, any Error>,
         onFinding: @escaping @Sendable (Finding) -> Void
@@ -73,7 +73,7 @@ package struct Diagnosis: Sendable {
     ) async {
         Self.checkSettings(source, configuration)
         let secrets = Secrets(source: source)
-        // What is usable is looked at, whatever is wrong with the other keys.
+        // Usable settings are checked, even if other keys are wrong.
         var settings = SettingsReader(source)
         let postgres = settings.postgres()
         let storage = settings.objectStorage()
@@ -128,7 +128,7 @@ package struct Diagnosis: Sendable {
     }
 
     private func check(_ bucket: ServiceConfiguration.Bucket, _ secrets: Secrets, _ findings: Findings) async {
-        // The body throws nothing, and a client that can't be shut down is no finding.
+        // The body throws nothing, and a failed shutdown of the client is no finding.
         try? await S3Client.withHTTPClient { httpClient in
             await BucketDiagnosis(
                 bucket: bucket,

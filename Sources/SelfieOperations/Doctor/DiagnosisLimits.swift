@@ -1,16 +1,16 @@
 import Deadlines
 
-/// How long a diagnosis waits for what does not answer.
+/// How long a diagnosis waits for answers.
 struct DiagnosisLimits: Sendable {
     var databaseConnect: Duration = .seconds(4)
     /// Longer than connecting takes, so that its reason comes out.
     var databaseLease: Duration = .seconds(6)
     var migrationStatus: Duration = .seconds(8)
-    /// For what anybody may ask the store.
+    /// For requests to the store without keys.
     var plainRequest: Duration = .seconds(5)
 }
 
-/// What is thrown when something takes too long.
+/// Something took too long.
 struct LimitExceeded: Error, CustomStringConvertible {
     var description: String { "it took too long" }
 }

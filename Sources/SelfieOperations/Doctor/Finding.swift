@@ -1,4 +1,4 @@
-/// What one check of an installation found.
+/// The finding of one check.
 package struct Finding: Sendable, Equatable {
     /// How well it went.
     package enum Grade: Sendable {
@@ -6,11 +6,11 @@ package struct Finding: Sendable, Equatable {
         /// It works, but is not as it should be.
         case warning
         case failed
-        /// It was not checked, since what it depends on failed.
+        /// It was not checked, because an earlier check failed.
         case skipped
     }
 
-    /// What was looked at.
+    /// The part that was checked.
     package enum Subject: String, Sendable {
         case configuration = "Configuration"
         case database = "Database"
@@ -21,13 +21,13 @@ package struct Finding: Sendable, Equatable {
 
     package let grade: Grade
     package let subject: Subject
-    /// What was found, in one line that begins with a small letter, without a full stop.
+    /// The finding, in one line that begins with a small letter and has no full stop.
     package let text: String
-    /// What to do about it, in sentences; nil where all is well.
+    /// What to do about it, in sentences; nil if all is well.
     package let advice: String?
 }
 
-/// How often checks ended how.
+/// The number of checks by outcome.
 package struct DiagnosisSummary: Sendable, Equatable {
     package fileprivate(set) var ok = 0
     package fileprivate(set) var warnings = 0
@@ -44,7 +44,7 @@ package struct DiagnosisSummary: Sendable, Equatable {
     }
 }
 
-/// Where checks of one subject put what they find.
+/// Collects the findings about one subject.
 struct Findings: Sendable {
     let subject: Finding.Subject
     let report: @Sendable (Finding) -> Void
@@ -65,7 +65,7 @@ struct Findings: Sendable {
         failed(explanation.text, explanation.advice)
     }
 
-    /// - Parameter text: What would have been checked.
+    /// - Parameter text: The check that was left out.
     func skipped(_ text: String) {
         report(Finding(grade: .skipped, subject: subject, text: text, advice: nil))
     }

@@ -5,7 +5,7 @@ import LinuxFiles
 import NIOCore
 import ObjectStore
 
-/// Checks the folder that holds the photos: there, writable, private, lasting, with room.
+/// Checks the folder of photos: it exists, is writable, private and permanent, and has room.
 struct FolderDiagnosis: Sendable {
     let path: String
     let maxUploadBytes: Int
@@ -30,7 +30,9 @@ struct FolderDiagnosis: Sendable {
         chown <user> <folder> and chmod 700 <folder>.
         """
 
-    /// The service makes it when it starts; that would be a change here.
+    /// The service makes it when it starts.
+    ///
+    /// A check must not change anything.
     private func reportMissing() {
         var parent = URL(filePath: path).deletingLastPathComponent().path
         while access(parent, F_OK) != 0, parent.count > 1 {
@@ -117,7 +119,7 @@ struct FolderDiagnosis: Sendable {
 }
 
 extension Findings {
-    /// So many of the largest photos should fit in.
+    /// This many of the largest photos should fit in.
     private static let minUploads = 10
 
     /// Reports whether there is room for some uploads.

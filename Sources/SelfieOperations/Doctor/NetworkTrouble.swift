@@ -4,15 +4,17 @@ import NIOCore
 import NIOPosix
 import S3
 
-/// Why no answer came over HTTP, as far as the error tells; pure.
+/// Why no answer came over HTTP, as far as the error tells.
+///
+/// It does no I/O.
 enum NetworkTrouble: Sendable, CaseIterable {
     case hostNotFound, refused, unreachable, silent, tls, broken, notS3
 
-    /// - Parameter cause: What the HTTP client or the system threw; nil for what is not recognised.
+    /// - Parameter cause: The error of the HTTP client or the system. The result is nil for an unknown one.
     init?(_ cause: any Error) {
         switch cause {
         case let error as NIOConnectionError:
-            // One of the two look-ups may fail while the other finds an address.
+            // One of the two look-ups may fail although the other finds an address.
             guard let failure = error.connectionErrors.first else {
                 self = .hostNotFound
                 return
@@ -32,7 +34,7 @@ enum NetworkTrouble: Sendable, CaseIterable {
         case ChannelError.connectTimeout: self = .silent
         case is ChannelError: self = .broken
         default:
-            // AsyncHTTPClient passes on what NIOSSL throws, which is no module of ours.
+            // AsyncHTTPClient passes on errors of NIOSSL, which we do not import.
             guard String(reflecting: type(of: cause)).hasPrefix("NIOSSL.") else { return nil }
             self = .tls
         }

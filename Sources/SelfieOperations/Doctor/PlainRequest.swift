@@ -4,13 +4,13 @@ import NIOCore
 import NIOHTTP1
 import S3
 
-/// A GET as anybody can send it: without keys, and without anything of S3's.
+/// A GET without keys and without headers of S3, as anybody can send it.
 struct PlainRequest: Sendable {
     struct Answer: Sendable {
         let status: HTTPResponseStatus
         let headers: HTTPHeaders
         let body: ByteBuffer
-        /// Our time before and after.
+        /// Our time before the request and after the answer.
         let sent: Date
         let received: Date
 

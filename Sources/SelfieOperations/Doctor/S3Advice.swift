@@ -1,6 +1,8 @@
 import S3
 
-/// Says in plain words what an error of a bucket's means and what to do about it; pure.
+/// Says in plain words what an error of a bucket means, and what to do about it.
+///
+/// It does no I/O.
 ///
 /// Source of the codes: AWS, "Error responses", list of error codes; MinIO, Ceph and Cloudflare R2 use the same.
 struct S3Advice: Sendable {
@@ -11,7 +13,7 @@ struct S3Advice: Sendable {
     ///
     /// - Parameters:
     ///   - error: How the step failed.
-    ///   - step: What was tried.
+    ///   - step: The step that was tried.
     /// - Returns: A text that begins with the step, and the advice; nothing secret.
     func explanation(of error: S3Error, at step: BucketStep) -> Explanation {
         switch error {

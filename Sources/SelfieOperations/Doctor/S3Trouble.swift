@@ -1,11 +1,13 @@
 import S3
 
-/// The kinds of errors that people meet at a bucket.
+/// The kinds of errors that people see with a bucket.
 enum S3Trouble: Sendable, CaseIterable {
     case wrongSecret, unknownKey, denied, noBucket, elsewhere, clock, ended, badName, takenName
     case account, encryption, full, archived, changedOnTheWay, unknownCall, busy, wrongScheme, noObject
 
-    /// Sorts by code, and by status where there is no code; nil for what is in no list.
+    /// Sorts by code, or by status if there is no code.
+    ///
+    /// Nil for an unknown error.
     init?(_ failure: S3Failure) {
         if let kind = failure.code.flatMap(Self.kind(code:)) {
             self = kind

@@ -1,4 +1,4 @@
-/// Tells secrets that somebody made up from such as come from a generator.
+/// Tells made-up secrets from those of a generator.
 enum SecretStrength {
     private static let minDistinctCharacters = 6
     private static let examples = [
@@ -7,12 +7,12 @@ enum SecretStrength {
         "qwerty", "selfie",
     ]
 
-    /// What makes a secret easy to guess.
+    /// Why a secret is easy to guess.
     ///
     /// - Parameters:
     ///   - secret: The secret.
-    ///   - minCharacters: How long it should be at least.
-    /// - Returns: What follows the secret's name in a sentence, without the secret; nil for one that seems random.
+    ///   - minCharacters: The least number of characters that it should have.
+    /// - Returns: The end of a sentence that begins with the secret's name. Nil if the secret seems random.
     static func weakness(of secret: String, minCharacters: Int) -> String? {
         let characters = Array(secret)
         if Set(characters).count < minDistinctCharacters {

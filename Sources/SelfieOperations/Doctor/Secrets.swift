@@ -1,7 +1,7 @@
 import Postgres
 import SelfieConfiguration
 
-/// What must not be printed, to be taken out of words that are not our own.
+/// Secrets to remove from texts that are not our own.
 struct Secrets: Sendable {
     private let values: [String]
 
@@ -15,14 +15,14 @@ struct Secrets: Sendable {
         let options = url.flatMap { try? PostgresConfiguration(url: $0) }?.options
         values =
             (Self.keys.compactMap { source.value(of: $0) } + [options?["password"]].compactMap(\.self))
-            // The longest first, since one may be a part of another.
+            // The longest first: one may be a part of another.
             .sorted { $0.utf8.count > $1.utf8.count }
     }
 
-    /// Makes words of a server or a library fit to be shown: in one line, and without secrets.
+    /// Makes a text of a server or a library safe to show: one line, without secrets.
     ///
-    /// - Parameter words: What a server or a library said.
-    /// - Returns: The words, each secret replaced.
+    /// - Parameter words: The text of a server or a library.
+    /// - Returns: The text with each secret replaced.
     func hidden(in words: String) -> String {
         let line = String(words.map { $0.isNewline || $0.isWhitespace ? " " : $0 })
             .split(separator: " ").joined(separator: " ")

@@ -3,11 +3,13 @@ import Foundation
 import Postgres
 import SelfieConfiguration
 
-/// Looks for settings that work but should not be left as they are; pure.
+/// Finds settings that work but should be changed.
+///
+/// It does no I/O.
 struct SettingsDiagnosis {
     let source: ConfigurationSource
 
-    /// What is found, each as a text and an advice.
+    /// The findings, each with a text and an advice.
     var warnings: [Explanation] {
         [
             apiPassword, secretKeyBase, sharedSecret, tokenWithoutPassword, rateLimits, trustedProxies, publicURL,
@@ -115,7 +117,9 @@ struct SettingsDiagnosis {
         )
     }
 
-    /// Whether what is sent there never leaves this machine; a path is a socket's folder.
+    /// Whether the host is this machine.
+    ///
+    /// A path is the folder of a socket.
     private static func isLocal(_ host: String) -> Bool {
         let host = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         return host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host.hasSuffix(".localhost")

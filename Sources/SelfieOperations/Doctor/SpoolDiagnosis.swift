@@ -3,7 +3,7 @@ import LinuxFiles
 import NIOPosix
 import ObjectStore
 
-/// Checks the folder that uploads wait in until they are stored.
+/// Checks the folder where uploads wait until they are stored.
 struct SpoolDiagnosis: Sendable {
     let maxUploadBytes: Int
     let findings: Findings

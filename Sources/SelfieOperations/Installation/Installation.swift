@@ -5,20 +5,22 @@ import Postgres
 import S3
 import SelfieConfiguration
 
-/// The database and the store of a service, as the command line reaches them while the service runs or not.
+/// The database and the store of a service, for the command line.
+///
+/// The service may be running or not.
 package enum Installation {
-    /// One connection holds what is compared, others look at single photos.
+    /// One connection holds the temporary table; others look at single photos.
     private static let maxConnections = 4
 
-    /// Opening a folder makes it, and whoever mistyped its name would have an empty one.
+    /// Opening a folder makes it, so a mistyped name would give an empty one.
     static func requireFolder(_ path: String) throws(InstallationError) {
-        // One that can't be looked at is told of when it is opened.
+        // A folder that can't be read is reported when it is opened.
         guard case .success(nil) = Result(catching: { () throws(PosixFileError) in try FolderStatus(path: path) })
         else { return }
         throw .noFolder(path: path)
     }
 
-    /// Makes what is needed to reach a database and a bucket, and takes it down again.
+    /// Runs a body with clients of the database and of HTTP, and closes them afterwards.
     static func withClients<Result>(
         _ configuration: PostgresConfiguration,
         _ body: (PostgresClient, HTTPClient) async throws -> Result

@@ -1,10 +1,12 @@
-/// Why nothing could be done from the command line, or not all of it; each description says what to do.
+/// Why a command failed, or was not finished.
+///
+/// Each description says what to do.
 package enum InstallationError: Error, CustomStringConvertible {
-    /// The folder that photos are read from is not there.
+    /// The folder to read photos from does not exist.
     case noFolder(path: String)
-    /// There are photos, and the bucket that they are to be in is not there.
+    /// There are photos, but their bucket does not exist.
     case noBucket(name: String)
-    /// The database or the store does not do what it is asked.
+    /// The database or the store failed.
     case outage(any Error)
 
     package var description: String {
@@ -20,7 +22,7 @@ package enum InstallationError: Error, CustomStringConvertible {
         }
     }
 
-    /// What stores say is a sentence, and what systems say is none.
+    /// A store's message is a sentence with a full stop; a system's message is not.
     private static func withoutPeriod(_ text: String) -> Substring {
         text.hasSuffix(".") ? text.dropLast() : text[...]
     }

@@ -6,15 +6,17 @@ package import SelfieConfiguration
 import SelfieCore
 
 extension Installation {
-    /// Compares rows and objects both ways, and repairs what does not match unless it is only to look.
+    /// Compares rows and objects both ways.
+    ///
+    /// Repairs the differences, unless it must only look.
     ///
     /// - Parameters:
     ///   - options: What to do.
     ///   - configuration: The service's.
-    ///   - logger: Told what goes wrong on the way.
+    ///   - logger: Gets a line for each failure on the way.
     ///   - now: The time.
-    ///   - onProgress: Told how far it is.
-    ///   - onFinding: Told of each thing that is wrong.
+    ///   - onProgress: Called with the progress.
+    ///   - onFinding: Called for each difference.
     /// - Returns: What was found and repaired.
     /// - Throws: `ReconciliationError`, `ServiceStartError` or `InstallationError`.
     package static func reconcile(
@@ -46,13 +48,15 @@ extension Installation {
         }
     }
 
-    /// A bucket that is not there yet is as good as an empty one, but where there are photos its name is mistyped.
+    /// A missing bucket counts as empty.
+    ///
+    /// But if there are photos, its name must be wrong.
     private static func requireBucket(
         _ bucket: ServiceConfiguration.Bucket,
         objects: any ObjectStore,
         photos: PhotoStore
     ) async throws {
-        // Before the bucket is looked at, since the first upload may just be making it.
+        // Asked before the bucket: the first upload may be making the bucket now.
         let isEmpty = try await photos.isEmpty()
         do {
             try await objects.prepare()

@@ -2,18 +2,18 @@ import FoundationEssentials
 import ObjectStore
 import Postgres
 
-/// A store's objects beside the photos, in a table of the database that goes away with its connection.
+/// A list of a store's objects in a temporary table of the database, to compare with the photos.
 ///
-/// Stores list in orders of their own, and a list may be longer than memory; the database compares either way.
+/// A store's list has any order and may be longer than memory, so the database compares.
 struct ObjectListing {
     private let connection: PostgresConnection
 
-    /// How many rows are looked at together.
+    /// How many rows a page has.
     private static let pageCount = 1_000
 
     /// Makes the table.
     ///
-    /// - Parameter connection: Kept until the comparison is over.
+    /// - Parameter connection: The connection of the temporary table, kept until the comparison ends.
     /// - Throws: `PostgresError`.
     init(on connection: PostgresConnection) async throws {
         self.connection = connection
@@ -26,9 +26,11 @@ struct ObjectListing {
         )
     }
 
-    /// Adds a page; an object that was listed before, as one that changes while a list goes on may be, is as it is now.
+    /// Adds a page.
+    ///
+    /// An object may be listed twice if it changes meanwhile; the later entry counts.
     func add(_ entries: [ObjectEntry]) async throws {
-        // PostgreSQL's text holds no NUL, and the id of no photo does.
+        // PostgreSQL's text can't hold NUL, so no photo's id has one.
         let entries = entries.filter { !$0.key.utf8.contains(0) }
         try await connection.execute(
             """
@@ -41,7 +43,7 @@ struct ObjectListing {
         )
     }
 
-    /// Tells the database how much there is to compare.
+    /// Makes the database count the rows, so that it plans well.
     func finish() async throws {
         try await connection.execute("ANALYZE listed_objects")
     }
@@ -50,10 +52,9 @@ struct ObjectListing {
         try await count("SELECT count(*) AS count FROM photos WHERE state = 'ready'")
     }
 
-    /// How many objects were put before a date and belong to no photo.
+    /// How many objects are older than a date and belong to no photo.
     ///
-    /// One whose deletion is written down already is none of them, nor is one that is being stored: its row is there
-    /// before it is.
+    /// Objects with a recorded deletion do not count, and neither do those being stored: their rows come first.
     func orphanCount(before date: Date) async throws -> Int {
         try await count(
             """
@@ -78,7 +79,7 @@ struct ObjectListing {
         ).map { try $0.decode("key") }
     }
 
-    /// How many photos that were stored so many seconds ago have no object.
+    /// How many photos have no object, though they were stored this many seconds ago.
     func missingCount(minSeconds: Int) async throws -> Int {
         try await count(
             """
@@ -89,7 +90,7 @@ struct ObjectListing {
         )
     }
 
-    /// A page of photos without an object, and of those whose object has another length, by their ids.
+    /// A page of photos without an object or with one of another length, in order of their ids.
     func mismatches(minSeconds: Int, after id: Int) async throws -> [Mismatch] {
         try await connection.query(
             """
@@ -113,7 +114,7 @@ struct ObjectListing {
     }
 }
 
-/// A photo whose object is not as its row says.
+/// A photo whose object does not match its row.
 struct Mismatch: Sendable {
     let id: Int
     let randomID: String

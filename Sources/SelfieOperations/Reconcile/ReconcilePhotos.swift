@@ -3,9 +3,9 @@ import ObjectStore
 import Postgres
 import SelfieCore
 
-/// Compares the photos' rows with the store's objects, both ways, and puts right what does not match.
+/// Compares the photos' rows with the store's objects both ways, and repairs the differences.
 ///
-/// Any number of services may run meanwhile: whatever is found is looked at once more before it counts.
+/// Services may run meanwhile: every difference is checked again before it counts.
 struct ReconcilePhotos: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
@@ -17,13 +17,13 @@ struct ReconcilePhotos: Sendable {
 
     /// How many objects are asked about at a time.
     private static let lookingCount = 8
-    /// So few are never too many.
+    /// This few are never suspicious.
     private static let maxUnsuspicious = 10
 
-    /// Compares, and repairs unless it is only to look.
+    /// Compares, and repairs unless it must only look.
     ///
     /// - Returns: What was found and repaired.
-    /// - Throws: `ReconciliationError`, `ObjectStoreError`, `PostgresError`; what was repaired until then stays so.
+    /// - Throws: `ReconciliationError`, `ObjectStoreError`, `PostgresError`. Earlier repairs stay.
     func callAsFunction() async throws -> ReconciliationReport {
         let date = now()
         return try await photos.postgres.withConnection { connection in
@@ -33,7 +33,7 @@ struct ReconcilePhotos: Sendable {
             report.objectCount = try await list(into: listing, expecting: report.photoCount)
             if options.repairs {
                 try await refuseSuspicious(listing, report: report, date: date)
-                // What the service would do within seconds, if one runs; in the wrong store it would forget deletions.
+                // A running service does the same every few seconds. With the wrong store, this would lose deletions.
                 try await sweeper.sweep()
             }
             try await compareObjects(listing, into: &report, before: date - TimeInterval(options.minSeconds))
@@ -54,7 +54,7 @@ struct ReconcilePhotos: Sendable {
         return count
     }
 
-    /// The wrong database or the wrong bucket in the configuration must not cost anybody a photo.
+    /// A wrong database or bucket in the configuration must not cost anybody a photo.
     private func refuseSuspicious(_ listing: ObjectListing, report: ReconciliationReport, date: Date) async throws {
         guard !options.isForced else { return }
         let orphans = try await listing.orphanCount(before: date - TimeInterval(options.minSeconds))
@@ -77,7 +77,7 @@ struct ReconcilePhotos: Sendable {
             let page = try await listing.orphans(before: date, after: last)
             guard let end = page.last else { return }
             last = end
-            // Listed some time ago; meanwhile it may have been deleted as it should.
+            // The list is older. The object may have been deleted meanwhile.
             let orphans = try await lengths(of: page).filter { $0.value != nil }.map(\.key).sorted()
             let failures = options.repairs ? try await objects.delete(keys: orphans) : [:]
             for key in orphans {
@@ -95,7 +95,7 @@ struct ReconcilePhotos: Sendable {
             let lengths = try await lengths(of: page.map(\.randomID))
             for mismatch in page {
                 let length = lengths[mismatch.randomID] ?? nil
-                // It was stored after the list had passed its place, or is gone as it should be.
+                // It may have been stored after the list passed its place, or deleted meanwhile.
                 guard length == nil || mismatch.byteCount.map({ $0 != length }) == true,
                     try await photos.isReady(mismatch.randomID)
                 else { continue }
@@ -110,11 +110,11 @@ struct ReconcilePhotos: Sendable {
     }
 
     private func comparePuts(into report: inout ReconciliationReport, before date: Date) async throws {
-        // However young is wanted: what has not been given up yet may go on.
+        // Never younger than this: a put that was not given up may go on.
         let begun = date - TimeInterval(max(options.minSeconds, PhotoStore.maxPendingInPartsSeconds))
         try await objects.forEachPageOfUnfinishedPuts { page in
             for put in page where put.begun <= begun {
-                // The store dates by its own clock, and the photo's row tells without any.
+                // The store's clock may be wrong, but the photo's row is certain.
                 if try await photos.isPending(put.key) { continue }
                 var isRepaired = false
                 if options.repairs {
@@ -126,7 +126,7 @@ struct ReconcilePhotos: Sendable {
         }
     }
 
-    /// What the store says now of some objects; nil of those that are not there.
+    /// The present lengths of some objects; nil for missing ones.
     private func lengths(of keys: [String]) async throws -> [String: Int?] {
         try await withThrowingTaskGroup(of: (String, Int?).self) { group in
             var lengths: [String: Int?] = [:]
@@ -153,19 +153,19 @@ struct ReconcilePhotos: Sendable {
     }
 }
 
-/// What a comparison is to do.
+/// The options of a comparison.
 package struct ReconciliationOptions: Sendable {
-    /// Whether what is wrong is put right.
+    /// Whether differences are repaired.
     let repairs: Bool
-    /// How many seconds old must be what is to count as wrong.
+    /// Differences younger than this many seconds do not count.
     let minSeconds: Int
-    /// Whether that most of it is wrong is no reason to stop.
+    /// Whether to repair even if most of it differs.
     let isForced: Bool
 
     /// - Parameters:
-    ///   - repairs: Whether what is wrong is put right.
-    ///   - minSeconds: How many seconds old must be what is to count as wrong; 0 or more.
-    ///   - isForced: Whether that most of it is wrong is no reason to stop.
+    ///   - repairs: Whether differences are repaired.
+    ///   - minSeconds: Differences younger than this many seconds do not count; 0 or more.
+    ///   - isForced: Whether to repair even if most of it differs.
     package init(repairs: Bool, minSeconds: Int, isForced: Bool) {
         self.repairs = repairs
         self.minSeconds = minSeconds

@@ -1,18 +1,18 @@
-/// What a comparison of rows and objects found, and what was done about it.
+/// The result of comparing rows and objects, with the repairs.
 package struct ReconciliationReport: Sendable {
-    /// What can be wrong.
+    /// The kinds of differences.
     package enum Kind: Int, CaseIterable, Sendable {
-        /// An object that belongs to no photo; repaired by deleting it.
+        /// An object that belongs to no photo. The repair deletes it.
         case objectWithoutPhoto
-        /// A photo whose object is gone; repaired by deleting the row, since there is nothing left to show.
+        /// A photo without an object. The repair deletes the row, because nothing is left to show.
         case photoWithoutObject
-        /// A photo whose object has another length than the one that was stored; nothing can repair that.
+        /// A photo whose object has the wrong length. There is no repair.
         case otherLength
-        /// A put that a crash left behind; repaired by removing what is there of it.
+        /// A put that a crash left behind. The repair removes what it stored.
         case unfinishedPut
     }
 
-    /// How often something was found, and repaired.
+    /// How often a difference was found and repaired.
     package struct Count: Sendable {
         /// How often it was found.
         package var found = 0
@@ -26,7 +26,7 @@ package struct ReconciliationReport: Sendable {
     package internal(set) var objectCount = 0
     private var counts: [Kind: Count] = [:]
 
-    /// What was found of a kind.
+    /// The counts of a kind.
     ///
     /// - Parameter kind: The kind.
     package internal(set) subscript(kind: Kind) -> Count {
@@ -34,23 +34,23 @@ package struct ReconciliationReport: Sendable {
         set { counts[kind] = newValue }
     }
 
-    /// Whether nothing is wrong, or nothing any more.
+    /// Whether no difference is left.
     package var isClean: Bool { counts.values.allSatisfy { $0.found == $0.repaired } }
 }
 
-/// One thing that is wrong.
+/// One difference.
 package struct ReconciliationFinding: Sendable {
-    /// What is wrong.
+    /// The kind of difference.
     package let kind: ReconciliationReport.Kind
     /// The key of the object, which is the photo's `random_id`.
     package let key: String
-    /// Whether it was put right.
+    /// Whether it was repaired.
     package let isRepaired: Bool
 }
 
 /// Why nothing was repaired.
 package enum ReconciliationError: Error, CustomStringConvertible {
-    /// So much does not match that the database and the store are probably not of one installation.
+    /// There are so many differences that database and store are probably of different installations.
     case suspicious(kind: ReconciliationReport.Kind, count: Int, of: Int)
 
     package var description: String {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import Postgres
 
-/// What JSON shows as null, and not by leaving it out, so that all objects have one shape.
+/// Writes nil as `null` in JSON instead of leaving it out, so that all objects have one shape.
 @propertyWrapper
 package struct Nullable<Value: Encodable & Sendable>: Sendable, Encodable {
     package var wrappedValue: Value?
@@ -16,17 +16,17 @@ package struct Nullable<Value: Encodable & Sendable>: Sendable, Encodable {
     }
 }
 
-/// An account as its administrator sees it.
+/// An account as an administrator sees it.
 package struct UserSummary: Sendable, Encodable {
     package let id: Int
     package let firstName: String
     package let lastName: String
     package let email: String
     @Nullable package var createdAt: Date?
-    /// Nil for one that may be used.
+    /// Nil for an enabled account.
     @Nullable package var disabledAt: Date?
     package let photoCount: Int
-    /// Of sessions that have not expired.
+    /// The number of sessions that have not expired.
     package let sessionCount: Int
 
     init(_ row: PostgresRow) throws {
@@ -55,9 +55,9 @@ package struct AuditSummary: Sendable, Encodable {
     package let id: Int
     package let happenedAt: Date
     package let event: String
-    /// Nil when nobody has the account that was meant.
+    /// Nil when there was no such account.
     @Nullable package var userID: Int?
-    /// Nil for what was done on the command line, and when the account is gone.
+    /// Nil for an event of the command line, and for a deleted account.
     @Nullable package var address: String?
     @Nullable package var requestID: String?
 

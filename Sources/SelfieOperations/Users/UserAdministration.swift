@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Postgres
 import SelfieCore
 
-/// What is done with accounts from the command line.
+/// Everything that the command line does with accounts.
 package struct UserAdministration: Sendable {
     private let postgres: PostgresClient
 
@@ -10,7 +10,7 @@ package struct UserAdministration: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The database.
-    ///   - body: What to do.
+    ///   - body: What to do with the accounts.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, `UserAdministrationError.notMigrated` or `.unreachable`.
     package static func with<Result>(
@@ -18,7 +18,7 @@ package struct UserAdministration: Sendable {
         _ body: (UserAdministration) async throws -> Result
     ) async throws -> Result {
         var configuration = configuration
-        // Whoever waits at a terminal is better judge of how long.
+        // A person at the terminal decides how long to wait.
         configuration.statementTimeout = nil
         configuration.pool.maxConnections = 1
         do {
@@ -35,7 +35,7 @@ package struct UserAdministration: Sendable {
     /// Accounts in the order of their ids.
     ///
     /// - Parameters:
-    ///   - text: What e-mail or name must contain, without regard to case; nil for all.
+    ///   - text: A text that e-mail or name must contain, in any case of letters; nil for all.
     ///   - id: The id after which to begin.
     ///   - limit: The most accounts.
     /// - Returns: The accounts.
@@ -59,7 +59,7 @@ package struct UserAdministration: Sendable {
 
     /// One account.
     ///
-    /// - Parameter selector: Which.
+    /// - Parameter selector: The account.
     /// - Returns: The account.
     /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
     package func find(_ selector: UserSelector) async throws -> UserSummary {
@@ -70,9 +70,11 @@ package struct UserAdministration: Sendable {
         return user
     }
 
-    /// Keeps an account from being used: its sessions end at once, and no other begins.
+    /// Disables an account.
     ///
-    /// - Parameter selector: Which.
+    /// Its sessions end at once, and no other begins.
+    ///
+    /// - Parameter selector: The account.
     /// - Returns: Whether it was not disabled before.
     /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
     package func disable(_ selector: UserSelector) async throws -> Bool {
@@ -80,9 +82,11 @@ package struct UserAdministration: Sendable {
         return try await UserStore(postgres: postgres).disable(id: id)
     }
 
-    /// Lets a disabled account be used again; its user signs in anew.
+    /// Enables a disabled account.
     ///
-    /// - Parameter selector: Which.
+    /// Its user must sign in again.
+    ///
+    /// - Parameter selector: The account.
     /// - Returns: Whether it was disabled before.
     /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
     package func enable(_ selector: UserSelector) async throws -> Bool {
@@ -90,9 +94,11 @@ package struct UserAdministration: Sendable {
         return try await UserStore(postgres: postgres).enable(id: id)
     }
 
-    /// Removes an account with all that belongs to it; the service deletes its photos' objects.
+    /// Removes an account with everything that belongs to it.
     ///
-    /// - Parameter selector: Which.
+    /// The service deletes its photos' objects.
+    ///
+    /// - Parameter selector: The account.
     /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
     package func delete(_ selector: UserSelector) async throws {
         let id = try await id(of: selector)
@@ -104,7 +110,9 @@ package struct UserAdministration: Sendable {
         guard isDeleted else { throw UserAdministrationError.noSuchUser(selector) }
     }
 
-    /// An account's sessions, expired ones too until they are removed, those begun last first.
+    /// An account's sessions, newest first.
+    ///
+    /// Expired ones are shown until they are removed.
     ///
     /// - Parameter selector: Which account.
     /// - Returns: The sessions.
@@ -126,10 +134,10 @@ package struct UserAdministration: Sendable {
         }
     }
 
-    /// What happened, the last first.
+    /// Events, newest first.
     ///
     /// - Parameters:
-    ///   - selector: To which account, by id also one that is gone; nil for all.
+    ///   - selector: The account; nil for all. An id may be that of a deleted account.
     ///   - before: The id before which to begin.
     ///   - limit: The most events.
     /// - Returns: The events.
@@ -161,7 +169,7 @@ package struct UserAdministration: Sendable {
         return try row.decode("id")
     }
 
-    /// A text as a pattern of LIKE that means just that.
+    /// A pattern of LIKE that matches exactly this text.
     private static func escaped(_ text: String) -> String {
         text.map { "\\%_".contains($0) ? "\\\($0)" : String($0) }.joined()
     }

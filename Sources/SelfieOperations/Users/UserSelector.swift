@@ -1,4 +1,4 @@
-/// An account as somebody on the command line names it: by its id or its e-mail.
+/// An account as it is named on the command line: by its id or its e-mail.
 package enum UserSelector: Sendable, CustomStringConvertible {
     case id(Int)
     case email(String)

@@ -11,7 +11,7 @@ extension Response {
         return Response(json, status: status)
     }
 
-    /// The answer of the contract's calls that have nothing else to say.
+    /// The contract's answer of `status` and `message`.
     static func message(_ message: String) -> Response {
         .json { json in
             json.member("status", 200)
@@ -19,7 +19,7 @@ extension Response {
         }
     }
 
-    /// An answer whose body is the JSON that was written.
+    /// An answer with this JSON as its body.
     init(_ json: borrowing JSONWriter, status: HTTPResponse.Status = .ok) {
         self.init(
             status: status,

@@ -2,11 +2,11 @@ import Algorithms
 import FoundationEssentials
 import HTTPTypes
 
-/// What clients write into `Authorization`, in all the forms that Rails took.
+/// Reads the header `Authorization` in all the forms that Rails accepted.
 enum AuthorizationHeader {
     /// The header's value; several in one request are joined by commas (RFC 9110, section 5.3).
     static func value(in headers: HTTPFields) -> String? {
-        // Joining takes a while even when there is nothing to join.
+        // Joining is slow, even if there is nothing to join.
         let first = headers.firstIndex { $0.name == .authorization }
         guard let first, headers.lastIndex(where: { $0.name == .authorization }) == first else {
             return headers[.authorization]
@@ -33,7 +33,7 @@ enum AuthorizationHeader {
         return (String(text[..<colon]), String(text[text.index(after: colon)...]))
     }
 
-    /// The token that a request's header names; nil when there is none.
+    /// The token in a request's header; nil when there is none.
     static func token(in headers: HTTPFields) -> String? {
         value(in: headers).flatMap(token)
     }
@@ -63,7 +63,7 @@ enum AuthorizationHeader {
     private static func parameters(of value: String, scheme: String) -> Substring.UTF8View? {
         let value = trimmed(value[...].utf8)
         let found = value.prefix { $0 != UInt8(ascii: " ") }
-        // Setting one bit makes a letter small; nothing else becomes one of the schemes' letters.
+        // Setting this bit makes a letter small. No other byte becomes a letter of these schemes.
         guard found.elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 }), found.endIndex < value.endIndex else {
             return nil
         }

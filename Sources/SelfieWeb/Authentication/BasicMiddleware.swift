@@ -2,7 +2,7 @@ import Crypto
 import Hummingbird
 import SelfieCore
 
-/// Lets clients through that hold the API's credential, by HTTP Basic.
+/// Lets clients with the API's credential through, by HTTP Basic.
 struct BasicMiddleware: ServiceMiddleware {
     private let nameDigest: SHA256Digest
     private let passwordDigest: SHA256Digest
@@ -31,7 +31,9 @@ struct BasicMiddleware: ServiceMiddleware {
         return try await next(request, context)
     }
 
-    /// Digests are of one length and compare in constant time; both halves are always compared.
+    /// Digests have one length, and `==` of swift-crypto compares them in constant time.
+    ///
+    /// Both halves are always compared.
     func accepts(_ header: String) -> Bool {
         guard let (name, password) = AuthorizationHeader.basicCredential(in: header) else { return false }
         let isName = isSame(SHA256.hash(data: Array(name.utf8)), nameDigest)

@@ -1,9 +1,9 @@
 import Hummingbird
 import SelfieCore
 
-/// Finds the session that a request's token names; an unknown token goes no further.
+/// Finds the session of a request's token, and refuses an unknown token.
 ///
-/// An expired one does, since each endpoint has its own text for it, after its look at the parameters.
+/// An expired one goes on: each endpoint refuses it after its parameters, with its own text.
 struct TokenMiddleware: ServiceMiddleware {
     let findSession: FindSession
     let sources: RequestSourceReader

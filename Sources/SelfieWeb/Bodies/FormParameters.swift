@@ -1,10 +1,9 @@
 import Encodings
 
-/// Reads `application/x-www-form-urlencoded` text, of a body or a URL's query.
+/// Reads `application/x-www-form-urlencoded` text from a body or a query.
 ///
-/// Pairs are separated by `&` or `;` as in Rack 1.5, which also takes a name without `=` for one without a value. `+`
-/// is a space. Of duplicates the last wins.
-/// Source: WHATWG URL, section 5.1 "application/x-www-form-urlencoded parsing".
+/// `&` or `;` separates pairs, as in Rack 1.5. A name without `=` has no value. `+` is a space. The last of several
+/// values counts. Source: WHATWG URL, section 5.1 "application/x-www-form-urlencoded parsing".
 enum FormParameters {
     /// The most pairs that a form may have.
     static let maxPairCount = 256

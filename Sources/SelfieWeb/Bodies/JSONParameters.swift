@@ -4,8 +4,8 @@ import NIOFoundationCompat
 
 /// Reads a JSON body's members as parameters.
 ///
-/// Numbers and booleans are taken as their text. `null`, arrays and objects count as missing, as does a body that is
-/// no object. Of duplicates the last wins.
+/// Numbers and booleans are taken as their text. `null`, arrays and objects count as missing, and so do all members of
+/// a body that is not an object. The last of several values counts.
 enum JSONParameters {
     /// The most members that an object may have.
     static let maxMemberCount = 256
@@ -16,7 +16,7 @@ enum JSONParameters {
     /// - Returns: Values by name.
     /// - Throws: `ServiceError.malformedJSON`.
     static func parse(_ body: ByteBuffer) throws(ServiceError) -> [String: String] {
-        // Rails takes an empty body for one without parameters.
+        // To Rails, an empty body has no parameters.
         guard body.readableBytes > 0 else { return [:] }
         guard
             let value = try? JSONSerialization.jsonObject(with: Data(buffer: body), options: .fragmentsAllowed)
@@ -29,7 +29,7 @@ enum JSONParameters {
     private static func text(_ value: Any) -> String? {
         switch value {
         case let string as String: string
-        // Foundation takes the numbers 0 and 1 for booleans, too, so the type is asked of the number.
+        // Foundation reads the numbers 0 and 1 as booleans, too, so the number's own type decides.
         case let number as NSNumber where String(cString: number.objCType) == "c": String(number.boolValue)
         case let number as NSNumber: number.stringValue
         default: nil

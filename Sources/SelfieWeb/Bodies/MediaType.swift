@@ -5,11 +5,10 @@ enum MediaType {
     case json
     case form
     case multipart
-    /// None of these: the body is not looked at.
+    /// Any other: the body is not read.
     case other
 
-    /// - Parameter request: The head, of which method and `Content-Type` count: Rack takes a POST without a type for a
-    ///   form.
+    /// - Parameter request: The request's head. A POST without a `Content-Type` is a form, as in Rack.
     init(_ request: HTTPRequest) {
         guard let contentType = request.headerFields[.contentType] else {
             self = request.method == .post ? .form : .other

@@ -1,16 +1,20 @@
 import Multipart
 import NIOCore
 
-/// Collects the text parts of a multipart body; of duplicates the last wins.
+/// Collects the text parts of a multipart body.
+///
+/// The last part of a name counts.
 struct MultipartForm {
     /// Text parts by name.
     private(set) var fields: [String: String] = [:]
     private var part: MultipartPart?
     private var contents: [UInt8] = []
 
-    /// Takes the next event; files are left alone, but replace a text of their name.
+    /// Takes the next event.
     ///
-    /// - Parameter event: What the body holds next.
+    /// A file is ignored, but replaces a text of the same name.
+    ///
+    /// - Parameter event: The body's next event.
     /// - Throws: `ServiceError.malformedParameters` for a text that is not UTF-8.
     mutating func append(_ event: MultipartSequence.Element) throws(ServiceError) {
         switch event {

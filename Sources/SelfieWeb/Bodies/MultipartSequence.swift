@@ -2,9 +2,11 @@ import Hummingbird
 import Multipart
 import NIOCore
 
-/// A multipart body as it arrives: each element is an event and, where it has contents, their bytes.
+/// A multipart body as it arrives.
 ///
-/// Reading is driven by the consumer, so a slow one slows the client down.
+/// Each element is an event, with the bytes of its contents.
+///
+/// It reads only when the consumer asks, so a slow consumer slows the client down.
 struct MultipartSequence: AsyncSequence {
     enum Element {
         case partBegin(MultipartPart)
@@ -13,7 +15,7 @@ struct MultipartSequence: AsyncSequence {
     }
 
     let body: RequestBody
-    /// The most bytes of the whole body, for one that does not say its length.
+    /// The most bytes of a body that does not tell its length.
     let maxBytes: Int
     let boundary: MultipartBoundary
     let limits: MultipartLimits
@@ -33,7 +35,7 @@ struct MultipartSequence: AsyncSequence {
         private var chunk = ByteBuffer()
         private var events: [MultipartEvent] = []
         private var position = 0
-        /// Thrown once the events that came before it are consumed.
+        /// Thrown after the events before it were consumed.
         private var failure: MultipartError?
 
         fileprivate init(body: RequestBody.AsyncIterator, bytesLeft: Int, parser: MultipartParser) {

@@ -5,9 +5,13 @@ import Hummingbird
 import Multipart
 import NIOCore
 
-/// A request's parameters, of its query and its body; the query wins.
+/// The parameters of a request's query and body.
+///
+/// The query wins.
 struct RequestParameters {
-    /// The most bytes of a body that is read for its parameters; the longest of them takes 400.
+    /// The most bytes of a body with parameters.
+    ///
+    /// The longest parameter takes 400.
     static let maxBodyBytes = 256 * 1024
 
     private let body: [String: String]
@@ -23,9 +27,9 @@ struct RequestParameters {
         query[parameter.name] ?? body[parameter.name]
     }
 
-    /// The value of a parameter that must be there.
+    /// The value of a required parameter.
     ///
-    /// - Parameter parameter: Which.
+    /// - Parameter parameter: The parameter.
     /// - Returns: Its value, which may be empty.
     /// - Throws: `ServiceError.parametersMissing`.
     func require(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String {
@@ -34,9 +38,11 @@ struct RequestParameters {
         return value
     }
 
-    /// The value of a parameter that says yes or no; no where it is missing or blank.
+    /// The value of a yes-or-no parameter.
     ///
-    /// - Parameter parameter: Which.
+    /// Missing or blank means no.
+    ///
+    /// - Parameter parameter: The parameter.
     /// - Returns: Its value.
     /// - Throws: `ServiceError` with status 400 for another text.
     func flag(_ parameter: Endpoint.Parameter) throws(ServiceError) -> Bool {
@@ -50,10 +56,10 @@ struct RequestParameters {
     /// Reads the whole request.
     ///
     /// - Parameters:
-    ///   - request: The request, whose body is consumed.
-    ///   - context: Its connection, which is told that the body is wanted.
+    ///   - request: The request. Its body is consumed.
+    ///   - context: Its connection, which asks a waiting client for the body.
     /// - Returns: The parameters.
-    /// - Throws: `ServiceError` for what is malformed or too large, `MultipartError`, or what the connection throws.
+    /// - Throws: `ServiceError` for malformed or too large input, `MultipartError`, or what the connection throws.
     static func read(from request: Request, context: some ConnectionContext) async throws -> RequestParameters {
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
         let body: [String: String]
@@ -92,16 +98,17 @@ struct RequestParameters {
 }
 
 extension Request {
-    /// The body, once it is clear that it will be read. A body that says it is too long is refused. A client that waits
-    /// for leave is told to go on.
+    /// The body, for a handler that will read it.
+    ///
+    /// A body that announces too many bytes is refused. A client that waits for `100 Continue` is told to go on.
     ///
     /// - Parameters:
-    ///   - maxBytes: The most bytes that the body may say it has.
+    ///   - maxBytes: The most bytes that the body may announce.
     ///   - context: The connection.
-    /// - Returns: The body, to be read once.
+    /// - Returns: The body, which can be read once.
     /// - Throws: `ServiceError.bodyTooLarge`.
     func wantedBody(maxBytes: Int, context: some ConnectionContext) throws(ServiceError) -> RequestBody {
-        // A length that is no number of ours is one that is too large for it.
+        // A length that does not fit an `Int` is too large.
         if let length = headers[.contentLength], Int(length) ?? .max > maxBytes { throw .bodyTooLarge }
         if headers[.expect] != nil {
             context.channel.triggerUserOutboundEvent(ContinueEvent(), promise: nil)

@@ -1,31 +1,35 @@
 package import HTTPTypes
 
-/// What a client must know of one call of the API: all that is said of it anywhere comes from this value.
+/// The description of one call of the API.
+///
+/// Router, checks and tests all use this value.
 package struct Endpoint: Sendable {
     package let method: HTTPRequest.Method
-    /// Such as `/api/sessions/:id`, in which `:id` stands for any one segment.
+    /// Such as `/api/sessions/:id`, where `:id` stands for any one segment.
     package let path: String
     package let authentication: Authentication
     package let parameters: [Parameter]
     package let answers: [Answer]
-    /// The refusals that are this call's own; ``allRefusals`` has those too that it shares with others.
+    /// This call's own refusals.
+    ///
+    /// ``allRefusals`` adds those that calls share.
     let refusals: [ServiceError]
 
     /// Who may call.
     package enum Authentication: Sendable, CaseIterable {
         /// Anybody.
         case `public`
-        /// A client with the API's credential, by HTTP Basic.
+        /// Clients with the API's credential, by HTTP Basic.
         case basic
-        /// A user, by a token; the handler gets the user's session.
+        /// Users with a token. The handler gets the user's session.
         case token
-        /// A user, by a token that the handler's own statement checks.
+        /// Users with a token. The handler's own statement checks it.
         case checksItsOwnToken
     }
 
     /// What a client may send with a call.
     package struct Parameter: Sendable {
-        /// As clients call it.
+        /// The name that clients send.
         package let name: String
         package let place: Place
         package let isRequired: Bool
@@ -33,39 +37,39 @@ package struct Endpoint: Sendable {
 
         /// Where it is sent.
         package enum Place: Sendable {
-            /// The query, or a body of JSON, a form or multipart; the query wins.
+            /// The query, or a body: JSON, a form or multipart. The query wins.
             case anywhere
             /// The path.
             case path
-            /// The query alone.
+            /// Only the query.
             case query
             /// A part of a multipart body.
             case multipart
         }
 
-        /// What its value is.
+        /// The kind of its value.
         package enum Kind: Sendable, Equatable {
-            /// A text of at most so many characters; nil for any that the body has room for.
+            /// A text of at most this many characters. With nil, only the body's limit counts.
             case text(maxCharacters: Int?)
             /// A password as AESCrypt encrypts it.
             case encryptedPassword
-            /// `true`, `yes`, `on` or `1`, or the opposite; no when it is missing.
+            /// `true`, `yes`, `on` or `1`, or the opposite. Missing means no.
             case flag
-            /// The id that an answer gave.
+            /// An id from an answer.
             case id
-            /// What a signed URL holds.
+            /// A part of a signed URL.
             case signature
             /// A photo's bytes, at most `UPLOAD_BYTES_MAX`.
             case photo
         }
     }
 
-    /// What is answered when nothing is wrong.
+    /// The answer to a valid request.
     package struct Answer: Sendable {
         package let status: HTTPResponse.Status
         package let body: Body
 
-        /// What the answer's body holds.
+        /// The contents of the answer's body.
         package enum Body: Sendable, Equatable {
             case none
             /// `status` and `message`.
@@ -92,13 +96,13 @@ package struct Endpoint: Sendable {
         static let notModified = Answer(status: .notModified, body: .none)
     }
 
-    /// All refusals that the call may answer.
+    /// All refusals that the call may answer with.
     var allRefusals: [ServiceError] {
         refusals + sharedRefusals
     }
 
     private var sharedRefusals: [ServiceError] {
-        // The connection answers the last three by itself, whatever is called.
+        // The connection itself answers with the last three, for any call.
         var shared: [ServiceError] = [.unavailable, .internalError, .malformedRequest, .headerTooLarge, .bodyTooSlow]
         switch authentication {
         case .public: break

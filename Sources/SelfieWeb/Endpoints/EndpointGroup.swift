@@ -1,15 +1,17 @@
 import HTTPTypes
 import Hummingbird
 
-/// Endpoints of one feature, with what handles them.
+/// The endpoints of one feature, with their handlers.
 protocol EndpointGroup: Sendable {
-    /// The group's endpoints: from this list they get into the router, and whatever else tells of them.
+    /// The group's endpoints. The router and ``Routes/endpoints`` take them from this list.
     static var endpoints: [HandledEndpoint<Self>] { get }
 
     init(_ parts: WebParts)
 }
 
-/// An endpoint and its handler; who may call decides what the handler gets.
+/// An endpoint and its handler.
+///
+/// The authentication decides which context the handler gets.
 struct HandledEndpoint<Group: EndpointGroup>: Sendable {
     typealias Handler = @Sendable (Group) -> @Sendable (Request, ServiceRequestContext) async throws -> Response
     typealias SessionHandler = @Sendable (Group) -> @Sendable (Request, SessionRequestContext) async throws -> Response
@@ -55,7 +57,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
 }
 
 extension EndpointGroup {
-    /// Adds the group's endpoints to a router, each behind what checks who may call.
+    /// Adds the group's endpoints to a router, each behind its authentication.
     func add(to router: Router<ServiceRequestContext>, basic: BasicMiddleware, token: TokenMiddleware) {
         let basicGroup = router.group().add(middleware: basic)
         let tokenGroup = router.group().add(middleware: token).group(context: SessionRequestContext.self)

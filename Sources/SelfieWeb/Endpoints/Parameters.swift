@@ -4,12 +4,14 @@ import SelfieCore
 extension Endpoint.Parameter {
     static let fullName = Self("full_name", .text(maxCharacters: Complaint.maxCharacters))
     static let email = Self("email", .text(maxCharacters: Complaint.maxCharacters))
-    /// The e-mail of an account; one that is too long is nobody's.
+    /// The e-mail of an account.
+    ///
+    /// No account has one that is too long.
     static let accountEmail = Self("email", .text(maxCharacters: nil))
     static let password = Self("password", .encryptedPassword)
     static let oldPassword = Self("old_password", .encryptedPassword)
     static let newPassword = Self("new_password", .encryptedPassword)
-    /// What the user recognises a session by.
+    /// The label of a session, for its user.
     static let device = Self("device", .text(maxCharacters: Complaint.maxCharacters), isRequired: false)
     /// Whether all sessions are meant.
     static let all = Self("all", .flag, isRequired: false)

@@ -4,7 +4,7 @@ package import Logging
 package import ObjectStore
 package import SelfieCore
 
-/// What endpoints are made of.
+/// What the endpoints share.
 package struct WebParts: Sendable {
     let useCases: UseCases
     let objects: any ObjectStore
@@ -16,7 +16,7 @@ package struct WebParts: Sendable {
     var cipher: AESCrypt { AESCrypt(passphrase: settings.apiCredential.password) }
     var origin: PublicOrigin { PublicOrigin(configured: settings.publicURL) }
 
-    /// What the web is told from outside.
+    /// The settings of the web.
     package struct Settings: Sendable {
         let apiCredential: APICredential
         let trustedProxies: Int?
@@ -25,9 +25,9 @@ package struct WebParts: Sendable {
         let photoDelivery: PhotoDelivery
 
         /// - Parameters:
-        ///   - apiCredential: What clients show by HTTP Basic.
-        ///   - trustedProxies: How many proxies a request passes that can be believed; nil when nobody said.
-        ///   - publicURL: What photos' URLs begin with, without a slash at its end; nil for each request's own origin.
+        ///   - apiCredential: The credential that clients send by HTTP Basic.
+        ///   - trustedProxies: The number of trusted proxies that a request passes; nil when it is not set.
+        ///   - publicURL: The origin of photos' URLs, without a slash at its end. Nil for each request's own origin.
         ///   - maxUploadBytes: The largest photo, in bytes.
         ///   - photoDelivery: How clients get photos' bytes.
         package init(
@@ -46,12 +46,12 @@ package struct WebParts: Sendable {
     }
 
     /// - Parameters:
-    ///   - useCases: What can be done.
-    ///   - objects: Where photos' bytes are.
-    ///   - settings: What is told from outside.
-    ///   - spoolMemory: What uploads share.
-    ///   - now: The time by which tokens and URLs live.
-    ///   - logger: Told of requests that seem to come from a proxy that nobody told of.
+    ///   - useCases: The use cases.
+    ///   - objects: The store of photos' bytes.
+    ///   - settings: The settings.
+    ///   - spoolMemory: The memory that uploads share.
+    ///   - now: The time for tokens and URLs.
+    ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
     package init(
         useCases: UseCases,
         objects: any ObjectStore,

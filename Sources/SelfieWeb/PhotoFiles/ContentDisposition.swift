@@ -4,17 +4,17 @@ import SelfieCore
 
 /// The header that tells a browser under which name to save a photo (RFC 6266).
 ///
-/// The name is what a client once sent, so nothing of it is taken at its word. Its path and its extension go. So does
-/// every character that could end the header, hide how the name ends, or mean something to a shell or a file system.
+/// A client sent the name, so it is not trusted. Its path and its extension are removed. So is every character that
+/// could end the header, hide the name's end, or mean something to a shell or a file system.
 enum ContentDisposition {
     private static let maxCharacters = 100
     private static let fallback = "photo"
 
-    /// A photo that is shown where it is opened.
+    /// The header for a photo that the browser shows.
     ///
     /// - Parameters:
-    ///   - fileName: The name that a client gave it; may be empty, or hold anything.
-    ///   - format: What the photo really is; nil when it is not known.
+    ///   - fileName: The name that a client gave it. It may be empty or hold anything.
+    ///   - format: The photo's real format; nil when it is not known.
     /// - Returns: For instance `inline; filename="photo.jpg"`.
     static func inline(fileName: String, format: PhotoFormat?) -> String {
         let name = name(of: fileName, extensions: format?.fileExtensions ?? ["bin"])
@@ -27,11 +27,13 @@ enum ContentDisposition {
     private static func name(of fileName: String, extensions: [String]) -> String {
         let name = isOrdinary(fileName) ? fileName : cleaned(fileName)
         let ending = name.utf8.lastIndex(of: UInt8(ascii: ".")).map { name[$0...].dropFirst().lowercased() }
-        // Another format's extension stays where it is, and no longer counts.
+        // Another format's extension stays as a part of the name.
         return ending.map(extensions.contains) == true ? name : "\(name).\(extensions[0])"
     }
 
-    /// Whether a name is what nearly all are, and needs no cleaning, which is slow.
+    /// Whether a name needs no cleaning, which is slow.
+    ///
+    /// Nearly all names are so.
     private static func isOrdinary(_ name: String) -> Bool {
         let ends = [name.utf8.first, name.utf8.last]
         return name.utf8.count <= maxCharacters && name.utf8.allSatisfy(isPlain)
@@ -47,7 +49,7 @@ enum ContentDisposition {
         return cut.isEmpty ? fallback : cut
     }
 
-    /// Neither a control character nor one that changes how its neighbours are shown, as those for direction do.
+    /// Not a control character, and not one that changes how its neighbours are shown.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
@@ -55,7 +57,7 @@ enum ContentDisposition {
         }
     }
 
-    /// What needs neither quoting nor encoding, in any browser.
+    /// A byte that needs no quoting and no encoding in any browser.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case _ where byte.isASCIILetterOrDigit: true

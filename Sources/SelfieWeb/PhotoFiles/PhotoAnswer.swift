@@ -7,7 +7,7 @@ import NIOCore
 import ObjectStore
 import SelfieCore
 
-/// The answer with a photo's bytes, all or a part of them.
+/// The answer with all of a photo's bytes, or a part of them.
 struct PhotoAnswer {
     let photo: ServedPhoto
     let objects: any ObjectStore
@@ -15,7 +15,7 @@ struct PhotoAnswer {
     /// Makes the answer.
     ///
     /// - Parameters:
-    ///   - request: The request; of one for HEAD no byte is fetched.
+    ///   - request: The request. For HEAD, no byte is fetched.
     ///   - context: Its connection.
     /// - Returns: 200 or 206; nil when the photo's object is missing.
     /// - Throws: `ServiceError` with status 416, `ObjectStoreError`.
@@ -28,7 +28,7 @@ struct PhotoAnswer {
         let length = known ?? photo.byteCount ?? 0
         guard photo.byteCount == nil || photo.byteCount == length else { throw Self.otherLength }
         var headers = try await headers(length: length)
-        // Of a HEAD request, RFC 9110 says in section 14.2, the range does not count.
+        // HEAD ignores the range (RFC 9110, section 14.2).
         if request.method == .head {
             return Response(status: .ok, headers: headers, body: ResponseBody(contentLength: length) { _ in })
         }
@@ -64,7 +64,7 @@ struct PhotoAnswer {
         return headers
     }
 
-    /// railsauth noted no types, so a look at the object tells.
+    /// railsauth stored no types, so the object's first bytes decide.
     private func typeByContents(length: Int) async throws -> String? {
         guard length > 0 else { return nil }
         let range = 0..<min(length, PhotoFormat.prefixBytes)
@@ -85,13 +85,15 @@ struct PhotoAnswer {
     private static let otherLength = ObjectStoreError.refused(WrongObjectLength())
 }
 
-/// An object that has another length than its photo's row says.
+/// An object's length is not that of its row.
 struct WrongObjectLength: Error {}
 
 extension ResponseBody {
-    /// A body of an object's bytes, fetched as fast as the client takes them.
+    /// A body of an object's bytes.
     ///
-    /// One that can't be had to the end ends the connection, so that nobody takes what came for the whole.
+    /// They are fetched as fast as the client takes them.
+    ///
+    /// If the bytes end too early, the connection is closed, so that nobody takes a part for the whole.
     fileprivate init(_ bytes: ObjectBytes, count: Int, context: ServiceRequestContext) {
         let (channel, logger) = (context.channel, context.logger)
         self.init(contentLength: count) { writer in
@@ -106,7 +108,9 @@ extension ResponseBody {
 }
 
 extension ObjectTransfer {
-    /// Waits for the next bytes, and says so in the log if they don't come: the answer has begun and can't tell.
+    /// Waits for the next bytes.
+    ///
+    /// A failure goes to the log, because the answer has begun already.
     fileprivate func next(_ logger: Logger) async throws(ObjectStoreError) -> ByteBuffer? {
         do {
             return try await next()

@@ -37,7 +37,7 @@ struct PhotoFileEndpoints: EndpointGroup {
         status: .preconditionFailed,
         message: "The photo is not the one that was asked for"
     )
-    /// What is left of a redirect's life when it leaves a cache.
+    /// How many seconds a redirect's URL still works when it leaves a cache.
     private static let redirectMarginSeconds = 60
 
     init(_ parts: WebParts) {
@@ -58,7 +58,7 @@ struct PhotoFileEndpoints: EndpointGroup {
             let signature = query[Endpoint.Parameter.signature.name],
             let secondsLeft = urls.secondsLeft(randomID: randomID, expires: expires, signature: signature, at: date)
         else { throw Self.invalidURL }
-        // Asked for each time, whatever the client has kept: a deleted photo is gone at once.
+        // Asked each time, even for a client with a copy: a deleted photo is gone at once.
         guard let photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
         switch photo.preconditions.outcome(request.headers) {
         case .failed: throw Self.preconditionFailed
@@ -100,7 +100,7 @@ struct PhotoFileEndpoints: EndpointGroup {
         return Response(status: .found, headers: Self.headers(cacheSeconds: cacheSeconds, and: [.location: url.url]))
     }
 
-    /// Keeps a browser from taking a photo for a page, and shared caches from keeping it.
+    /// Headers that keep browsers from showing a photo as a page, and shared caches from storing it.
     private static func headers(cacheSeconds: Int, and others: HTTPFields) -> HTTPFields {
         var headers = others
         headers[.cacheControl] = "private, max-age=\(cacheSeconds)"

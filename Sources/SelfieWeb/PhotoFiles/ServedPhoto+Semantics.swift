@@ -3,12 +3,16 @@ import ObjectStore
 import SelfieCore
 
 extension ServedPhoto {
-    /// What a request for it may depend on; its tag is its id, since its bytes never change.
+    /// The conditions that a request may state.
+    ///
+    /// The tag is the id, because a photo's bytes never change.
     var preconditions: Preconditions {
         Preconditions(tag: EntityTag(PercentEncoding.string(of: randomID)), lastModified: createdAt)
     }
 
-    /// What the store is to call it; nil for a photo that railsauth stored: the store knows more of its type.
+    /// The headers for the store's answer.
+    ///
+    /// Nil for a photo that railsauth stored: the store knows its type better.
     var label: PublicLabel? {
         contentType.map { contentType in
             PublicLabel(

@@ -26,7 +26,7 @@ extension Photo {
 }
 
 extension PhotoList {
-    /// The contract's array of photos, copied from the rows without a detour over strings.
+    /// The contract's array of photos, copied from the rows without making strings.
     func json(urls: PhotoURLDay) throws -> JSONWriter {
         var json = JSONWriter(capacity: contents.count + maxPhotoCount * Self.bytesAdded)
         try json.array { json in
@@ -37,6 +37,6 @@ extension PhotoList {
         return json
     }
 
-    /// About what the members' names, an origin and a signature add to a photo's texts.
+    /// About how many bytes the members' names, an origin and a signature add to a photo's texts.
     private static let bytesAdded = 256
 }

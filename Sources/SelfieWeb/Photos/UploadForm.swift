@@ -2,7 +2,7 @@ import Hummingbird
 import Multipart
 import ObjectStore
 
-/// What an upload's body holds: the title, and the photo's bytes.
+/// The contents of an upload: the title, and the photo's bytes.
 struct UploadForm {
     /// The file part `image`.
     struct Image {
@@ -13,20 +13,24 @@ struct UploadForm {
     private(set) var fields: [String: String]
     private(set) var image: Image?
 
-    /// The most parts; the reference client sends two.
+    /// The most parts.
+    ///
+    /// The reference client sends two.
     private static let maxPartCount = 16
-    /// The most bytes of a text part; a title takes a thousand.
+    /// The most bytes of a text part.
+    ///
+    /// A title takes a thousand.
     private static let maxFieldBytes = 16 * 1024
-    /// What a body may hold beside its file: boundaries, part headers, text parts.
+    /// The most bytes beside the file: boundaries, part headers, text parts.
     private static let maxOverheadBytes = 512 * 1024
 
     /// Reads a body as it arrives.
     ///
     /// - Parameters:
-    ///   - request: The request, whose body is consumed.
+    ///   - request: The request. Its body is consumed.
     ///   - context: Its connection.
     ///   - maxFileBytes: The largest photo.
-    ///   - memory: What all uploads share.
+    ///   - memory: The memory that uploads share.
     ///   - keepsFile: Whether the photo's bytes are wanted; otherwise they are counted and dropped.
     /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, or what the connection throws.
     init(
@@ -62,7 +66,7 @@ struct UploadForm {
                 }
                 switch event {
                 case .partBegin(let part):
-                    // Of duplicates the last wins, be it a file or a text.
+                    // The last part of the name counts, a file or a text.
                     image = nil
                     fileName = part.filename
                 case .partBytes(let chunk) where fileName != nil && keepsFile:
@@ -76,7 +80,7 @@ struct UploadForm {
                 }
             }
         } catch MultipartError.fieldTooLarge where isImage {
-            // Its bytes, however many, make no photo of a text.
+            // A text is no photo, whatever its bytes.
             throw ServiceError.parametersMissing
         }
         fields = form.fields

@@ -9,7 +9,9 @@ import SelfieCore
 
 /// The one place that knows which status and text an error of the other modules has.
 extension ServiceError {
-    /// Maps an error of any layer; what is not known is an internal error, and tells the client nothing.
+    /// Maps an error of any layer.
+    ///
+    /// An unknown one is an internal error, and tells the client nothing.
     init(_ error: any Error) {
         self =
             switch error {
@@ -47,8 +49,8 @@ extension ServiceError {
 
     /// Tells the limit, and when to try again.
     ///
-    /// Source of the `RateLimit` fields: draft-ietf-httpapi-ratelimit-headers-06, the last with fields that say each
-    /// one thing. A Retry-After that says less than `RateLimit-Reset` would be against its section 5.
+    /// Source of the `RateLimit` fields: draft-ietf-httpapi-ratelimit-headers-06, the last version with separate
+    /// fields. Its section 5 forbids a Retry-After below `RateLimit-Reset`.
     private init(_ error: RateLimitExceeded) {
         var refusal = ServiceError.tooManyRequests
         let (limit, seconds) = (error.limit, String(error.secondsLeft))
@@ -66,7 +68,7 @@ extension ServiceError {
         self.init(status: .badRequest, message: error.complaints.map(\.contractText).joined())
     }
 
-    /// What a connection answers by itself.
+    /// Maps a refusal of the connection's own.
     init(_ refusal: ConnectionRefusal) {
         self =
             switch refusal {
@@ -91,7 +93,7 @@ extension Complaint {
         }
     }
 
-    /// The field as clients call it.
+    /// The field's name for clients.
     private var name: String {
         switch field {
         case .fullName: "full_name"

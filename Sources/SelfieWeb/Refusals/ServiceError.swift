@@ -34,7 +34,9 @@ struct ServiceError: Error, Equatable {
         message: "The service is not available at the moment. Please try again later!",
         headers: [.retryAfter: "5"]
     )
-    /// What nobody gets to see, since the client is gone; nginx's number, for the log.
+    /// Nobody sees it, because the client is gone.
+    ///
+    /// The status is nginx's, for the log.
     static let clientGone = ServiceError(
         status: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request"),
         message: "The client is gone"
@@ -55,24 +57,26 @@ struct ServiceError: Error, Equatable {
         headers: [.wwwAuthenticate: #"Token realm="Application""#]
     )
 
-    /// For a client that knows the password.
+    /// Only for a client that sent the right password.
     static let accountDisabled = ServiceError(status: .forbidden, message: "This account is disabled")
 
     static let unknownPhotoFormat = ServiceError(
         status: .unsupportedMediaType,
         message: "image - is not a JPEG, PNG, GIF, WebP, HEIC or AVIF photo,"
     )
-    /// The fields about the limit are added where it is known.
+    /// The fields of the limit are added later.
     static let tooManyRequests = ServiceError(
         status: .tooManyRequests,
         message: "Too many requests. Please try again later!"
     )
 
-    /// What most calls say of a token that has expired; some have texts of their own.
+    /// The usual text for an expired token.
+    ///
+    /// Some calls have their own.
     static let tokenExpired = unauthorized("Authtoken has expired. Please get a new token and try again!")
-    /// The message is made of what is wrong with each parameter.
+    /// The message lists what is wrong with each parameter.
     static let invalidParameters = ServiceError(status: .badRequest, message: "<parameter> - <what is wrong>,")
-    /// `Content-Range`, with the length, is added where it is known.
+    /// `Content-Range` with the length is added later.
     static let noSuchBytes = ServiceError(status: .rangeNotSatisfiable, message: "The photo has no such bytes")
 
     static func unauthorized(_ message: String) -> ServiceError {
@@ -96,7 +100,7 @@ struct ServiceError: Error, Equatable {
         return response
     }
 
-    /// The whole answer, for a connection that answers by itself.
+    /// The whole answer, in the form that the connection needs.
     var connectionAnswer: RefusalAnswer {
         RefusalAnswer(status: status, headers: headers, contentType: jsonContentType, body: json().buffer)
     }

@@ -8,8 +8,8 @@ struct PublicOrigin: Sendable {
 
     /// The origin to put before a photo's path.
     ///
-    /// A proxy that ends TLS tells by `X-Forwarded-Proto` what scheme the client used. Who forges it, or `Host`, fools
-    /// nobody but themselves: the answer goes to them alone, and is not cached for others.
+    /// A proxy that ends TLS tells the client's scheme by `X-Forwarded-Proto`. A client that forges it, or `Host`, only
+    /// harms itself: no other client gets the answer, and no cache keeps it.
     ///
     /// - Parameter request: The request to answer.
     /// - Returns: For instance `https://selfies.example.com`.

@@ -3,13 +3,13 @@ import Logging
 import NIOCore
 import SelfieCore
 
-/// What goes along with a request from the socket to its handler.
+/// The data of a request on its way from the socket to its handler.
 struct ServiceRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
-    /// Under which the request appears in answers, logs and the audit.
+    /// The request's id in answers, logs and the audit.
     var requestID = ""
-    /// The session that the request's token names, once `TokenMiddleware` has found it.
+    /// The session of the request's token, set by `TokenMiddleware`.
     var session: Session?
 
     init(source: ApplicationRequestContextSource) {
@@ -18,7 +18,9 @@ struct ServiceRequestContext: RequestContext {
     }
 }
 
-/// The context of handlers that need a user: it can't be made without a session.
+/// The context of handlers that need a user.
+///
+/// It can't be made without a session.
 struct SessionRequestContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -34,7 +36,7 @@ struct SessionRequestContext: ChildRequestContext {
     }
 }
 
-/// A context that knows the connection which its request came over, and the request's id.
+/// A context that knows its request's connection and id.
 protocol ConnectionContext {
     var channel: any Channel { get }
     var requestID: String { get }

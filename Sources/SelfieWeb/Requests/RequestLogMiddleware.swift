@@ -3,9 +3,9 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Names each request, and logs one line about how it was handled: method, route, status, duration.
+/// Gives each request an id, and logs one line about it: method, route, status, duration.
 ///
-/// The route is the pattern that matched, never the URL: that may hold ids, passwords and signatures.
+/// The route is the pattern that matched, never the URL. A URL may hold ids, passwords and signatures.
 struct RequestLogMiddleware: ServiceMiddleware {
     func handle(
         _ request: Request,
@@ -17,7 +17,7 @@ struct RequestLogMiddleware: ServiceMiddleware {
         var context = context
         context.requestID = requestID
         context.logger[metadataKey: "request_id"] = .string(requestID)
-        // Hummingbird's `Application` has one of its own.
+        // Hummingbird's own id, which ours replaces.
         context.logger[metadataKey: "hb.request.id"] = nil
         var response = try await next(request, context)
         if let name = RequestIdentifier.headerName { response.headers[name] = requestID }

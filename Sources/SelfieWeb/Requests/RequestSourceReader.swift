@@ -4,16 +4,16 @@ import Logging
 import SelfieCore
 import Synchronization
 
-/// Tells where requests come from.
+/// Finds where requests come from.
 final class RequestSourceReader: Sendable {
     private let addresses: ClientAddressReader
     private let logger: Logger
-    /// Nobody said how many proxies there are, and no request has shown yet that there are any.
+    /// True when the number of proxies is not set, and no request has shown a proxy yet.
     private let expectsNoProxy: Atomic<Bool>
 
     /// - Parameters:
-    ///   - trustedProxies: How many proxies a request passes that can be believed; nil when nobody said.
-    ///   - logger: Told of requests that seem to come from a proxy that nobody told of.
+    ///   - trustedProxies: The number of trusted proxies that a request passes; nil when it is not set.
+    ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
     init(trustedProxies: Int?, logger: Logger) {
         addresses = ClientAddressReader(trustedProxies: trustedProxies ?? 0)
         self.logger = logger

@@ -1,8 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Wraps the router with what Rails does to every request. `.json` at the end of a path is ignored. HEAD answers as GET
-/// does, without the body.
+/// Wraps the router with two rules of Rails for every request.
+///
+/// `.json` at the end of a path is ignored. HEAD answers as GET does, without the body.
 package struct ServiceResponder: HTTPResponder {
     typealias Context = ServiceRequestContext
 

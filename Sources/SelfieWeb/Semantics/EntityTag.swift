@@ -3,15 +3,17 @@ struct EntityTag: Equatable {
     /// As headers have it, in quotes.
     let quoted: String
 
-    /// - Parameter opaque: What changes with the body; visible ASCII without quotes.
+    /// - Parameter opaque: A text that changes with the body: visible ASCII without quotes.
     init(_ opaque: String) {
         quoted = "\"\(opaque)\""
     }
 
-    /// Whether the list of `If-None-Match` names this tag or any, for which a weak tag is as good (section 13.1.2).
+    /// Whether the list of `If-None-Match` has this tag or a star.
+    ///
+    /// A weak tag counts, too (section 13.1.2).
     func isNamedWeakly(in list: String) -> Bool { isNamed(in: list, takesWeak: true) }
 
-    /// Whether the list of `If-Match` names this tag or any (section 13.1.1).
+    /// Whether the list of `If-Match` has this tag or a star (section 13.1.1).
     func isNamedStrongly(in list: String) -> Bool { isNamed(in: list, takesWeak: false) }
 
     private func isNamed(in list: String, takesWeak: Bool) -> Bool {
@@ -23,7 +25,7 @@ struct EntityTag: Equatable {
             if rest.first == UInt8(ascii: "*") { return true }
             let isWeak = rest.starts(with: "W/".utf8)
             if isWeak { rest = rest.dropFirst(2) }
-            // A tag may hold a comma. What is no tag ends the list.
+            // A tag may hold a comma. Anything that is not a tag ends the list.
             guard rest.first == UInt8(ascii: "\"") else { return false }
             guard let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { return false }
             if takesWeak || !isWeak, rest[...end].elementsEqual(quoted.utf8) { return true }

@@ -2,18 +2,18 @@ import Encodings
 import Glibc
 import HTTPTypes
 
-/// What a client may make its request depend on: which version of an answer it has (RFC 9110, section 13).
+/// The version of an answer, for requests that depend on the client's version (RFC 9110, section 13).
 struct Preconditions {
     let tag: EntityTag
     /// In seconds since 1970; nil when it is not known.
     var lastModified: time_t?
 
-    /// What becomes of a request that only reads.
+    /// How a request that only reads goes on.
     enum Outcome: Equatable {
         case proceed
         /// The client has the answer already: 304.
         case notModified
-        /// The client wants another version than there is: 412.
+        /// The client wants another version than the present one: 412.
         case failed
     }
 
@@ -31,7 +31,9 @@ struct Preconditions {
         return .proceed
     }
 
-    /// Whether the part that a request asks for belongs to the version that `If-Range` names, if it names one.
+    /// Whether a part may be sent.
+    ///
+    /// With `If-Range`, only a part of the version that it names may.
     func allowsRange(_ headers: HTTPFields) -> Bool {
         guard let version = headers[.ifRange] else { return true }
         if let lastModified, let date = HTTPDate.seconds(of: version) { return date == lastModified }

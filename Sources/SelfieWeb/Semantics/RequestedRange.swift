@@ -1,13 +1,13 @@
 import Algorithms
 import Encodings
 
-/// Which bytes of a body the header `Range` asks for (RFC 9110, section 14.1.2).
+/// The bytes that the header `Range` asks for (RFC 9110, section 14.1.2).
 enum RequestedRange: Equatable {
-    /// All: no header, or one that a server may ignore because it is malformed, has several ranges or another unit.
+    /// All bytes. There is no header, or it is ignored: it is malformed, has several ranges or another unit.
     case whole
-    /// These, of which there is at least one.
+    /// These bytes, at least one.
     case part(Range<Int>)
-    /// None that there are.
+    /// Bytes that do not exist.
     case unsatisfiable
 
     /// - Parameters:
@@ -25,7 +25,9 @@ enum RequestedRange: Equatable {
 
     private static let unit = "bytes="
 
-    /// The two numbers of a single range, of which one may be missing.
+    /// The two numbers of a single range.
+    ///
+    /// One of them may be missing.
     private static func parse(_ header: String) -> (first: Int?, last: Int?)? {
         guard header.utf8.count > unit.utf8.count, header.prefix(unit.count).lowercased() == unit else { return nil }
         let range = header.dropFirst(unit.count).trimming { $0 == " " || $0 == "\t" }
@@ -36,7 +38,9 @@ enum RequestedRange: Equatable {
         return (first, last)
     }
 
-    /// Nil in nil for no digits, nil for what is no number; one that is too large is as good as the largest.
+    /// A number, or `.some(nil)` for no digits, or nil for anything else.
+    ///
+    /// A number that is too large becomes the largest.
     private static func number(_ digits: Substring) -> Int?? {
         guard digits.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return .some(digits.isEmpty ? nil : Int(digits) ?? .max)

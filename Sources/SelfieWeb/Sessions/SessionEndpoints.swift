@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import SelfieCore
 
-/// What a user sees of the sessions that are open, and how one is ended.
+/// A user's open sessions, and how to end them.
 struct SessionEndpoints: EndpointGroup {
     private let sessions: SessionStore
     private let sources: RequestSourceReader
@@ -61,7 +61,7 @@ struct SessionEndpoints: EndpointGroup {
     @Sendable
     private func handleEnd(request: Request, context: SessionRequestContext) async throws -> Response {
         try context.session.requireAlive(at: now(), otherwise: .tokenExpired)
-        // Ids of other spellings are nobody's.
+        // Other spellings of an id match no session.
         guard let text = context.parameters.get(Endpoint.Parameter.sessionID.name), let id = Int(text),
             String(id) == text
         else { throw Self.notFound }

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The answer of `/`: the original's text, and a page for people.
+/// The answer of `/`: the original's text, or a page for people.
 struct WelcomeEndpoints: EndpointGroup {
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(.get, "/", .public(handleGet), answers: [.ok(.page)])

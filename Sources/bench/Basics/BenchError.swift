@@ -1,14 +1,14 @@
-/// What keeps a run from measuring.
+/// Why a run can't measure.
 enum BenchError: Error, Equatable, CustomStringConvertible {
     /// A tool ended with an exit code that is not 0.
     case toolFailed(command: String, output: String)
-    /// A tool's output lacks a figure, or has one that can't be.
+    /// A tool's output lacks a figure, or has an impossible one.
     case unreadable(figure: String, output: String)
     /// A server ended while it was measured.
     case serverEnded(program: String, output: String)
     /// The service refused a call that prepares a run.
     case refused(url: String, status: Int, body: String)
-    /// A program or a file of the system's is not there.
+    /// A program or a file of the system is missing.
     case missing(String)
 
     var description: String {

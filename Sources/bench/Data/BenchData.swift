@@ -14,7 +14,7 @@ enum BenchData {
 
     /// Migrates an empty database and fills it.
     ///
-    /// Rows come in random order, as they do where many users upload at the same time: a list is not one page.
+    /// Rows are in random order, as with many users at the same time. So a list is spread over pages.
     static func make(databaseURL: String) async throws {
         var configuration = try PostgresConfiguration(url: databaseURL, maxConnections: 1)
         configuration.statementTimeout = nil
@@ -60,7 +60,7 @@ enum BenchData {
         ORDER BY random()
         """,
         "VACUUM ANALYZE",
-        // What was just written is not to reach the disk while something is measured.
+        // The new data must not be written to disk during a measurement.
         "CHECKPOINT",
     ]
 }

@@ -1,7 +1,7 @@
 import AESCrypt
 import Foundation
 
-/// What the measured service asks for.
+/// The credentials of the measured service.
 enum Credentials {
     static let apiName = "bench"
     static let apiPassword = "bench-api-password"

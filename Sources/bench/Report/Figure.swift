@@ -1,18 +1,18 @@
-/// A line of the table: a figure, as often as it was measured.
+/// A line of the table: the values of one figure.
 struct Figure: Sendable {
     /// The name in `results.json`, which ends in the unit.
     let key: String
     let title: String
-    /// One of each round, or one; never none.
+    /// One value for each round, or one for all; never empty.
     let values: [Double]
-    /// What the project wants of it; nil for a figure without a goal.
+    /// The project's goal for it; nil if it has none.
     var goal: String?
 
     var median: Double { values.median ?? 0 }
 }
 
 extension [Double] {
-    /// The middle one, or the mean of the two in the middle; nil of none.
+    /// The middle value, or the mean of the two in the middle; nil if there is none.
     var median: Double? {
         guard !isEmpty else { return nil }
         let sorted = sorted()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a run ran on.
+/// The machine of a run.
 struct Machine: Codable, Sendable {
     var cores = ProcessInfo.processInfo.activeProcessorCount
     var processor = "unknown"
@@ -20,7 +20,7 @@ struct Machine: Codable, Sendable {
     }
 }
 
-/// What was measured, and with what.
+/// The versions of the measured program and the tools.
 struct Versions: Codable, Sendable {
     let selfieCommit: String
     let swift: String
@@ -33,7 +33,7 @@ struct Versions: Codable, Sendable {
             selfieCommit: await Tool.say("git", ["describe", "--always", "--dirty"]),
             swift: await Tool.say("swift", ["--version"]),
             postgreSQL: postgreSQL,
-            // It takes `-v` for an error, after it said its version.
+            // It prints its version, and then treats `-v` as an error.
             wrk: await Tool.say("wrk", ["-v"]).split(separator: " ").prefix(2).joined(separator: " ")
         )
     }

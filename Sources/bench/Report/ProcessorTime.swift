@@ -1,6 +1,6 @@
 import Foundation
 
-/// What all of the machine's cores have done since it started, as Linux tells it in `/proc/stat` (proc(5)).
+/// The work of all cores since the machine started, from `/proc/stat` (proc(5)).
 struct ProcessorTime: Sendable, Equatable {
     let busyTicks: Int
     let totalTicks: Int
@@ -13,7 +13,7 @@ struct ProcessorTime: Sendable, Equatable {
 
     init(stat: String) throws(BenchError) {
         let words = stat.split(separator: "\n").first { $0.hasPrefix("cpu ") }?.split(separator: " ").dropFirst() ?? []
-        // user nice system idle iowait irq softirq steal; what follows is part of the first two.
+        // user nice system idle iowait irq softirq steal. Later values are parts of the first two.
         let ticks = words.prefix(8).compactMap { Int($0) }
         guard ticks.count == 8 else { throw .unreadable(figure: "processor time", output: stat) }
         totalTicks = ticks.reduce(0, +)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A run's results as people and programs read them.
+/// A run's results, for people and for programs.
 struct Report {
     private let results: Results
 
@@ -8,7 +8,9 @@ struct Report {
         self.results = results
     }
 
-    /// The table that is printed, too.
+    /// The table.
+    ///
+    /// It is printed, too.
     var markdown: String {
         let machine = results.machine
         let ratios = results.ratios.map { figure in
@@ -55,7 +57,7 @@ struct Report {
         try Data(markdown.utf8).write(to: folder.appending(path: "results.md"))
     }
 
-    /// A number for people: at least three digits that count, thousands parted by commas.
+    /// A number for people: at least three significant digits, with commas between thousands.
     static func text(_ value: Double, digits: Int? = nil) -> String {
         let digits = digits ?? (value >= 100 || value == value.rounded() ? 0 : value >= 10 ? 1 : 2)
         return value.formatted(.number.locale(Locale(identifier: "en_US")).precision(.fractionLength(digits)))

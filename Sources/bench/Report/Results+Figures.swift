@@ -1,5 +1,7 @@
 extension Results {
-    /// How the measurements compare: of each round, so that what disturbed a whole round disturbs its ratios little.
+    /// The ratios of each round.
+    ///
+    /// A disturbance of a whole round changes them little.
     var ratios: [Figure] {
         [
             ratio(
@@ -52,7 +54,7 @@ extension Results {
         ]
     }
 
-    /// What was measured.
+    /// The measured figures.
     var figures: [Figure] {
         load("listAt16", "List, 16 connections", rounds.map(\.listAt16))
             + load("listAt256", "List, 256 connections", rounds.map(\.listAt256))

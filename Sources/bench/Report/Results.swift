@@ -1,6 +1,6 @@
 import Foundation
 
-/// All that a run measured, as `results.json` holds it.
+/// Everything that a run measured, as in `results.json`.
 struct Results: Codable, Sendable {
     struct Settings: Codable, Sendable {
         let rounds: Int
@@ -49,7 +49,7 @@ struct Results: Codable, Sendable {
     let longList: LoadFigures
     let memory: MemoryFigures
 
-    /// How many requests of all measurements were not answered with 2xx.
+    /// The number of requests in all measurements without a 2xx answer.
     var failureCount: Int {
         let once = [signIns.alone, signIns.besideList, signIns.listAlone, signIns.listBesideSignIns, longList]
         let loads = rounds.flatMap { round in

@@ -24,9 +24,9 @@ enum NginxServer {
         )
     }
 
-    /// What serves files in Debian's own configuration, its access log included.
+    /// The part of Debian's configuration that serves files, with its access log.
     private static func configuration(port: Int, root: URL, own: URL) -> String {
-        // Only root may name a user, and its own files are not everybody's to read.
+        // Only root may set a user, and others can't read root's files.
         let user = getuid() == 0 ? "user root;" : ""
         return """
             daemon off; \(user) worker_processes auto; pid \(own.path)/pid; error_log stderr notice;
@@ -49,7 +49,7 @@ enum NginxServer {
         return port
     }
 
-    /// Debian puts it where only root's `PATH` leads.
+    /// Debian puts it into a folder that is only in root's `PATH`.
     private static func path() throws -> String {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let candidates = (folders + ["/usr/sbin", "/sbin"]).map { "\($0)/nginx" }

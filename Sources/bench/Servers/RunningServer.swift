@@ -10,14 +10,14 @@ struct RunningServer: Sendable {
 
     private static let stopTimeout: Duration = .seconds(10)
 
-    /// Starts a server, waits until it says where it listens, runs `body`, and ends the server.
+    /// Starts a server, waits until it prints its port, runs `body`, and ends the server.
     ///
     /// - Parameters:
-    ///   - program: What the server is called.
-    ///   - path: Where the program is; nil for the one of that name beside this one.
+    ///   - program: The server's name.
+    ///   - path: The program's path; nil for the program of that name beside this one.
     ///   - arguments: They must make it listen on a free port.
     ///   - environment: All of its environment but `PATH`.
-    ///   - findPort: Finds in what it prints where it listens; nil while it does not say so.
+    ///   - findPort: Finds the port in the server's output; nil if it is not there yet.
     ///   - body: Uses the server.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, `ServerProcessError`, or `BenchError.serverEnded` when the server ended by itself.
@@ -41,7 +41,7 @@ struct RunningServer: Sendable {
         do {
             result = try await body(RunningServer(processID: processID, port: port))
         } catch {
-            // Whatever failed, failed for this.
+            // The server ended, and that is the cause of every other failure.
             if !process.isRunning, !Task.isCancelled {
                 throw BenchError.serverEnded(program: program, output: process.logTail)
             }
@@ -52,7 +52,7 @@ struct RunningServer: Sendable {
         return result
     }
 
-    /// What this project's own servers print.
+    /// The port in the output of this project's own servers.
     private static func announcedPort(_ log: String) -> Int? {
         log.firstMatch(of: /listening on 127\.0\.0\.1:([0-9]+)/).flatMap { Int($0.1) }
     }

@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The service that is measured, as it runs in production, and the few calls that prepare it.
+/// The measured service, as in production, and the calls that prepare it.
 enum Service {
     private static let maxBodyBytes = 1 << 20
 
@@ -30,7 +30,7 @@ enum Service {
         )
     }
 
-    /// Signs up the one user who can sign in, with a hash of the cost that is the default.
+    /// Signs up the only user who can sign in, with a hash of the default cost.
     static func signUp(at origin: String) async throws {
         var request = HTTPClientRequest(url: origin + "/api/signup")
         request.method = .POST

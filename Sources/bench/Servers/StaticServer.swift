@@ -5,7 +5,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// A server that does nothing but HTTP: the same body for every list request.
+/// A server that does only HTTP: it sends the same body for every list request.
 struct StaticServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "static-server",

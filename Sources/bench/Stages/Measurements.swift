@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is measured, in which order.
+/// The measurements, in their order.
 struct Measurements: Sendable {
     let stage: Stage
     let roundCount: Int
@@ -8,9 +8,11 @@ struct Measurements: Sendable {
     private let wrk: Wrk
     private let pgbench: Pgbench
 
-    /// How long load runs before anything counts: connections are opened, statements prepared, pages read.
+    /// How long load runs before it counts.
+    ///
+    /// Connections are opened, statements prepared and pages read in that time.
     private static let warmUpSeconds = 2
-    /// How long the machine is watched for what else it does, while nothing of this run does anything.
+    /// How long the machine's other work is watched, while this run does nothing.
     private static let lookDuration: Duration = .seconds(2)
     private static let maxOthersBusyPercent = 10.0
     private static let signInConnections = 8
@@ -108,13 +110,13 @@ struct Measurements: Sendable {
     }
 
     private func signIns() async throws -> Results.SignIns {
-        // Before any sign-in, since the service works off those that wrk left unanswered.
+        // Before any sign-in: the service goes on with those that wrk gave up.
         say("  the list alone, 16 connections")
         let listAlone = try await lists(connections: 16)
         say("  sign-ins alone, \(Self.signInConnections) connections")
         let alone = try await signIns(seconds: signInSeconds)
         say("  the list beside sign-ins, 16 and \(Self.signInConnections) connections")
-        // The sign-ins begin a second before the list and end after it, so that none of it is without them.
+        // The sign-ins begin a second before the lists and end after them.
         async let beside = signIns(seconds: signInSeconds + 2)
         try await Task.sleep(for: .seconds(1))
         let listBeside = try await lists(connections: 16)
@@ -126,7 +128,9 @@ struct Measurements: Sendable {
         )
     }
 
-    /// A sign-in takes a quarter of a second of a core and more: in less time than this there are too few to count.
+    /// A sign-in takes at least a quarter of a second of a core.
+    ///
+    /// In less time, there are too few to count.
     private var signInSeconds: Int { max(seconds, 5) }
 
     private func lists(connections: Int, seconds: Int? = nil) async throws -> LoadFigures {

@@ -4,11 +4,11 @@ import NIOCore
 import S3
 import ServerProcesses
 
-/// What is measured of photos' bytes: a service on disk beside nginx, and one on S3 beside the S3 server itself.
+/// The servers for photos: a service on disk and nginx, a service on S3 and the S3 server itself.
 struct PhotoStage: Sendable {
-    /// What each measurement keeps busy.
+    /// How many connections each measurement uses.
     static let connections = 8
-    /// A selfie as a phone's app shrinks it, and one as it comes from the camera.
+    /// The size of a selfie that an app has shrunk, and of one from the camera.
     static let smallBytes = 300_000
     static let largeBytes = 20_000_000
     private static let bucket = "selfies"
@@ -20,13 +20,13 @@ struct PhotoStage: Sendable {
     let bucketService: RunningServer
     let s3: S3Client
 
-    /// The same photo by the service and by what it is compared with.
+    /// The same photo from the service and from the server to compare with.
     struct Pair: Sendable {
         let selfieURL: String
         let otherURL: String
     }
 
-    /// Sets everything up, runs `body`, and ends everything, however that went.
+    /// Sets everything up, runs `body`, and ends everything in any case.
     static func with<Result: Sendable>(
         databaseURL: String,
         diskService: RunningServer,
@@ -92,7 +92,7 @@ struct PhotoStage: Sendable {
         )
     }
 
-    /// The head of a PNG, and bytes that no compression makes fewer.
+    /// The head of a PNG, and bytes that can't be compressed.
     private static func photo(bytes count: Int) -> ByteBuffer {
         var photo = ByteBuffer(bytes: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
         var generator = SystemRandomNumberGenerator()

@@ -1,9 +1,9 @@
 import EmbeddedPostgres
 import Foundation
 
-/// What a run measures: a database with the data, the service, and a server that does nothing but HTTP.
+/// The servers of a run: a database with data, the service, and a server that does only HTTP.
 struct Stage: Sendable {
-    /// A folder that goes away with the run.
+    /// A folder that is deleted at the end.
     let folder: URL
     let databaseURL: String
     let serverVersion: String
@@ -13,7 +13,7 @@ struct Stage: Sendable {
     /// How many bytes the body of a list of 20 photos has.
     let listBytes: Int
 
-    /// Sets everything up, runs `body`, and ends everything, however that went.
+    /// Sets everything up, runs `body`, and ends everything in any case.
     static func with<Result: Sendable>(_ body: (Stage) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appending(path: "selfie-bench-\(ProcessInfo.processInfo.processIdentifier)")

@@ -5,7 +5,9 @@ import NIOCore
 import NIOHTTP1
 import S3
 
-/// Uploads side by side, each task one after another until the time is over.
+/// Parallel uploads.
+///
+/// Each task uploads one photo after another until the time is over.
 enum Transfers {
     /// Uploads a photo through the service.
     static func throughService(_ stage: PhotoStage, seconds: Int) async throws -> TransferFigures {
@@ -21,7 +23,7 @@ enum Transfers {
     /// Puts the same photo straight to the S3 server, each time signed over its hash.
     static func direct(_ stage: PhotoStage, seconds: Int) async throws -> TransferFigures {
         let (photo, s3) = (stage.largePhoto, stage.s3)
-        // The client wants it to compare the answer with; a direct put would do without.
+        // The client compares the answer with it. A direct put would not need it.
         let md5Hex = S3Body(photo).md5Hex
         return try await measure(bytes: photo.readableBytes, seconds: seconds) {
             let sha256Hex = SHA256.hash(data: photo.readableBytesView).map {

@@ -1,4 +1,4 @@
-/// What a load generator saw of a server.
+/// A load generator's figures of a server.
 struct LoadFigures: Codable, Sendable, Equatable {
     let requestsPerSecond: Double
     let p50Milliseconds: Double
@@ -12,14 +12,14 @@ struct LoadFigures: Codable, Sendable, Equatable {
     var failureCount: Int { badAnswerCount + socketErrorCount }
 }
 
-/// What pgbench saw of PostgreSQL.
+/// pgbench's figures of PostgreSQL.
 struct DatabaseFigures: Codable, Sendable, Equatable {
     let transactionsPerSecond: Double
     let averageMilliseconds: Double
     let transactionCount: Int
 }
 
-/// How many bytes arrived in how much time.
+/// The bytes that arrived, and the time.
 struct TransferFigures: Codable, Sendable, Equatable {
     let bytesPerSecond: Double
     let count: Int

@@ -1,10 +1,10 @@
 import Foundation
 
-/// How much memory a process has, as Linux tells it in `/proc/<id>/status` (proc(5)).
+/// The memory of a process, from `/proc/<id>/status` (proc(5)).
 struct Memory: Sendable {
-    /// What is resident now.
+    /// Resident now.
     let residentMebibytes: Double
-    /// The most that ever was.
+    /// The highest so far.
     let peakMebibytes: Double
 
     init(processID: Int32) throws {

@@ -3,13 +3,15 @@ import Foundation
 import Postgres
 import SelfieCore
 
-/// The database's own load generator, running the statement that the service lists with.
+/// The database's own load generator.
+///
+/// It runs the service's statement for lists.
 struct Pgbench: Sendable {
     let databaseURL: String
     private let program: String
     private let script: URL
 
-    /// Puts the script into a folder.
+    /// Writes the script into a folder.
     init(databaseURL: String, folder: URL) throws {
         guard let program = BinarySearch.system.program(named: "pgbench") else { throw BenchError.missing("pgbench") }
         self.databaseURL = databaseURL
@@ -23,14 +25,16 @@ struct Pgbench: Sendable {
     /// - Parameters:
     ///   - connections: How many statements are under way at any time.
     ///   - seconds: For how long.
-    /// - Returns: What it saw.
-    /// - Throws: `BenchError` with what pgbench said.
+    /// - Returns: Its figures.
+    /// - Throws: `BenchError` with pgbench's output.
     func run(connections: Int, seconds: Int) async throws -> DatabaseFigures {
         let options = ["-M", "prepared", "-n", "-c", "\(connections)", "-j", "2", "-T", "\(seconds)"]
         return try PgbenchOutput.figures(try await Tool.run(program, options + ["-f", script.path, databaseURL]))
     }
 
-    /// The service's statement, with the digest computed where the service binds it: pgbench's variables are text.
+    /// The service's statement.
+    ///
+    /// It computes the digest in SQL, because pgbench's variables are text.
     static var script: String {
         let sql = PhotoStore.listQuery(tokenDigest: []).sql
         return """

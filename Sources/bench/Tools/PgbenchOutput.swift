@@ -1,4 +1,4 @@
-/// Reads what pgbench prints at its end.
+/// Reads pgbench's final output.
 enum PgbenchOutput {
     /// Takes the figures out of pgbench's output.
     ///
@@ -24,8 +24,9 @@ enum PgbenchOutput {
         Double(text).flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
     }
 
-    /// The word after a label, in the last line that begins with it. Older versions print the rate twice, and the one
-    /// without the time for connecting comes last.
+    /// The word after a label, in the last line that begins with it.
+    ///
+    /// Older versions print the rate twice, and the one without the time for connecting comes last.
     private static func figure<Value>(
         _ label: String,
         _ output: String,
@@ -34,7 +35,7 @@ enum PgbenchOutput {
     ) throws(BenchError) -> Value {
         let line = output.split(separator: "\n").last { $0.hasPrefix(label) }
         let words = line?.dropFirst(label.count).split(separator: " ") ?? []
-        // Some versions print `51234/51234`, of which the first is what was done.
+        // Some versions print `51234/51234`. The first number counts.
         guard let word = words.first?.split(separator: "/").first, let value = convert(String(word)),
             unit == nil || words.dropFirst().first == unit.map({ $0[...] })
         else { throw .unreadable(figure: label, output: output) }

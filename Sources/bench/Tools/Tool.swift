@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import SystemPackage
 
-/// Runs the programs that measure, and collects what they say.
+/// Runs the tools, and collects their output.
 enum Tool {
     private static let maxOutputBytes = 1 << 20
 
@@ -14,13 +14,13 @@ enum Tool {
         }
     }
 
-    /// Runs a program that has to succeed.
+    /// Runs a program that must succeed.
     ///
     /// - Parameters:
     ///   - program: An absolute path, or a name that is found on `PATH`.
     ///   - arguments: Passed as they are; no shell reads them.
     /// - Returns: Its standard output and standard error.
-    /// - Throws: `BenchError.toolFailed` with what it said.
+    /// - Throws: `BenchError.toolFailed` with its output.
     static func run(_ program: String, _ arguments: [String]) async throws -> String {
         let outcome = try await outcome(program, arguments)
         guard outcome.isSuccess else {
@@ -29,7 +29,7 @@ enum Tool {
         return outcome.output
     }
 
-    /// What a program says about itself, or "unknown": it is no reason to fail.
+    /// A program's output, or "unknown" if it fails.
     static func say(_ program: String, _ arguments: [String]) async -> String {
         let output = (try? await outcome(program, arguments))?.output
         return output?.split(separator: "\n").first.map(String.init) ?? "unknown"
@@ -39,7 +39,9 @@ enum Tool {
         ([program] + arguments).joined(separator: " ")
     }
 
-    /// `PATH` and what is given: variables such as `PGPORT` or `DATABASE_POOL_SIZE` are not to change a measurement.
+    /// `PATH` and the given variables.
+    ///
+    /// Others, such as `PGPORT` or `DATABASE_POOL_SIZE`, must not change a measurement.
     static func variables(_ added: [String: String] = [:]) -> [String: String] {
         added.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { $1 }
     }
@@ -48,7 +50,7 @@ enum Tool {
         .custom(Dictionary(uniqueKeysWithValues: variables().map { (Environment.Key(stringLiteral: $0), $1) }))
     }
 
-    /// A session of its own, since a terminal's Ctrl-C is for this process, which then ends the others.
+    /// A session of its own: a terminal's Ctrl-C ends this process, which then ends the others.
     private static func platformOptions(stopTimeout: Duration = .seconds(1)) -> PlatformOptions {
         var options = PlatformOptions()
         options.createSession = true
@@ -69,7 +71,7 @@ enum Tool {
             output: .string(limit: maxOutputBytes),
             error: .combinedWithOutput
         )
-        // A tool that was told to end early reports what it has, as if that were all.
+        // A tool that is ended early reports its figures as if they were complete.
         try Task.checkCancellation()
         return (result.terminationStatus.isSuccess, result.standardOutput)
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The HTTP load generator.
 struct Wrk: Sendable {
-    /// What to ask for.
+    /// The requests to send.
     enum Load: Sendable {
         /// The lists of the users with 20 photos, one after another.
         case lists
@@ -10,13 +10,13 @@ struct Wrk: Sendable {
         case longList
         /// Sign-ins of one user.
         case signIns
-        /// A photo, whose URL is all of the address.
+        /// A photo, by its full URL.
         case photo
     }
 
     let folder: URL
 
-    /// Puts the scripts into a folder.
+    /// Writes the scripts into a folder.
     init(folder: URL) throws {
         self.folder = folder
         try Self.listScript.write(to: folder.appending(path: "lists.lua"), atomically: true, encoding: .utf8)
@@ -26,14 +26,14 @@ struct Wrk: Sendable {
     /// Keeps a number of connections busy.
     ///
     /// - Parameters:
-    ///   - load: What to ask for.
-    ///   - origin: Whom to ask.
+    ///   - load: The requests to send.
+    ///   - origin: The server.
     ///   - connections: How many requests are under way at any time.
     ///   - seconds: For how long.
-    /// - Returns: What it saw.
-    /// - Throws: `BenchError` with what wrk said.
+    /// - Returns: Its figures.
+    /// - Throws: `BenchError` with wrk's output.
     func run(_ load: Load, at origin: String, connections: Int, seconds: Int) async throws -> LoadFigures {
-        // One thread is enough to keep two cores busy, and takes less from the server than two.
+        // One thread is enough to keep two cores busy, and leaves more time to the server than two.
         let options = ["-t", "1", "-c", "\(connections)", "-d", "\(seconds)s", "--timeout", "10s", "--latency"]
         return try WrkOutput.figures(try await Tool.run("wrk", options + request(load, origin)))
     }

@@ -1,4 +1,4 @@
-/// Reads what wrk prints with `--latency`.
+/// Reads the output of wrk with `--latency`.
 struct WrkOutput {
     private let text: String
 
@@ -37,7 +37,7 @@ struct WrkOutput {
         return number * unit
     }
 
-    /// What comes after a label in the first line that begins with it.
+    /// The text after a label, in the first line that begins with it.
     private func rest(_ label: String) -> Substring? {
         text.split(separator: "\n").lazy.map { $0.drop { $0 == " " } }
             .first { $0.hasPrefix(label) }?.dropFirst(label.count).drop { $0 == " " }

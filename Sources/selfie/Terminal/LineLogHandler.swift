@@ -7,8 +7,8 @@ import Synchronization
 ///
 ///     2026-11-21T08:18:25Z info request duration_ms=4.4 method=GET request_id=… route=/api/get_photos status=200
 ///
-/// swift-log's own `StreamLogHandler` asks the system for its time zone with each line; a service that writes a line
-/// for each request feels that.
+/// swift-log's own `StreamLogHandler` asks the system for its time zone with each line. That is slow for a service with
+/// a line for each request.
 struct LineLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info
@@ -22,12 +22,14 @@ struct LineLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         Self.line(of: event, with: metadata, at: Self.timestamp(of: time(nil))).withUnsafeBytes { bytes in
-            // Short lines are written whole (pipe(7)); what fails has nowhere else to go.
+            // Short lines are written whole (pipe(7)). There is nowhere to report a failure.
             _ = write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
         }
     }
 
-    /// One line, in which no value can begin another: control characters become spaces.
+    /// One line.
+    ///
+    /// Control characters become spaces, so that no value can begin another line.
     static func line(of event: LogEvent, with metadata: Logger.Metadata, at timestamp: String) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(lengthUsual)
@@ -48,10 +50,10 @@ struct LineLogHandler: LogHandler {
         return line
     }
 
-    /// What a line about a request takes, and some more.
+    /// A little more than a line about a request takes.
     private static let lengthUsual = 256
 
-    /// The event's metadata and those of the handler's that it does not replace, by their keys.
+    /// The handler's metadata and the event's, which win, sorted by key.
     private static func entries(
         of event: LogEvent,
         with metadata: Logger.Metadata

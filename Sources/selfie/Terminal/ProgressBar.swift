@@ -2,7 +2,9 @@ import Foundation
 import SelfieOperations
 import Synchronization
 
-/// A line on the terminal that tells how far a task is; nothing where standard error is no terminal.
+/// A line on the terminal that shows a task's progress.
+///
+/// It shows nothing if standard error is no terminal.
 final class ProgressBar: Sendable {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let state = Mutex(State())
@@ -15,7 +17,7 @@ final class ProgressBar: Sendable {
     private static let pause: Duration = .milliseconds(100)
     private static let width = 30
 
-    /// Shows how far a task is, if it has been a moment since the last time.
+    /// Shows the progress, if the last time was a moment ago.
     func show(_ progress: TaskProgress) {
         guard isTerminal else { return }
         state.withLock { state in
@@ -27,7 +29,7 @@ final class ProgressBar: Sendable {
         }
     }
 
-    /// Takes the line away, for others to be printed.
+    /// Removes the line, so that others can be printed.
     func clear() {
         state.withLock { state in
             guard state.isShown else { return }
@@ -36,7 +38,7 @@ final class ProgressBar: Sendable {
         }
     }
 
-    /// The line, without what moves the cursor.
+    /// The line, without the codes that move the cursor.
     static func line(_ progress: TaskProgress) -> String {
         let part = progress.total > 0 ? Double(progress.done) / Double(progress.total) : 1
         let filled = Int((Double(width) * part).rounded(.down))

@@ -3,7 +3,7 @@ enum TextTable {
     /// Lays rows out.
     ///
     /// - Parameters:
-    ///   - rows: The heading and the rows, each with as many texts.
+    ///   - rows: The heading and the rows, all with the same number of texts.
     ///   - rightAligned: The indices of columns that hold numbers.
     /// - Returns: Lines, without a line break at the end.
     static func text(_ rows: [[String]], rightAligned: Set<Int> = []) -> String {

@@ -84,7 +84,7 @@ struct DeleteUser: AsyncParsableCommand {
 }
 
 extension UserArgument {
-    /// Changes the account, and prints what came of it.
+    /// Changes the account, and prints the outcome.
     fileprivate func change(
         _ output: OutputOptions,
         _ text: String,

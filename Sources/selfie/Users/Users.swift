@@ -56,7 +56,7 @@ extension UserSelector: ExpressibleByArgument {
     }
 }
 
-/// What is done came out so.
+/// The outcome of a change.
 struct UserOutcome: Encodable {
     let userId: Int
     /// Whether anything was changed.
@@ -75,7 +75,7 @@ enum Cell {
         date.formatted(.iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false))
     }
 
-    /// A text that people typed in, without what would move a terminal's cursor or turn its text around.
+    /// A text that people typed, without characters that move a terminal's cursor or change its direction.
     static func text(_ text: String?) -> String {
         let scalars = (text ?? "").unicodeScalars.map { scalar in
             [.control, .format].contains(scalar.properties.generalCategory) ? "?" : scalar

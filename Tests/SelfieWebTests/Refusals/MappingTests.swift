@@ -20,7 +20,10 @@ struct MappingTests {
             (SessionError.ended, 401, "HTTP Token: Access denied."),
             (PhotoError.unknownFormat, 415, "image - is not a JPEG, PNG, GIF, WebP, HEIC or AVIF photo,"),
             (PhotoError.givenUp, 503, "The service is not available at the moment. Please try again later!"),
-            (PasswordHasherError.overloaded, 503, "The service is not available at the moment. Please try again later!"),
+            (
+                PasswordHasherError.overloaded, 503,
+                "The service is not available at the moment. Please try again later!"
+            ),
             (limit, 429, "Too many requests. Please try again later!"),
             (ObjectStoreError.invalidKey, 503, "The service is not available at the moment. Please try again later!"),
             (
