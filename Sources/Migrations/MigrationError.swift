@@ -38,7 +38,7 @@ extension MigrationError: CustomStringConvertible {
             "Edited after they were applied: \(migrations.map(\.fileName).joined(separator: ", ")). "
                 + "Restore them, and put the change into a new migration."
         case .missingFile(let version): "Version \(version) was applied, but its file is gone; it can't be taken back."
-        case .invalidName(let name): "\(name) is no name for a migration: use letters, digits and underscores."
+        case .invalidName(let name): "\(name) can't be a migration's name: use letters, digits and underscores."
         case .cannotWrite(let path): "The file \(path) can't be written."
         case .failed(let migration, .server(let error)):
             "\(migration.fileName) failed and was rolled back (SQLSTATE \(error.sqlState.code)):\n\(error.message)"

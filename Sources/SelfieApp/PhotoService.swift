@@ -78,11 +78,11 @@ package struct PhotoService: Service {
     package func run() async throws {
         if configuration.getsTokenWithoutPassword {
             logger.warning(
-                "GET_TOKEN_WITHOUT_PASSWORD is on: whoever has the API's credential can take over any account"
+                "GET_TOKEN_WITHOUT_PASSWORD is on: anyone with the API's credential can take over any account"
             )
         }
         if configuration.rateLimits == nil {
-            logger.warning("RATE_LIMITS is off: whoever has the API's credential can try any number of passwords")
+            logger.warning("RATE_LIMITS is off: anyone with the API's credential can try any number of passwords")
         }
         OpenFileLimit.raise()
         let hasher = try PasswordHasher(

@@ -6,8 +6,8 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure, and write .bench/results.json and .bench/results.md.",
         discussion: """
-            Runs a PostgreSQL, a service and a load generator of its own, in a temporary folder, and ends them all.
-            Whatever else the machine does meanwhile shows in the figures.
+            Runs a PostgreSQL, a service and a load generator of its own in a temporary folder, and ends them all. \
+            Other work of the machine changes the figures.
             """
     )
 

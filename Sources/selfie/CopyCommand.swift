@@ -7,14 +7,14 @@ struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy all photos from the folder to the bucket, or back.",
         discussion: """
-            Needs OBJECTS_PATH as well as the keys of the bucket. The service may run meanwhile and go on using the store \
-            that is copied from. What the other has already, compared by checksum, is not copied again, so run it as \
-            often as you like: once before you change the service's settings, and once after, for what was uploaded in \
-            between. Nothing is deleted from the store that is copied from.
+            Needs OBJECTS_PATH and the keys of the bucket. The service may run meanwhile, and goes on using the first \
+            store. Photos that the other store already has, compared by checksum, are not copied again. So run it \
+            twice: before you change the service's settings, and after, for photos that were uploaded in between. \
+            Nothing is deleted from the first store.
             """
     )
 
-    @Option(help: "Where photos are copied to: disk or s3.")
+    @Option(help: "The store to copy to: disk or s3.")
     var to: CopyDirection
 
     func run() async throws {
@@ -70,7 +70,7 @@ extension CopyOutcome {
         switch self {
         case .copied, .alreadyThere, .deleted: nil
         case .missing: "neither store has this photo"
-        case .damaged: "this photo has not the length that was uploaded"
+        case .damaged: "this photo has another length than the upload had"
         }
     }
 }

@@ -13,7 +13,7 @@ struct Dev: AsyncParsableCommand {
     @Option(help: "The address to listen on.")
     var hostname = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 for any that is free. (default: $PORT, then 3000)")
+    @Option(help: "The port to listen on; 0 for any free port. (default: $PORT, then 3000)")
     var port: Int?
 
     func validate() throws {

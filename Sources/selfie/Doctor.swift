@@ -5,11 +5,11 @@ import SelfieOperations
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check configuration, database and bucket, and say what to do about what is wrong.",
+        abstract: "Check settings, database and bucket, and say how to put right what is wrong.",
         discussion: """
-            Prints a line for each check. Nothing in the database is changed; an object \(Diagnosis.probePrefix)… is put \
-            into the bucket or folder and deleted again; if the command is killed in between, selfie photos reconcile \
-            deletes it. The exit status is 0 when nothing failed, warnings allowed.
+            Prints a line for each check. It changes nothing in the database. It puts an object \
+            \(Diagnosis.probePrefix)… into the bucket or folder and deletes it. If the command is killed in between, \
+            selfie photos reconcile deletes it. The exit status is 0 when nothing failed; warnings are not failures.
             """
     )
 

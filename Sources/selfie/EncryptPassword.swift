@@ -7,8 +7,8 @@ struct EncryptPassword: AsyncParsableCommand {
         commandName: "encrypt-password",
         abstract: "Encrypt a password as the API takes it.",
         discussion: """
-            Reads the password from standard input, up to the end of its first line, and prints its AESCrypt form, for
-            calls with curl. The key is API_AUTH_PASSWORD.
+            Reads the password from the first line of standard input, and prints its AESCrypt form for calls with \
+            curl. The key is API_AUTH_PASSWORD.
             """
     )
 

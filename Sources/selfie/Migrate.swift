@@ -26,7 +26,8 @@ struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show which migrations are applied.",
             discussion: """
-                A migration is applied, pending, edited (its file was changed after it was applied) or has no file.
+                A migration is applied, pending or edited, or it has no file. Edited means that its file was changed \
+                after it was applied.
                 """
         )
 

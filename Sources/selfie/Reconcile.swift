@@ -8,16 +8,15 @@ struct Reconcile: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Compare the photos in the database with the objects in the bucket or folder, and repair.",
         discussion: """
-            Objects that belong to no photo are deleted, and so are the rows of photos whose object is gone. The service \
-            may run meanwhile; what is being uploaded or deleted is left alone. The exit status is 0 when nothing is \
-            wrong, or nothing any more.
+            Deletes objects that belong to no photo, and the rows of photos without an object. The service may run \
+            meanwhile: present uploads and deletions are left alone. The exit status is 0 when no difference is left.
             """
     )
 
     @Flag(help: "Only look, and change nothing.")
     var dryRun = false
 
-    @Option(help: "Leave alone what is younger: a number with s, m, h or d behind it.")
+    @Option(help: "Ignore younger differences: a number with s, m, h or d.")
     var olderThan = Age(seconds: 3600)
 
     @Flag(help: "Repair even if most objects or photos do not match.")
@@ -121,7 +120,7 @@ private final class FindingPrinter: Sendable {
         // Somebody may have put any key there by hand.
         let key = finding.key.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }
         Swift.print("\(outcome): \(finding.kind.sentence) \(key.joined())")
-        if count == max { Swift.print("… and more, which the table counts.") }
+        if count == max { Swift.print("… and more. The table counts all.") }
     }
 }
 

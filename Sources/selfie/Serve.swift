@@ -11,7 +11,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The address to listen on.")
     var hostname = "0.0.0.0"
 
-    @Option(help: "The port to listen on; 0 for any that is free. (default: $PORT, then 3000)")
+    @Option(help: "The port to listen on; 0 for any free port. (default: $PORT, then 3000)")
     var port: Int?
 
     @OptionGroup var migrations: MigrationOptions

@@ -143,7 +143,7 @@ struct BucketDiagnosis: Sendable {
         guard configured != found else { return }
         findings.warning(
             "it is in the region \(found), not in \(configured)",
-            "Set AWS_REGION=\(found). Without, each process finds it out anew from a refusal."
+            "Set AWS_REGION=\(found). Without it, each process learns it from a refusal."
         )
     }
 

@@ -43,7 +43,7 @@ struct BucketProbe: Sendable {
             findings.ok("an object can be put (\(BucketStep.put.permission))")
         } catch {
             findings.failed(advice.explanation(of: error, at: .put))
-            findings.skipped("what would be done with the object")
+            findings.skipped("the calls with an object")
             if case .refused = error { return }
             if case .notFound = error { return }
             // It may have arrived in spite of the error.
@@ -72,7 +72,7 @@ struct BucketProbe: Sendable {
                 findings.ok("\(success) (\(step.permission))")
             } else {
                 findings.failed(
-                    "\(step.name) failed: other bytes came than were put",
+                    "\(step.name) failed: the bytes that came back are not those that were put",
                     """
                     Something between this machine and the store changes what passes, such as a cache or a proxy that \
                     compresses; let it pass the store's traffic as it is. If there is none, keep no photos in this store.
@@ -118,7 +118,7 @@ struct BucketProbe: Sendable {
 
     /// Fetches the object as clients do, by the URL that the service redirects them to.
     private func checkSignedURL() async -> Bool {
-        await attempt(.presign, "a signed URL gives it to whoever has no keys") { () async throws(S3Error) in
+        await attempt(.presign, "a signed URL gives it to clients without keys") { () async throws(S3Error) in
             let date = now()
             let window = PresignedWindow(at: date, endingBy: date + Self.signedSeconds)
             let url = try await client.presignedGet(key: key, expires: window.seconds, at: window.start).url
@@ -148,7 +148,7 @@ struct BucketProbe: Sendable {
                     PublicAccess.advice
                 )
             } else if !isListedPublicly {
-                findings.ok("private: without keys or signature nothing can be listed or got")
+                findings.ok("private: nothing can be listed or fetched without keys or a signature")
             }
         } catch {
             findings.warning(

@@ -121,7 +121,7 @@ struct DatabaseTrouble: Sendable, Equatable {
             (
                 "the password of the user \(user) is wrong",
                 """
-                Correct it in DATABASE_URL, or set it anew with ALTER ROLE. Characters such as @ : / ? # % in a password \
+                Correct it in DATABASE_URL, or set a new one with ALTER ROLE. Characters such as @ : / ? # % in a password \
                 must be written %40 %3A %2F %3F %23 %25 there.
                 """
             )

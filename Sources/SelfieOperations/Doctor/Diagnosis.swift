@@ -62,7 +62,7 @@ package struct Diagnosis: Sendable {
         case .success(let source): await check(source, configuration, report)
         case .failure(let error):
             configuration.failed("it can't be read", "\(error)")
-            configuration.skipped("everything else, since nothing is known of the database and the photos' store")
+            configuration.skipped("everything else: nothing is known about the database and the photos' store")
         }
     }
 

@@ -24,7 +24,7 @@ struct SettingsDiagnosis {
         return Explanation(
             text: "API_AUTH_PASSWORD \(weakness)",
             advice: """
-                Whoever guesses it can call the API as your app does. Take a random one, for instance from \
+                Anyone who guesses it can call the API as your app does. Take a random one, for instance from \
                 `openssl rand -hex 16`, and put it into the app too; copies of the app with the old one then stop working.
                 """
         )
@@ -37,7 +37,7 @@ struct SettingsDiagnosis {
         return Explanation(
             text: "SECRET_KEY_BASE \(weakness)",
             advice: """
-                Whoever guesses it can make the URL of any photo. Take a random one from `openssl rand -hex 64`. Clients \
+                Anyone who guesses it can make the URL of any photo. Take a random one from `openssl rand -hex 64`. Clients \
                 list their photos again by themselves.
                 """
         )
@@ -63,7 +63,7 @@ struct SettingsDiagnosis {
         return Explanation(
             text: "GET_TOKEN_WITHOUT_PASSWORD is on: get_token hands out a token for any e-mail without the password",
             advice: """
-                Whoever unpacks your app can take over any account. Remove GET_TOKEN_WITHOUT_PASSWORD unless only machines \
+                Anyone with your app can take over any account. Remove GET_TOKEN_WITHOUT_PASSWORD unless only machines \
                 of your own network can reach the service.
                 """
         )
@@ -72,7 +72,7 @@ struct SettingsDiagnosis {
     private var rateLimits: Explanation? {
         guard source.value(of: "RATE_LIMITS").flatMap(Bool.init(settingText:)) == false else { return nil }
         return Explanation(
-            text: "RATE_LIMITS is off: passwords may be tried as often as anybody likes",
+            text: "RATE_LIMITS is off: passwords may be tried without a limit",
             advice: "That is for load tests. Remove RATE_LIMITS, and raise single limits that are too low for you."
         )
     }

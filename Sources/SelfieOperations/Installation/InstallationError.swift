@@ -13,7 +13,7 @@ package enum InstallationError: Error, CustomStringConvertible {
         switch self {
         case .noFolder(let path): "There is no folder \(path). Correct OBJECTS_PATH."
         case .noBucket(let name):
-            "There is no bucket \(name). Correct S3_BUCKET_NAME and what else names the store."
+            "There is no bucket \(name). Correct S3_BUCKET_NAME, or the store's address and region."
         case .outage(let error):
             """
             \(Self.withoutPeriod("\(error)")). Run selfie doctor with the same settings (for a bucket without \

@@ -57,14 +57,14 @@ package enum ReconciliationError: Error, CustomStringConvertible {
         switch self {
         case .suspicious(.photoWithoutObject, let count, let total):
             """
-            Nothing was repaired: \(count) of \(total) photos have no object, which looks as if this were another \
-            installation's bucket or folder. If it is the right one, run again with --force; the rows are deleted then.
+            Nothing was repaired: \(count) of \(total) photos have no object. This seems to be another installation's \
+            bucket or folder. If it is the right one, run again with --force to delete the rows.
             """
         case .suspicious(_, let count, let total):
             """
-            Nothing was repaired: \(count) of \(total) objects belong to no photo, which looks as if this were another \
-            installation's database, or a bucket that holds other things too. If all of them may go, run again with \
-            --force; they are deleted then.
+            Nothing was repaired: \(count) of \(total) objects belong to no photo. This seems to be another \
+            installation's database, or a bucket that holds other things too. If all of these may go, run again with \
+            --force to delete them.
             """
         }
     }

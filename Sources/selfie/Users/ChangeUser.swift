@@ -5,9 +5,9 @@ import SelfieOperations
 struct DisableUser: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "Keep an account from being used.",
+        abstract: "Disable an account.",
         discussion: """
-            Its tokens and its photos' URLs stop working at once, and nobody can sign in to it until it is enabled again.
+            Its tokens and its photos' URLs stop working at once. Nobody can sign in to it until it is enabled again.
             """
     )
 
@@ -24,8 +24,8 @@ struct DisableUser: AsyncParsableCommand {
 struct EnableUser: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable",
-        abstract: "Let a disabled account be used again.",
-        discussion: "Its user signs in anew."
+        abstract: "Enable a disabled account.",
+        discussion: "Its user must sign in again."
     )
 
     @OptionGroup var argument: UserArgument
@@ -43,12 +43,12 @@ struct DeleteUser: AsyncParsableCommand {
         commandName: "delete",
         abstract: "Delete an account with its sessions and photos.",
         discussion: """
-            The photos' objects are deleted by the service within seconds, or by selfie photos reconcile. What stays \
-            are the account's events in the audit, with its id alone.
+            The service deletes the photos' objects within seconds; so does selfie photos reconcile. The account's \
+            events stay in the audit, with only its id.
             """
     )
 
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var argument: UserArgument

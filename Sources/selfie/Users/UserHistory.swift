@@ -4,8 +4,8 @@ import SelfieOperations
 struct UserSessions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "List a user's sessions, those begun last first.",
-        discussion: "Expired ones are among them until they are removed after a week."
+        abstract: "List a user's sessions, newest first.",
+        discussion: "Expired sessions are listed, too. They are removed after a week."
     )
 
     @OptionGroup var argument: UserArgument
@@ -28,10 +28,10 @@ struct UserSessions: AsyncParsableCommand {
 struct UserAudit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "List what happened to accounts, the last first."
+        abstract: "List the events of accounts, newest first."
     )
 
-    @Argument(help: "The user's id, also of one who is gone, or e-mail; all users when not given.")
+    @Argument(help: "The user's id or e-mail; all users by default. An id may be that of a deleted user.")
     var user: UserSelector?
 
     @Option(help: "Begin with the event before this id.")

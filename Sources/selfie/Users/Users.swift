@@ -7,7 +7,7 @@ struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look after accounts.",
         discussion:
-            "A user is named by id or e-mail. Needs DATABASE_URL alone, and works whether the service runs or not.",
+            "A user is named by id or e-mail. Only DATABASE_URL is needed. The service may be running or not.",
         subcommands: [
             ListUsers.self, ShowUser.self, DisableUser.self, EnableUser.self, DeleteUser.self, UserSessions.self,
             UserAudit.self,
