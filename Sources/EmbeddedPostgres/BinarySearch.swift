@@ -8,7 +8,7 @@ package struct BinarySearch: Sendable {
     package var path: [String]
 
     /// Shell patterns of the distributions' folders, one folder per version; the highest version comes first.
-    package var patterns: [String]
+    var patterns: [String]
 
     /// Names the places to search.
     ///

@@ -1,7 +1,7 @@
 /// Unguessable names: tokens, photo ids, request ids.
 package enum RandomIdentifier {
     /// 48 of 62 letters carry 285 bits; the contract asks for 41 letters at least.
-    package static let secretLength = 48
+    static let secretLength = 48
 
     private static let lettersAndDigits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 

@@ -3,17 +3,17 @@ package struct PoolLimits: Sendable {
     /// How many connections are open at most.
     package var maxConnections = 10
     /// How many connections stay open although nobody has used them for long.
-    package var minConnections = 1
+    var minConnections = 1
     /// How many statements of different callers share one connection at most.
-    package var pipelineDepth = 16
+    var pipelineDepth = 16
     /// A statement that has run this long is slow.
     ///
     /// Others no longer queue behind it.
-    package var slowness: Duration = .milliseconds(20)
+    var slowness: Duration = .milliseconds(20)
     /// How many callers may wait for a lease, and how many to share a connection.
     ///
     /// More are refused at once.
-    package var maxWaiters = 4096
+    var maxWaiters = 4096
     /// How long a caller waits for a connection.
     package var leaseTimeout: Duration = .seconds(2)
     /// How long a connection may be idle before it is closed.

@@ -51,7 +51,7 @@ package enum SQLState: Sendable, Hashable {
     }
 
     /// The first two characters, which name a kind of error.
-    package var errorClass: String { String(code.prefix(2)) }
+    var errorClass: String { String(code.prefix(2)) }
 
     /// Connection exceptions (08), insufficient resources (53), operator intervention (57) and system errors (58), and
     /// a server that turned into a standby.

@@ -77,7 +77,7 @@ struct PreparedStatements {
 
     /// The server does not know a prepared statement any more.
     ///
-    /// - Returns: The name under which it was prepared; nil when it is being prepared anew already.
+    /// - Returns: The name under which it was prepared; nil when it is being prepared again already.
     mutating func spoiled(_ query: PostgresQuery) -> String? {
         let key = Key(query: query)
         guard let entry = entries[key], entry.isReady else { return nil }

@@ -3,7 +3,7 @@ import NIOHTTP1
 
 extension S3Client {
     /// The most objects or uploads of a page, and keys of a deletion (AWS, "ListObjectsV2", "DeleteObjects").
-    package static let maxPageCount = 1_000
+    static let maxPageCount = 1_000
     /// The most bytes of a page.
     ///
     /// Each byte of a key may take three, and each object has some more data.

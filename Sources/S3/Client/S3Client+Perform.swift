@@ -40,7 +40,7 @@ extension S3Client {
     /// the request is signed again. Such a try does not count.
     ///
     /// - Parameters:
-    ///   - request: signed anew for every try.
+    ///   - request: signed again for every try.
     ///   - call: what the tries must fit into.
     ///   - mayAsk: whether another request may be sent to learn what the answer does not tell.
     ///   - consume: turns a 2xx answer into the result; still under the watchdog.

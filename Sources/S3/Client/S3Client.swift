@@ -9,7 +9,7 @@ import NIOCore
 /// `x-amz-content-sha256`: buckets made since April 2023 refuse the first, other stores the second.
 package struct S3Client: Sendable {
     /// The most bytes of UTF-8 in a key (AWS, "Naming Amazon S3 objects").
-    package static let maxKeyBytes = 1_024
+    static let maxKeyBytes = 1_024
 
     let httpClient: HTTPClient
     let learned: LearnedFacts
@@ -60,7 +60,7 @@ package struct S3Client: Sendable {
     package var configuration: S3Configuration { learned.current.configuration }
 
     /// How many seconds the store's clock was found to be ahead of ours; 0 until a request was refused for it.
-    package var clockOffset: TimeInterval { learned.current.clockOffset }
+    var clockOffset: TimeInterval { learned.current.clockOffset }
 
     /// The settings that this client needs of its `HTTPClient`.
     ///

@@ -4,13 +4,13 @@
 /// jitter".
 package struct S3RetryPolicy: Sendable {
     /// The most tries that one request gets, the first included.
-    package static let maxTries = 3
+    static let maxTries = 3
     /// The longest pause after the first try.
     ///
     /// It doubles with each further try.
-    package static let firstPause: Duration = .milliseconds(100)
+    static let firstPause: Duration = .milliseconds(100)
     /// The longest pause of all.
-    package static let maxPause: Duration = .seconds(1)
+    static let maxPause: Duration = .seconds(1)
 
     private let random: @Sendable (ClosedRange<Double>) -> Double
     let sleep: @Sendable (Duration) async throws -> Void

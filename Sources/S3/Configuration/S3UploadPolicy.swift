@@ -15,7 +15,7 @@ package struct S3UploadPolicy: Sendable, Hashable {
     /// But each object may always have one.
     ///
     /// Some stores write parts one after another, and waiting parts get no sign of life.
-    package var partsInFlightTogether = 16
+    var partsInFlightTogether = 16
 
     /// The most parts that stores take.
     package static let maxPartCount = 10_000

@@ -84,7 +84,7 @@ package final class S3CredentialCache: Sendable {
     /// - Parameter rejected: what the refused request was signed with.
     /// - Returns: credentials that differ from the rejected.
     /// - Throws: ``S3CredentialError``, ``S3CredentialError/notReplaced(_:)`` when the source gives no others.
-    package func replacement(for rejected: S3Credentials) async throws(S3CredentialError) -> S3Credentials {
+    func replacement(for rejected: S3Credentials) async throws(S3CredentialError) -> S3Credentials {
         if case .fixed = source { throw .notReplaced(.fixed) }
         return try await perform(rejected: rejected)
     }

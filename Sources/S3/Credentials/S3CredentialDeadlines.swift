@@ -4,11 +4,11 @@
 /// ``S3Deadlines/giveUp`` allows a call, because a call may wait for it.
 package struct S3CredentialDeadlines: Sendable, Hashable {
     /// The most tries of one fetch.
-    package static let maxTries = 3
+    static let maxTries = 3
     /// The most bytes of an answer that are read.
     ///
     /// Credentials have about 2,000.
-    package static let maxAnswerBytes = 64 * 1024
+    static let maxAnswerBytes = 64 * 1024
 
     /// For one try: connecting, all of its requests, their answers.
     package var attempt: Duration = .seconds(2)

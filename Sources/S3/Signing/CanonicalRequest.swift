@@ -4,18 +4,18 @@ import NIOHTTP1
 /// Step 1 of Signature Version 4: one spelling of a request, which both sides hash.
 ///
 /// Source: AWS, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
-package struct CanonicalRequest: Sendable, Hashable {
+struct CanonicalRequest: Sendable, Hashable {
     /// The query as it is signed and as it goes on the wire: encoded, then sorted by name and value.
-    package let query: String
+    let query: String
     /// The signed headers' names: lower case, sorted, joined by `;`.
-    package let signedHeaders: String
+    let signedHeaders: String
     /// The whole canonical request, lines ended by `\n`.
-    package let text: String
+    let text: String
 
     /// Builds the canonical form.
     ///
     /// - Parameter request: the request; of its headers all are signed.
-    package init(_ request: UnsignedRequest) {
+    init(_ request: UnsignedRequest) {
         query = Self.canonicalQuery(request.query)
         let headers = Self.canonicalHeaders(request.headers)
         signedHeaders = headers.map(\.name).joined(separator: ";")

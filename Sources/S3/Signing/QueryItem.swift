@@ -1,16 +1,16 @@
 /// One name and value of a query, not encoded.
-package struct QueryItem: Sendable, Hashable {
+struct QueryItem: Sendable, Hashable {
     /// The name, as S3 documents it.
-    package let name: String
+    let name: String
     /// The value; empty for a bare name such as `lifecycle`.
-    package let value: String
+    let value: String
 
     /// Takes a name and a value, neither encoded.
     ///
     /// - Parameters:
     ///   - name: the name, as S3 documents it.
     ///   - value: the value; empty for a bare name such as `lifecycle`.
-    package init(_ name: String, _ value: String = "") {
+    init(_ name: String, _ value: String = "") {
         self.name = name
         self.value = value
     }

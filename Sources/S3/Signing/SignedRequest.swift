@@ -1,17 +1,17 @@
-package import NIOHTTP1
+import NIOHTTP1
 
 /// A signature, the steps that led to it, and what is sent.
 ///
 /// It holds no secret key. But anyone who reads it can send the request until it expires, so never log it.
-package struct SignedRequest: Sendable {
+struct SignedRequest: Sendable {
     /// Step 1, as signed.
-    package let canonicalRequest: CanonicalRequest
+    let canonicalRequest: CanonicalRequest
     /// Step 2, as signed.
-    package let stringToSign: StringToSign
+    let stringToSign: StringToSign
     /// Step 3: 64 lower-case hexadecimal digits.
-    package let signature: String
+    let signature: String
     /// The headers to send: the ones given and, in the header form, those that signing added.
-    package let headers: HTTPHeaders
+    let headers: HTTPHeaders
     /// The query to send, encoded, without a question mark; in the presigned form with its signature.
-    package let encodedQuery: String
+    let encodedQuery: String
 }

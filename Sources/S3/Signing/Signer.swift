@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import NIOHTTP1
 
 /// Signs requests to S3 with AWS Signature Version 4.
@@ -7,7 +7,7 @@ import NIOHTTP1
 ///
 /// Sources: AWS, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk" and
 /// "Authenticating Requests: Using Query Parameters".
-package struct Signer: Sendable {
+struct Signer: Sendable {
     private let credentials: S3Credentials
     private let region: String
 
@@ -15,14 +15,14 @@ package struct Signer: Sendable {
     static let algorithm = "AWS4-HMAC-SHA256"
 
     /// The longest validity of a presigned URL: seven days.
-    package static let maxExpirySeconds = 604_800
+    static let maxExpirySeconds = 604_800
 
     /// Takes the keys and the region that signatures name.
     ///
     /// - Parameters:
     ///   - credentials: the keys.
     ///   - region: the region, such as `eu-west-1`.
-    package init(credentials: S3Credentials, region: String) {
+    init(credentials: S3Credentials, region: String) {
         self.credentials = credentials
         self.region = region
     }
@@ -34,7 +34,7 @@ package struct Signer: Sendable {
     ///   - request: the request, with its `Host` header.
     ///   - date: the signing date; the store accepts 15 minutes to either side of its own.
     /// - Returns: the request's headers and query as they must be sent.
-    package func sign(_ request: UnsignedRequest, at date: Date) -> SignedRequest {
+    func sign(_ request: UnsignedRequest, at date: Date) -> SignedRequest {
         let time = SigningTime(date)
         var request = request
         request.headers.replaceOrAdd(name: "x-amz-date", value: time.timestamp)
@@ -66,7 +66,7 @@ package struct Signer: Sendable {
     ///   - seconds: how long the URL is valid from the date on, 1 to ``maxExpirySeconds``; the caller checks.
     ///   - date: the signing date.
     /// - Returns: the query as it must be sent, signature included.
-    package func presign(_ request: UnsignedRequest, expires seconds: Int, at date: Date) -> SignedRequest {
+    func presign(_ request: UnsignedRequest, expires seconds: Int, at date: Date) -> SignedRequest {
         let time = SigningTime(date)
         var request = request
         request.payloadHash = UnsignedRequest.unsignedPayload

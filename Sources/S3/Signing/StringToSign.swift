@@ -4,13 +4,13 @@ import Encodings
 /// Step 2 of Signature Version 4: the date, the scope and the canonical request's hash.
 ///
 /// Source: AWS, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
-package struct StringToSign: Sendable, Hashable {
+struct StringToSign: Sendable, Hashable {
     /// Where and when the signature holds: `20130524/us-east-1/s3/aws4_request`.
-    package let scope: String
+    let scope: String
     /// The canonical request's SHA-256, in hexadecimal.
-    package let canonicalRequestHash: String
+    let canonicalRequestHash: String
     /// The whole string to sign: four lines joined by `\n`.
-    package let text: String
+    let text: String
 
     init(_ canonicalRequest: CanonicalRequest, at time: SigningTime, region: String) {
         scope = Self.scope(at: time, region: region)

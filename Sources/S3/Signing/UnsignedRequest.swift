@@ -1,17 +1,17 @@
-package import NIOHTTP1
+import NIOHTTP1
 
 /// The parts of a request that are signed.
-package struct UnsignedRequest: Sendable {
+struct UnsignedRequest: Sendable {
     /// The method, in upper case.
-    package var method: String
+    var method: String
     /// The path exactly as it goes on the wire: percent-encoded once, never normalised.
-    package var encodedPath: String
+    var encodedPath: String
     /// The query, not encoded, in any order.
-    package var query: [QueryItem]
+    var query: [QueryItem]
     /// The headers to sign, `Host` among them, in any order and case.
-    package var headers: HTTPHeaders
+    var headers: HTTPHeaders
     /// The body's SHA-256 as 64 lower-case hexadecimal digits; ``emptyPayloadHash`` without a body.
-    package var payloadHash: String
+    var payloadHash: String
 
     /// Takes the parts of a request.
     ///
@@ -21,7 +21,7 @@ package struct UnsignedRequest: Sendable {
     ///   - query: the query, not encoded, in any order.
     ///   - headers: the headers to sign, `Host` among them.
     ///   - payloadHash: the body's SHA-256 as 64 lower-case hexadecimal digits.
-    package init(
+    init(
         method: String,
         encodedPath: String,
         query: [QueryItem] = [],
@@ -36,8 +36,8 @@ package struct UnsignedRequest: Sendable {
     }
 
     /// The SHA-256 of no bytes, which every request without a body carries.
-    package static let emptyPayloadHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    static let emptyPayloadHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
     /// Stands for the hash in a presigned URL, because its maker does not see the body.
-    package static let unsignedPayload = "UNSIGNED-PAYLOAD"
+    static let unsignedPayload = "UNSIGNED-PAYLOAD"
 }
