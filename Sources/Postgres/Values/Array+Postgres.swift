@@ -48,6 +48,7 @@ extension Int: PostgresArrayItem {
 
 extension PostgresArrayItem {
     package static func encode(_ array: [Self]) -> PostgresValue {
+        // An item is never NULL, so it always has bytes.
         PostgresArrayFormat.encode(array.lazy.map { $0.postgresValue.bytes ?? [] }, as: arrayType)
     }
 

@@ -33,6 +33,16 @@ struct HeaderTests {
         }
     }
 
+    @Test("Each answer tells its date in the form of RFC 9110")
+    func date() async throws {
+        try await TestService.run { service in
+            for target in ["/", "/nope", "/api/get_photos", "/photos/x"] {
+                let date = try #require(try await service.send("GET", target).headers["date"], "\(target)")
+                #expect(date.wholeMatch(of: /[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT/) != nil)
+            }
+        }
+    }
+
     @Test("no-store is where a token is, and nowhere else")
     func noStore() async throws {
         try await TestService.run { service in
