@@ -305,8 +305,9 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "ObjectStore", "Postgres", "S3", "S3TestSupport", "SelfieApp",
                 "SelfieConfiguration",
-                "SelfieCore", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "SelfieCore", "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),

@@ -10,6 +10,8 @@ package import TestSupport
 extension TestService {
     /// Sends a request and collects the answer; redirects are not followed.
     ///
+    /// It expects that the endpoint's description tells of the answer.
+    ///
     /// - Parameters:
     ///   - method: Such as `GET`.
     ///   - target: The path and query as they go over the wire, or a whole URL.
@@ -31,7 +33,9 @@ extension TestService {
         let collected = try await response.body.collect(upTo: 64 << 20)
         var values: [String: String] = [:]
         for (name, value) in response.headers { values[name.lowercased()] = value }
-        return HTTPAnswer(status: Int(response.status.code), headers: values, body: Data(buffer: collected))
+        let answer = HTTPAnswer(status: Int(response.status.code), headers: values, body: Data(buffer: collected))
+        if target.hasPrefix("/") { Self.expectDescription(of: answer, to: method, target) }
+        return answer
     }
 
     /// Sends parameters as a form.
