@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 package import FoundationEssentials
 import Glibc
-import HTTPConnection
+package import HTTPConnection
 import Hummingbird
 import HummingbirdCore
 package import Logging
@@ -28,7 +28,7 @@ package struct PhotoService: Service {
     private let logger: Logger
     private let onRunning: @Sendable (Int) async -> Void
     /// The limits of each connection.
-    var limits = ConnectionLimits()
+    package var limits = ConnectionLimits()
     /// How often the sweeper runs.
     var sweepInterval: Duration = .seconds(5)
     /// How often the last use of sessions is written to the database.

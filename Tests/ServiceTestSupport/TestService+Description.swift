@@ -1,9 +1,8 @@
 import Foundation
 import HTTPTypes
+package import SelfieWeb
 import TestSupport
 import Testing
-
-@testable package import SelfieWeb
 
 extension TestService {
     /// Expects that the description of a request's endpoint tells of the answer.

@@ -5,12 +5,11 @@ import HTTPConnection
 import Logging
 import NIOCore
 package import Postgres
+package import SelfieApp
+import SelfieConfiguration
 import ServiceLifecycle
 import Synchronization
 package import TestSupport
-
-@testable package import SelfieApp
-@testable import SelfieConfiguration
 
 /// A running service for a test: in this process, on a port of its own, with a database and a store of its own.
 package struct TestService: Sendable {

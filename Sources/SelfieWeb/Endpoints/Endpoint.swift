@@ -97,7 +97,7 @@ package struct Endpoint: Sendable {
     }
 
     /// All refusals that the call may answer with.
-    var allRefusals: [ServiceError] {
+    package var allRefusals: [ServiceError] {
         refusals + sharedRefusals
     }
 

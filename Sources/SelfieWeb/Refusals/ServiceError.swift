@@ -1,12 +1,12 @@
 import Encodings
 import HTTPConnection
-import HTTPTypes
+package import HTTPTypes
 import Hummingbird
 
 /// A refusal that a client sees, with the contract's status and text.
-struct ServiceError: Error, Equatable {
-    let status: HTTPResponse.Status
-    let message: String
+package struct ServiceError: Error, Equatable {
+    package let status: HTTPResponse.Status
+    package let message: String
     var headers: HTTPFields = [:]
 
     static let wrongURL = ServiceError(status: .notFound, message: "Wrong URL or HTTP method")
@@ -75,7 +75,7 @@ struct ServiceError: Error, Equatable {
     /// Some calls have their own.
     static let tokenExpired = unauthorized("Authtoken has expired. Please get a new token and try again!")
     /// The message lists what is wrong with each parameter.
-    static let invalidParameters = ServiceError(status: .badRequest, message: "<parameter> - <what is wrong>,")
+    package static let invalidParameters = ServiceError(status: .badRequest, message: "<parameter> - <what is wrong>,")
     /// `Content-Range` with the length is added later.
     static let noSuchBytes = ServiceError(status: .rangeNotSatisfiable, message: "The photo has no such bytes")
 

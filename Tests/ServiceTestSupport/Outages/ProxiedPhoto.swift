@@ -1,8 +1,7 @@
 package import Foundation
+package import SelfieApp
 package import ServerProcesses
 package import TestSupport
-
-@testable package import SelfieApp
 
 extension TestService {
     /// The store's server, which the test may end or halt.
