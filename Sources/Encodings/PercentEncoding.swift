@@ -1,5 +1,3 @@
-import Foundation
-
 /// RFC 3986's unreserved characters as they are, and the rest as `%` and two digits (sections 2.1 and 2.3).
 ///
 /// AWS's Signature Version 4 calls it `UriEncode`. Foundation's character sets leave more characters alone, and a
@@ -23,8 +21,33 @@ package enum PercentEncoding {
 
     /// The text that a path segment means; nil for one that is not well-formed.
     package static func decoded(_ segment: String) -> String? {
-        // Foundation's is slow, and ids hold nothing that needs it.
-        segment.utf8.contains(UInt8(ascii: "%")) ? segment.removingPercentEncoding : segment
+        // Most ids hold nothing to decode.
+        guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
+        return bytes(of: segment.utf8).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The bytes that an encoded text means.
+    ///
+    /// - Parameters:
+    ///   - encoded: The text.
+    ///   - plusIsSpace: Whether `+` means a space, as in a form.
+    /// - Returns: The bytes; nil for a `%` without two digits.
+    package static func bytes(of encoded: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(encoded.count)
+        var rest = encoded.makeIterator()
+        while let byte = rest.next() {
+            switch byte {
+            case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.next()?.hexadecimalDigit, let low = rest.next()?.hexadecimalDigit else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return bytes
     }
 
     private static var digits: StaticString { "0123456789ABCDEF" }

@@ -30,17 +30,5 @@ func decodedFormValue(_ bytes: [UInt8]) -> String {
 func decodedExtendedValue(_ bytes: [UInt8]) -> String? {
     let pieces = bytes.split(separator: ASCII.apostrophe, maxSplits: 2, omittingEmptySubsequences: false)
     guard pieces.count == 3, pieces[0].asciiLowercased == "utf-8" else { return nil }
-    var decoded: [UInt8] = []
-    var rest = pieces[2]
-    while let byte = rest.popFirst() {
-        guard byte == ASCII.percent else {
-            decoded.append(byte)
-            continue
-        }
-        guard let high = rest.popFirst()?.hexadecimalDigit, let low = rest.popFirst()?.hexadecimalDigit else {
-            return nil
-        }
-        decoded.append(high << 4 | low)
-    }
-    return String(decoding: decoded, as: UTF8.self)
+    return PercentEncoding.bytes(of: pieces[2]).map { String(decoding: $0, as: UTF8.self) }
 }

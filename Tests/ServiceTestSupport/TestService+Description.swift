@@ -47,28 +47,38 @@ extension Endpoint {
 }
 
 extension Endpoint.Answer.Body {
-    private static let account: Set = ["first_name", "last_name", "email", "api_authtoken", "authtoken_expiry"]
-    private static let photo: Set = ["name", "title", "image_url", "random_id"]
-    private static let session: Set = ["id", "device", "created_at", "last_used_at", "expires_at", "current"]
-
     /// Whether an answer's body is what the description says.
     fileprivate func tells(of answer: HTTPAnswer) -> Bool {
         switch self {
         case .none: answer.body.isEmpty
         case .message(let text): answer.text == "{\"status\":200,\"message\":\"\(text)\"}"
-        case .account: Set(answer.json.keys) == Self.account && answer.json["api_authtoken"] is NSNull
-        case .accountWithToken: Set(answer.json.keys) == Self.account && answer.json["api_authtoken"] is String
-        case .token: Set(answer.json.keys) == ["api_authtoken", "authtoken_expiry"]
-        case .photo: Set(answer.json.keys) == Self.photo
-        case .photos: answer.jsonArray?.allSatisfy { Set($0.keys) == Self.photo } == true
-        case .sessions: answer.jsonArray?.allSatisfy { Set($0.keys) == Self.session } == true
+        case .object(let members): Self.isObject(answer.json, of: members)
+        case .array(let members): answer.jsonArray?.allSatisfy { Self.isObject($0, of: members) } == true
         case .photoBytes: Self.isPhoto(answer.headers["content-type"])
         case .page: answer.text.contains("Glad to find you here!")
         }
     }
 
+    private static func isObject(_ object: [String: Any], of members: [Endpoint.Answer.Member]) -> Bool {
+        object.count == members.count
+            && members.allSatisfy { member in object[member.name].map(member.kind.tells) == true }
+    }
+
     /// Railsauth noted no type, so its photos may have none.
     private static func isPhoto(_ contentType: String?) -> Bool {
         contentType?.hasPrefix("image/") == true || contentType == "application/octet-stream"
+    }
+}
+
+extension Endpoint.Answer.Member.Kind {
+    fileprivate func tells(of value: Any) -> Bool {
+        switch self {
+        case .text: value is String
+        case .textOrNull: value is String || value is NSNull
+        case .null: value is NSNull
+        case .time: (value as? String)?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil
+        case .url: (value as? String)?.hasPrefix("http") == true
+        case .flag: value is Bool
+        }
     }
 }

@@ -18,7 +18,7 @@ struct AccountEndpoints: EndpointGroup {
             "/api/signup",
             .basic(handleSignUp),
             takes: [.fullName, .email, .password],
-            answers: [.ok(.account)],
+            answers: [.ok(.object(name + [Member("api_authtoken", .null), Member("authtoken_expiry", .null)]))],
             refuses: [.invalidParameters, .tooManyRequests]
         ),
         HandledEndpoint(
@@ -26,7 +26,7 @@ struct AccountEndpoints: EndpointGroup {
             "/api/signin",
             .basic(handleSignIn),
             takes: [.accountEmail, .password, .device],
-            answers: [.ok(.accountWithToken)],
+            answers: [.ok(.object(name + token))],
             refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
         ),
         HandledEndpoint(
@@ -34,7 +34,7 @@ struct AccountEndpoints: EndpointGroup {
             "/api/get_token",
             .basic(handleGetToken),
             takes: [.accountEmail, .password, .device],
-            answers: [.ok(.token)],
+            answers: [.ok(.object(token))],
             refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
         ),
         HandledEndpoint(
@@ -42,7 +42,7 @@ struct AccountEndpoints: EndpointGroup {
             "/api/reset_password",
             .token(handleResetPassword),
             takes: [.oldPassword, .newPassword, .device],
-            answers: [.ok(.accountWithToken)],
+            answers: [.ok(.object(name + token))],
             refuses: [tokenExpiredForReset, wrongPassword, .invalidParameters]
         ),
         clearToken(.get), clearToken(.post), clearToken(.delete),
@@ -66,6 +66,10 @@ struct AccountEndpoints: EndpointGroup {
             refuses: [tokenExpiredForClearing, .invalidParameters]
         )
     }
+
+    private typealias Member = Endpoint.Answer.Member
+    private static let name = [Member("first_name"), Member("last_name"), Member("email")]
+    private static let token = [Member("api_authtoken"), Member("authtoken_expiry", .time)]
 
     private static let wrongCredentials = ServiceError.unauthorized("Wrong email or password")
     private static let wrongPassword = ServiceError.unauthorized("Wrong Password")

@@ -27,22 +27,9 @@ enum FormParameters {
     }
 
     private static func decode(_ encoded: some Collection<UInt8>) throws(ServiceError) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(encoded.count)
-        var rest = encoded.makeIterator()
-        while let byte = rest.next() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard
-                    let high = rest.next()?.hexadecimalDigit,
-                    let low = rest.next()?.hexadecimalDigit
-                else { throw .malformedParameters }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformedParameters }
+        guard let bytes = PercentEncoding.bytes(of: encoded, plusIsSpace: true),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { throw .malformedParameters }
         return text
     }
 }

@@ -74,22 +74,38 @@ package struct Endpoint: Sendable {
             case none
             /// `status` and `message`.
             case message(String)
-            /// The account, without a token.
-            case account
-            /// The account with a token.
-            case accountWithToken
-            /// A token.
-            case token
-            /// A photo.
-            case photo
-            /// An array of photos.
-            case photos
-            /// An array of sessions.
-            case sessions
+            /// A JSON object with these members, in this order.
+            case object([Member])
+            /// A JSON array of such objects.
+            case array([Member])
             /// A photo's bytes.
             case photoBytes
             /// A page for people, or a line of text.
             case page
+        }
+
+        /// A member of a JSON object.
+        package struct Member: Sendable, Equatable {
+            package let name: String
+            package let kind: Kind
+
+            /// The kind of its value.
+            package enum Kind: Sendable {
+                case text
+                /// A text or `null`.
+                case textOrNull
+                case null
+                /// A time in UTC, such as `2026-11-22T10:00:00.000Z`.
+                case time
+                /// An absolute URL.
+                case url
+                case flag
+            }
+
+            init(_ name: String, _ kind: Kind = .text) {
+                self.name = name
+                self.kind = kind
+            }
         }
 
         static func ok(_ body: Body) -> Answer { Answer(status: .ok, body: body) }

@@ -20,14 +20,14 @@ struct PhotoEndpoints: EndpointGroup {
             "/api/upload_photo",
             .token(handleUpload),
             takes: [.title, .image],
-            answers: [.ok(.photo)],
+            answers: [.ok(.object(photo))],
             refuses: [tokenExpiredForUpload, .invalidParameters, .unknownPhotoFormat]
         ),
         HandledEndpoint(
             .get,
             "/api/get_photos",
             .checksItsOwnToken(handleList),
-            answers: [.ok(.photos), .notModified],
+            answers: [.ok(.array(photo)), .notModified],
             refuses: [.tokenExpired]
         ),
         HandledEndpoint(
@@ -39,6 +39,9 @@ struct PhotoEndpoints: EndpointGroup {
             refuses: [.tokenExpired, notTheirs]
         ),
     ]
+
+    private typealias Member = Endpoint.Answer.Member
+    private static let photo = [Member("name"), Member("title"), Member("image_url", .url), Member("random_id")]
 
     private static let tokenExpiredForUpload = ServiceError.unauthorized("Authtoken has expired")
     private static let notTheirs = ServiceError.unauthorized(

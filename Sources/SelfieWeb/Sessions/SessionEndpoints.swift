@@ -15,7 +15,7 @@ struct SessionEndpoints: EndpointGroup {
             .get,
             "/api/sessions",
             .token(handleList),
-            answers: [.ok(.sessions)],
+            answers: [.ok(.array(session))],
             refuses: [.tokenExpired]
         ),
         HandledEndpoint(
@@ -26,6 +26,12 @@ struct SessionEndpoints: EndpointGroup {
             answers: [.ok(.message(sessionEnded))],
             refuses: [.tokenExpired, notFound]
         ),
+    ]
+
+    private typealias Member = Endpoint.Answer.Member
+    private static let session = [
+        Member("id"), Member("device", .textOrNull), Member("created_at", .time), Member("last_used_at", .time),
+        Member("expires_at", .time), Member("current", .flag),
     ]
 
     private static let notFound = ServiceError(status: .notFound, message: "There is no such session")
