@@ -136,7 +136,9 @@ package struct PhotoService: Service {
             trustedProxies: configuration.trustedProxies,
             publicURL: configuration.publicURL,
             maxUploadBytes: configuration.maxUploadBytes,
-            photoDelivery: configuration.photoDelivery
+            redirectsToBucket: configuration.photoDelivery == .redirect,
+            secretKeyBase: configuration.secretKeyBase,
+            tokenLifetimeHours: configuration.tokenLifetimeHours
         )
     }
 

@@ -19,7 +19,6 @@ package struct UseCases: Sendable {
     package let listPhotos: ListPhotos
     package let deletePhoto: DeletePhoto
     package let photos: PhotoStore
-    package let photoURLs: PhotoURLSigner
     /// Run it every few seconds.
     package let sweeper: PhotoSweeper
     /// Run it every few minutes.
@@ -35,7 +34,7 @@ package struct UseCases: Sendable {
         let rateLimits: RateLimits?
 
         /// - Parameters:
-        ///   - secretKeyBase: Signs photos' URLs, and hashes the names in the keys of limits.
+        ///   - secretKeyBase: Hashes the names in the keys of limits.
         ///   - tokenLifetimeHours: How long a token lives.
         ///   - needsPasswordForToken: Whether `get_token` requires the password.
         ///   - rateLimits: The rate limits; nil for none.
@@ -59,7 +58,7 @@ package struct UseCases: Sendable {
         let storeNow: @Sendable () -> Date
 
         /// - Parameters:
-        ///   - now: The time for tokens and URLs.
+        ///   - now: The time for tokens.
         ///   - uptime: The clock for remembering refusals.
         ///   - storeNow: The clock of the store's files.
         package init(
@@ -88,8 +87,7 @@ package struct UseCases: Sendable {
         clocks: Clocks,
         logger: Logger
     ) {
-        let tokenSeconds = settings.tokenLifetimeHours * 3600
-        let tokenLifetime = TimeInterval(tokenSeconds)
+        let tokenLifetime = TimeInterval(settings.tokenLifetimeHours * 3600)
         let (users, audit) = (UserStore(postgres: postgres), AuditStore(postgres: postgres))
         let limiter = RateLimiter(
             store: RateLimitStore(postgres: postgres),
@@ -124,7 +122,6 @@ package struct UseCases: Sendable {
         findSession = FindSession(sessions: sessions, guesses: guesses, uses: sessionUses)
 
         photos = PhotoStore(postgres: postgres)
-        photoURLs = PhotoURLSigner(secret: settings.secretKeyBase, minLifetime: tokenSeconds)
         admitUpload = AdmitUpload(limiter: limiter)
         uploadPhoto = UploadPhoto(photos: photos, objects: objects)
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)

@@ -73,12 +73,12 @@ struct ServiceConfigurationTests {
         ])
         #expect(configuration.trustedProxies == 2)
         let limits = configuration.rateLimits
-        #expect(limits?.signInPerAccount == RateLimit(1, per: 1))
-        #expect(limits?.signInPerAddress == RateLimit(2, per: 60))
-        #expect(limits?.signUpPerAddress == RateLimit(3, per: 3_600))
-        #expect(limits?.getTokenPerAddress == RateLimit(4, per: 86_400))
-        #expect(limits?.tokenGuessesPerAddress == RateLimit(5, per: 2))
-        #expect(limits?.uploadsPerUser == RateLimit(6, per: 120))
+        #expect(limits?[.signInPerAccount] == RateLimit(1, per: 1))
+        #expect(limits?[.signInPerAddress] == RateLimit(2, per: 60))
+        #expect(limits?[.signUpPerAddress] == RateLimit(3, per: 3_600))
+        #expect(limits?[.getTokenPerAddress] == RateLimit(4, per: 86_400))
+        #expect(limits?[.tokenGuessesPerAddress] == RateLimit(5, per: 2))
+        #expect(limits?[.uploadsPerUser] == RateLimit(6, per: 120))
         for off in ["off", "false", "0", "No"] { #expect(try read(["RATE_LIMITS": off]).rateLimits == nil) }
         #expect(configuration.port == 0)
         #expect(configuration.maxUploadBytes == 1 << 30)

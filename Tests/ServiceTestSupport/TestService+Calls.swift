@@ -155,17 +155,44 @@ package enum TestMultipart {
     /// The reference client's boundary.
     package static let boundary = "---------------------------14737809831466499882746641449"
 
+    /// The value of `Content-Type`.
+    package static var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+    /// One part of a body.
+    package struct Part {
+        let name: String
+        /// Nil for a text.
+        let fileName: String?
+        let bytes: Data
+
+        package init(name: String, fileName: String? = nil, _ bytes: Data) {
+            self.name = name
+            self.fileName = fileName
+            self.bytes = bytes
+        }
+    }
+
     /// The reference client's two parts.
     package static func body(image: Data, title: String, fileName: String = "photo") -> Data {
+        body([Part(name: "image", fileName: fileName, image), Part(name: "title", Data(title.utf8))])
+    }
+
+    /// Parts as the reference client writes them.
+    package static func body(_ parts: [Part]) -> Data {
         var body = Data()
-        body += Data("--\(boundary)\r\n".utf8)
-        body += Data("Content-Disposition: attachment; name=\"image\"; filename=\"\(fileName)\"\r\n".utf8)
-        body += Data("Content-Type: application/octet-stream\r\n\r\n".utf8)
-        body += image
-        body += Data("\r\n--\(boundary)\r\n".utf8)
-        body += Data("Content-Disposition: form-data; name=\"title\"\r\n\r\n\(title)".utf8)
-        body += Data("\r\n--\(boundary)--\r\n".utf8)
-        return body
+        for part in parts {
+            body += Data("--\(boundary)\r\n".utf8)
+            if let fileName = part.fileName {
+                body += Data(
+                    "Content-Disposition: attachment; name=\"\(part.name)\"; filename=\"\(fileName)\"\r\n".utf8
+                )
+                body += Data("Content-Type: application/octet-stream\r\n\r\n".utf8)
+            } else {
+                body += Data("Content-Disposition: form-data; name=\"\(part.name)\"\r\n\r\n".utf8)
+            }
+            body += part.bytes + Data("\r\n".utf8)
+        }
+        return body + Data("--\(boundary)--\r\n".utf8)
     }
 }
 

@@ -11,7 +11,7 @@ package struct ServiceConfiguration: Sendable {
     /// From `API_AUTH_NAME` and `API_AUTH_PASSWORD`.
     package let apiCredential: APICredential
     /// From `SECRET_KEY_BASE`.
-    let secretKeyBase: String
+    package let secretKeyBase: String
     /// From `OBJECTS_PATH`, or from the keys of the bucket.
     package let objectStorage: ObjectStorage
     /// From `PHOTO_DELIVERY`.
@@ -23,7 +23,7 @@ package struct ServiceConfiguration: Sendable {
     /// From `UPLOAD_BYTES_MAX`.
     package let maxUploadBytes: Int
     /// From `TOKEN_LIFETIME_HOURS`.
-    let tokenLifetimeHours: Int
+    package let tokenLifetimeHours: Int
     /// From `PASSWORD_HASH_COST`.
     package let passwordHashCost: Int
     /// From `GET_TOKEN_WITHOUT_PASSWORD`.

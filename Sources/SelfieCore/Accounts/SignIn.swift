@@ -8,7 +8,7 @@ package struct SignInAttempt: Sendable {
     /// The label of the session, for its user.
     let device: String?
     let source: RequestSource
-    /// Whether to answer without beginning a session, for a HEAD request.
+    /// Whether to check only: no session begins.
     let changesNothing: Bool
 
     /// - Parameters:
@@ -16,7 +16,7 @@ package struct SignInAttempt: Sendable {
     ///   - password: Nil for one that could not be decrypted.
     ///   - device: The label of the session, for its user.
     ///   - source: Where the request came from.
-    ///   - changesNothing: Whether to answer without beginning a session, for a HEAD request.
+    ///   - changesNothing: Whether to check only: no session begins.
     package init(email: String, password: Password?, device: String?, source: RequestSource, changesNothing: Bool) {
         self.email = email
         self.password = password

@@ -29,36 +29,3 @@ package struct RateLimit: Sendable, Equatable {
         self.init(count, per: number * unit)
     }
 }
-
-/// The limits of a service.
-package struct RateLimits: Sendable, Equatable {
-    /// Wrong passwords for one account.
-    ///
-    /// Those from a network that its user signed in from count apart.
-    var signInPerAccount = RateLimit(20, per: 15 * 60)
-    /// Wrong passwords from one address, for any accounts.
-    var signInPerAddress = RateLimit(100, per: 15 * 60)
-    /// Sign-ups from one address.
-    var signUpPerAddress = RateLimit(30, per: 3_600)
-    /// Calls of `get_token` from one address.
-    var getTokenPerAddress = RateLimit(100, per: 15 * 60)
-    /// Unknown tokens from one address.
-    var tokenGuessesPerAddress = RateLimit(100, per: 15 * 60)
-    /// Uploads of one user.
-    var uploadsPerUser = RateLimit(500, per: 3_600)
-
-    /// Each limit with the key of its setting.
-    package static let settings: [(key: String, limit: any WritableKeyPath<RateLimits, RateLimit> & Sendable)] = [
-        ("RATE_LIMIT_SIGNIN_PER_ACCOUNT", \.signInPerAccount),
-        ("RATE_LIMIT_SIGNIN_PER_ADDRESS", \.signInPerAddress),
-        ("RATE_LIMIT_SIGNUP_PER_ADDRESS", \.signUpPerAddress),
-        ("RATE_LIMIT_GET_TOKEN_PER_ADDRESS", \.getTokenPerAddress),
-        ("RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS", \.tokenGuessesPerAddress),
-        ("RATE_LIMIT_UPLOADS_PER_USER", \.uploadsPerUser),
-    ]
-
-    /// The usual limits.
-    ///
-    /// Change single values after making this.
-    package init() {}
-}

@@ -54,7 +54,7 @@ struct RateLimiter: Sendable {
         }
         var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
-            let limit = limits[keyPath: action.limit]
+            let limit = limits[action.limit]
             let count = try await givingBack(counted, onFailureOf: { try await store.count(key, limit: limit) })
             guard count.count > limit.count else {
                 counted.places.append(count.place)

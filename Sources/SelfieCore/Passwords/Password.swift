@@ -6,7 +6,12 @@ package import AESCrypt
 package struct Password: Sendable {
     let bytes: [UInt8]
 
-    static let minCharacters = 6
+    /// The fewest characters of a new password.
+    package static let minCharacters = 6
+    /// The most bytes of a new password.
+    ///
+    /// BCrypt uses no more.
+    package static let maxBytes = BCrypt.maxPasswordBytes
 
     /// Decrypts a password as clients send it.
     ///
@@ -31,8 +36,8 @@ package struct Password: Sendable {
         if String(decoding: password.bytes, as: UTF8.self).unicodeScalars.count < minCharacters {
             complaints.append(tooShort)
         }
-        if password.bytes.count > BCrypt.maxPasswordBytes {
-            complaints.append(Complaint(.password, .tooManyBytes(max: BCrypt.maxPasswordBytes)))
+        if password.bytes.count > maxBytes {
+            complaints.append(Complaint(.password, .tooManyBytes(max: maxBytes)))
         }
         if password.bytes.contains(0) { complaints.append(Complaint(.password, .invalid)) }
         return complaints

@@ -8,7 +8,7 @@ package struct PasswordHasherOptions: Sendable {
 
     /// How long work may wait for its turn.
     ///
-    /// The connection answers 503 after 27 seconds in all.
+    /// A request has 27 seconds in all.
     var maxWait: Duration = .seconds(8)
 
     /// The clock for that wait.

@@ -13,7 +13,7 @@ package struct Complaint: Sendable, Equatable {
 
     /// The fields that have rules.
     package enum Field: Sendable {
-        case fullName, email, password, device
+        case fullName, email, password
         case title, fileName, image
     }
 

@@ -17,7 +17,7 @@ struct AccountEndpoints: EndpointGroup {
             .post,
             "/api/signup",
             .basic(handleSignUp),
-            takes: [.fullName, .email, .password],
+            takes: [.fullName, .email, .chosenPassword],
             answers: [.ok(.object(name + [Member("api_authtoken", .null), Member("authtoken_expiry", .null)]))],
             refuses: [.invalidParameters, .tooManyRequests]
         ),
@@ -95,7 +95,7 @@ struct AccountEndpoints: EndpointGroup {
         let user = try await useCases.signUp(
             fullName: try parameters.require(.fullName),
             email: try parameters.require(.email),
-            password: try password(.password, parameters),
+            password: try password(.chosenPassword, parameters),
             from: sources.source(of: request, context: context)
         )
         return .json { json in
@@ -146,8 +146,10 @@ struct AccountEndpoints: EndpointGroup {
         Password(try parameters.require(parameter), cipher: cipher)
     }
 
-    private static func device(_ parameters: RequestParameters, _ request: Request) throws(InvalidInput) -> String? {
-        try DeviceLabel.of(parameter: parameters[.device], userAgent: request.headers[.userAgent])
+    /// The label of a new session: the client's own, or its `User-Agent`.
+    private static func device(_ parameters: RequestParameters, _ request: Request) throws(ServiceError) -> String? {
+        if let label = try parameters.text(.device), !label.isEmpty { return label }
+        return DeviceLabel.of(userAgent: request.headers[.userAgent])
     }
 
     @Sendable
@@ -155,9 +157,9 @@ struct AccountEndpoints: EndpointGroup {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let old = try password(.oldPassword, parameters)
         let new = try password(.newPassword, parameters)
-        try context.session.requireAlive(at: now(), otherwise: Self.tokenExpiredForReset)
+        let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForReset)
         let changed = try await useCases.resetPassword(
-            context.session,
+            session,
             old: old,
             new: new,
             device: try Self.device(parameters, request),
@@ -171,8 +173,8 @@ struct AccountEndpoints: EndpointGroup {
     private func handleClearToken(request: Request, context: SessionRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let isForAll = try parameters.flag(.all)
-        try context.session.requireAlive(at: now(), otherwise: Self.tokenExpiredForClearing)
-        let (session, source) = (context.session, sources.source(of: request, context: context))
+        let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForClearing)
+        let source = sources.source(of: request, context: context)
         let sessions = useCases.sessions
         switch (request.method, isForAll) {
         case (.head, _): break
@@ -186,9 +188,9 @@ struct AccountEndpoints: EndpointGroup {
     private func handleDeleteAccount(request: Request, context: SessionRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let password = try password(.password, parameters)
-        try context.session.requireAlive(at: now(), otherwise: .tokenExpired)
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let source = sources.source(of: request, context: context)
-        guard try await useCases.deleteAccount(context.session, password: password, from: source) else {
+        guard try await useCases.deleteAccount(session, password: password, from: source) else {
             throw Self.wrongPassword
         }
         return .message(Self.accountDeleted)

@@ -14,9 +14,10 @@ struct TokenMiddleware: ServiceMiddleware {
         next: @concurrent (Request, ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
         guard let token = AuthorizationHeader.token(in: request.headers) else { throw SessionError.ended }
-        let source = { sources.source(of: request, context: context) }
         var authenticated = context
-        authenticated.session = try await findSession(token: token, from: source())
+        authenticated.session = TokenSession(
+            try await findSession(token: token, from: sources.source(of: request, context: context))
+        )
         return try await next(request, authenticated)
     }
 }

@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Multipart
 import NIOCore
+import SelfieCore
 
 /// The parameters of a request's query and body.
 ///
@@ -38,6 +39,33 @@ struct RequestParameters {
         return value
     }
 
+    /// The value of a text that keeps to its description, and has no NUL.
+    ///
+    /// Texts with rules in the domain are read without this, so that the client hears of all problems at once.
+    ///
+    /// - Parameter parameter: The parameter.
+    /// - Returns: Its value, without spaces around it; nil when it is missing and need not be there.
+    /// - Throws: `ServiceError` with status 400.
+    func text(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
+        guard let text = self[parameter]?.trimmingWhitespace() else {
+            if parameter.isRequired { throw .parametersMissing }
+            return nil
+        }
+        let maxCharacters: Int?
+        switch parameter.kind {
+        case .line(let max):
+            if text.unicodeScalars.contains(where: \.isControl) { throw ServiceError(.invalid, of: parameter.name) }
+            maxCharacters = max
+        case .text(let max): maxCharacters = max
+        default: maxCharacters = nil
+        }
+        if text.unicodeScalars.contains("\0") { throw ServiceError(.invalid, of: parameter.name) }
+        if let maxCharacters, text.unicodeScalars.count > maxCharacters {
+            throw ServiceError(.tooLong(maxCharacters: maxCharacters), of: parameter.name)
+        }
+        return text
+    }
+
     /// The value of a yes-or-no parameter.
     ///
     /// Missing or blank means no.
@@ -48,7 +76,7 @@ struct RequestParameters {
     func flag(_ parameter: Endpoint.Parameter) throws(ServiceError) -> Bool {
         guard let text = self[parameter]?.trimmingWhitespace(), !text.isEmpty else { return false }
         guard let value = Bool(settingText: text) else {
-            throw ServiceError(status: .badRequest, message: "\(parameter.name) - is invalid,")
+            throw ServiceError(.invalid, of: parameter.name)
         }
         return value
     }

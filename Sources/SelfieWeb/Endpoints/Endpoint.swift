@@ -51,8 +51,12 @@ package struct Endpoint: Sendable {
         package enum Kind: Sendable, Equatable {
             /// A text of at most this many characters. With nil, only the body's limit counts.
             case text(maxCharacters: Int?)
+            /// A text of one line, without control characters, of at most this many characters.
+            case line(maxCharacters: Int)
             /// A password as AESCrypt encrypts it.
             case encryptedPassword
+            /// The same for a new password, within these limits.
+            case encryptedNewPassword(minCharacters: Int, maxBytes: Int)
             /// `true`, `yes`, `on` or `1`, or the opposite. Missing means no.
             case flag
             /// An id from an answer.

@@ -10,9 +10,11 @@ extension Endpoint.Parameter {
     static let accountEmail = Self("email", .text(maxCharacters: nil))
     static let password = Self("password", .encryptedPassword)
     static let oldPassword = Self("old_password", .encryptedPassword)
-    static let newPassword = Self("new_password", .encryptedPassword)
+    /// The password of a new account.
+    static let chosenPassword = Self("password", newPasswordKind)
+    static let newPassword = Self("new_password", newPasswordKind)
     /// The label of a session, for its user.
-    static let device = Self("device", .text(maxCharacters: Complaint.maxCharacters), isRequired: false)
+    static let device = Self("device", .line(maxCharacters: Complaint.maxCharacters), isRequired: false)
     /// Whether all sessions are meant.
     static let all = Self("all", .flag, isRequired: false)
     static let title = Self("title", .text(maxCharacters: Complaint.maxCharacters))
@@ -21,8 +23,13 @@ extension Endpoint.Parameter {
     static let image = Self("image", .photo, in: .multipart)
     static let sessionID = Self("id", .id, in: .path)
     static let randomID = Self("random_id", .id, in: .path)
-    static let expires = Self("expires", .signature, in: .query)
-    static let signature = Self("signature", .signature, in: .query)
+    static let expires = Self(PhotoURLDay.expiresName, .signature, in: .query)
+    static let signature = Self(PhotoURLDay.signatureName, .signature, in: .query)
+
+    private static let newPasswordKind = Kind.encryptedNewPassword(
+        minCharacters: Password.minCharacters,
+        maxBytes: Password.maxBytes
+    )
 
     private init(_ name: String, _ kind: Kind, in place: Place = .anywhere, isRequired: Bool = true) {
         self.init(name: name, place: place, isRequired: isRequired, kind: kind)

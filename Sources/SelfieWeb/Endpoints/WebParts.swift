@@ -11,6 +11,7 @@ package struct WebParts: Sendable {
     let sources: RequestSourceReader
     let settings: Settings
     let spoolMemory: SpoolMemory
+    let photoURLs: PhotoURLSigner
     let now: @Sendable () -> Date
 
     var cipher: AESCrypt { AESCrypt(passphrase: settings.apiCredential.password) }
@@ -22,26 +23,34 @@ package struct WebParts: Sendable {
         let trustedProxies: Int?
         let publicURL: String?
         let maxUploadBytes: Int
-        let photoDelivery: PhotoDelivery
+        let redirectsToBucket: Bool
+        let secretKeyBase: String
+        let tokenLifetimeHours: Int
 
         /// - Parameters:
         ///   - apiCredential: The credential that clients send by HTTP Basic.
         ///   - trustedProxies: The number of trusted proxies that a request passes; nil when it is not set.
         ///   - publicURL: The origin of photos' URLs, without a slash at its end. Nil for each request's own origin.
         ///   - maxUploadBytes: The largest photo, in bytes.
-        ///   - photoDelivery: How clients get photos' bytes.
+        ///   - redirectsToBucket: Whether clients get photos' bytes from the bucket, and not through the service.
+        ///   - secretKeyBase: Signs photos' URLs.
+        ///   - tokenLifetimeHours: How long a token lives.
         package init(
             apiCredential: APICredential,
             trustedProxies: Int?,
             publicURL: String?,
             maxUploadBytes: Int,
-            photoDelivery: PhotoDelivery
+            redirectsToBucket: Bool,
+            secretKeyBase: String,
+            tokenLifetimeHours: Int
         ) {
             self.apiCredential = apiCredential
             self.trustedProxies = trustedProxies
             self.publicURL = publicURL
             self.maxUploadBytes = maxUploadBytes
-            self.photoDelivery = photoDelivery
+            self.redirectsToBucket = redirectsToBucket
+            self.secretKeyBase = secretKeyBase
+            self.tokenLifetimeHours = tokenLifetimeHours
         }
     }
 
@@ -65,6 +74,7 @@ package struct WebParts: Sendable {
         self.settings = settings
         self.spoolMemory = spoolMemory
         self.now = now
+        photoURLs = PhotoURLSigner(secret: settings.secretKeyBase, minLifetime: settings.tokenLifetimeHours * 3600)
         sources = RequestSourceReader(trustedProxies: settings.trustedProxies, logger: logger)
     }
 }

@@ -11,13 +11,13 @@ struct PhotoFileEndpoints: EndpointGroup {
     private let photos: PhotoStore
     private let objects: any ObjectStore
     private let urls: PhotoURLSigner
-    private let delivery: PhotoDelivery
+    private let redirectsToBucket: Bool
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
             .get,
-            "/photos/:random_id",
+            "\(PhotoURLDay.path):\(Endpoint.Parameter.randomID.name)",
             .public(handleGet),
             takes: [.randomID, .expires, .signature],
             answers: [
@@ -43,8 +43,8 @@ struct PhotoFileEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         photos = parts.useCases.photos
         objects = parts.objects
-        urls = parts.useCases.photoURLs
-        delivery = parts.settings.photoDelivery
+        urls = parts.photoURLs
+        redirectsToBucket = parts.settings.redirectsToBucket
         now = parts.now
     }
 
@@ -67,7 +67,7 @@ struct PhotoFileEndpoints: EndpointGroup {
             return Response(status: .notModified, headers: Self.headers(cacheSeconds: secondsLeft, and: headers))
         case .proceed: break
         }
-        if delivery == .redirect {
+        if redirectsToBucket {
             let isHead = request.method == .head
             let response = try await redirect(to: photo, isHead: isHead, at: date, secondsLeft: secondsLeft)
             if let response { return response }

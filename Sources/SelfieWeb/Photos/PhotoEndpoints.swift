@@ -9,6 +9,7 @@ import SelfieCore
 struct PhotoEndpoints: EndpointGroup {
     private let useCases: UseCases
     private let origin: PublicOrigin
+    private let photoURLs: PhotoURLSigner
     private let maxUploadBytes: Int
     private let sources: RequestSourceReader
     private let spoolMemory: SpoolMemory
@@ -52,6 +53,7 @@ struct PhotoEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         useCases = parts.useCases
         origin = parts.origin
+        photoURLs = parts.photoURLs
         maxUploadBytes = parts.settings.maxUploadBytes
         sources = parts.sources
         spoolMemory = parts.spoolMemory
@@ -64,31 +66,31 @@ struct PhotoEndpoints: EndpointGroup {
             // The other kinds of body can't hold a file.
             throw ServiceError.parametersMissing
         }
-        let isAlive = !context.session.isExpired(at: now())
-        if isAlive {
+        let admitted = context.session.ifAlive(at: now())
+        if let admitted {
             let source = sources.source(of: request, context: context)
-            try await useCases.admitUpload(userID: context.session.userID, from: source)
+            try await useCases.admitUpload(userID: admitted.userID, from: source)
         }
         let form = try await UploadForm(
             request: request,
             context: context,
             maxFileBytes: maxUploadBytes,
             memory: spoolMemory,
-            keepsFile: isAlive
+            keepsFile: admitted != nil
         )
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
         let title = try RequestParameters(query: query, body: form.fields).require(.title)
         guard let image = form.image, query[Endpoint.Parameter.image.name] == nil else {
             throw ServiceError.parametersMissing
         }
-        try context.session.requireAlive(at: now(), otherwise: Self.tokenExpiredForUpload)
+        let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForUpload)
         let new = try NewPhoto(
             title: title,
             fileName: image.fileName,
             object: image.object,
-            userID: context.session.userID
+            userID: session.userID
         )
-        let photo = try await useCases.uploadPhoto(new, sessionID: context.session.id, logger: context.logger)
+        let photo = try await useCases.uploadPhoto(new, sessionID: session.id, logger: context.logger)
         let urls = urls(for: request, at: now())
         return .json { photo.write(to: &$0, urls: urls) }
     }
@@ -113,10 +115,10 @@ struct PhotoEndpoints: EndpointGroup {
     private func handleDelete(request: Request, context: SessionRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let randomID = try parameters.require(.photoID)
-        try context.session.requireAlive(at: now(), otherwise: .tokenExpired)
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let isDeleted = try await useCases.deletePhoto(
             randomID,
-            ofUser: context.session.userID,
+            ofUser: session.userID,
             from: sources.source(of: request, context: context),
             logger: context.logger
         )
@@ -125,6 +127,6 @@ struct PhotoEndpoints: EndpointGroup {
     }
 
     private func urls(for request: Request, at date: Date) -> PhotoURLDay {
-        useCases.photoURLs.day(of: date, origin: origin.origin(of: request.head))
+        photoURLs.day(of: date, origin: origin.origin(of: request.head))
     }
 }

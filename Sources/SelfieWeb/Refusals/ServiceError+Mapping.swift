@@ -65,7 +65,15 @@ extension ServiceError {
     }
 
     private init(_ error: InvalidInput) {
-        self.init(status: .badRequest, message: error.complaints.map(\.contractText).joined())
+        self.init(
+            status: .badRequest,
+            message: error.complaints.map { $0.problem.contractText(of: $0.name) }.joined()
+        )
+    }
+
+    /// The value of a parameter breaks a rule.
+    init(_ problem: Complaint.Problem, of name: String) {
+        self.init(status: .badRequest, message: problem.contractText(of: name))
     }
 
     /// Maps a refusal of the connection's own.
@@ -80,10 +88,10 @@ extension ServiceError {
     }
 }
 
-extension Complaint {
+extension Complaint.Problem {
     /// The contract's text, with its comma.
-    fileprivate var contractText: String {
-        switch problem {
+    fileprivate func contractText(of name: String) -> String {
+        switch self {
         case .blank: "\(name) - can't be blank,"
         case .invalid: "\(name) - is invalid,"
         case .taken: "\(name) - has already been taken,"
@@ -92,14 +100,15 @@ extension Complaint {
         case .tooManyBytes(max: let maximum): "\(name) - is too long (maximum is \(maximum) bytes),"
         }
     }
+}
 
+extension Complaint {
     /// The field's name for clients.
-    private var name: String {
+    fileprivate var name: String {
         switch field {
         case .fullName: "full_name"
         case .email: "email"
         case .password: "password"
-        case .device: "device"
         case .title: "title"
         case .fileName: "name"
         case .image: "image"

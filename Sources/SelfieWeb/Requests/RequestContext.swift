@@ -10,7 +10,7 @@ struct ServiceRequestContext: RequestContext {
     /// The request's id in answers, logs and the audit.
     var requestID = ""
     /// The session of the request's token, set by `TokenMiddleware`.
-    var session: Session?
+    var session: TokenSession?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
@@ -25,7 +25,7 @@ struct SessionRequestContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let requestID: String
-    let session: Session
+    let session: TokenSession
 
     init(context: ServiceRequestContext) throws {
         guard let session = context.session else { throw SessionError.ended }

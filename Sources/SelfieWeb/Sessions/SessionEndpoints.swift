@@ -46,8 +46,8 @@ struct SessionEndpoints: EndpointGroup {
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let date = now()
-        try context.session.requireAlive(at: date, otherwise: .tokenExpired)
-        let list = try await sessions.list(ofUser: context.session.userID, at: date, always: context.session.id)
+        let own = try context.session.alive(at: date, otherwise: .tokenExpired)
+        let list = try await sessions.list(ofUser: own.userID, at: date, always: own.id)
         var json = JSONWriter()
         json.array(list) { json, session in
             json.object { json in
@@ -56,7 +56,7 @@ struct SessionEndpoints: EndpointGroup {
                 json.member("created_at", session.creation.contractText)
                 json.member("last_used_at", session.lastUse.contractText)
                 json.member("expires_at", session.expiry.contractText)
-                json.member("current", session.id == context.session.id)
+                json.member("current", session.id == own.id)
             }
         }
         var response = Response(json)
@@ -66,14 +66,14 @@ struct SessionEndpoints: EndpointGroup {
 
     @Sendable
     private func handleEnd(request: Request, context: SessionRequestContext) async throws -> Response {
-        try context.session.requireAlive(at: now(), otherwise: .tokenExpired)
+        let own = try context.session.alive(at: now(), otherwise: .tokenExpired)
         // Other spellings of an id match no session.
         guard let text = context.parameters.get(Endpoint.Parameter.sessionID.name), let id = Int(text),
             String(id) == text
         else { throw Self.notFound }
         let hasEnded = try await sessions.end(
             id: id,
-            ofUser: context.session.userID,
+            ofUser: own.userID,
             as: .sessionEnded,
             from: sources.source(of: request, context: context)
         )

@@ -1,4 +1,7 @@
+import Foundation
 import HTTPTypes
+import ServiceTestSupport
+import TestSupport
 
 @testable import SelfieWeb
 
@@ -12,10 +15,40 @@ extension Endpoint {
             .map { $0.hasPrefix(":") ? "1" : String($0) }.joined(separator: "/")
     }
 
-    /// Whether a request without any parameter is refused.
-    var needsParameters: Bool {
-        parameters.contains { $0.isRequired && [.anywhere, .multipart].contains($0.place) }
+    /// The header of a client that may call.
+    func authorization(token: String) -> String? {
+        switch authentication {
+        case .public: nil
+        case .basic: TestService.basic
+        case .token, .checksItsOwnToken: tokenHeader(token)
+        }
     }
+
+    /// The parameters of a body.
+    var bodyParameters: [Parameter] { parameters.filter { [.anywhere, .multipart].contains($0.place) } }
+
+    /// A body with all parameters.
+    ///
+    /// - Parameters:
+    ///   - values: The values of some; the others are valid.
+    ///   - left: The name of one that is left out.
+    /// - Returns: The body.
+    /// - Throws: An error of the encryption.
+    func payload(_ values: [String: String] = [:], without left: String? = nil) throws -> Scenario.Payload {
+        var parts: [TestMultipart.Part] = []
+        for parameter in bodyParameters where parameter.name != left {
+            let value = try values[parameter.name] ?? parameter.example
+            parts.append(
+                parameter.kind == .photo
+                    ? TestMultipart.Part(name: parameter.name, fileName: "photo", TestImage.png(bytes: 64))
+                    : TestMultipart.Part(name: parameter.name, Data(value.utf8))
+            )
+        }
+        return .raw(contentType: TestMultipart.contentType, TestMultipart.body(parts))
+    }
+
+    /// Whether a request without any parameter is refused.
+    var needsParameters: Bool { bodyParameters.contains(where: \.isRequired) }
 
     /// The calls of some kinds.
     static func calls(_ kinds: Authentication...) -> [String] {
@@ -30,4 +63,45 @@ extension Endpoint {
         },
         uniquingKeysWith: { $0.union($1) }
     )
+}
+
+extension Endpoint.Parameter {
+    /// A value that breaks no rule.
+    fileprivate var example: String {
+        get throws {
+            switch kind {
+            case .text(maxCharacters: nil): "ada@example.com"
+            case .text: name == "email" ? "\(UInt64.random(in: 0...(.max)))@example.com" : "An example"
+            case .line, .id, .signature, .photo: "example"
+            case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt("my password")
+            case .flag: "false"
+            }
+        }
+    }
+
+    /// The longest and the shortest values that its description allows, and what one more or one less is told.
+    var bounds: [(allowed: String, refused: String, problem: String)] {
+        get throws {
+            switch kind {
+            case .text(maxCharacters: let max?), .line(maxCharacters: let max):
+                let end = name == "email" ? "@example.com" : ""
+                let allowed = String(repeating: "é", count: max - end.count) + end
+                return [(allowed, "é" + allowed, "is too long (maximum is \(max) characters)")]
+            case .encryptedNewPassword(minCharacters: let min, maxBytes: let max):
+                let long = String(repeating: "a", count: max)
+                let short = String(repeating: "é", count: min)
+                return [
+                    (
+                        try TestService.encrypt(long), try TestService.encrypt("a" + long),
+                        "is too long (maximum is \(max) bytes)"
+                    ),
+                    (
+                        try TestService.encrypt(short), try TestService.encrypt(String(short.dropLast())),
+                        "is too short (minimum is \(min) characters)"
+                    ),
+                ]
+            case .text(maxCharacters: nil), .encryptedPassword, .flag, .id, .signature, .photo: return []
+            }
+        }
+    }
 }

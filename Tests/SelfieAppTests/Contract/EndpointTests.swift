@@ -58,18 +58,94 @@ struct EndpointTests {
     @Test("Each refuses a request that lacks a parameter which it needs")
     func missingParameters() async throws {
         try await TestService.run { service in
-            let token = tokenHeader(try await service.makeToken())
-            for endpoint in Routes.endpoints where endpoint.needsParameters {
-                let authorization = endpoint.authentication == .basic ? TestService.basic : token
+            let token = try await service.makeToken()
+            for endpoint in Routes.endpoints {
+                for parameter in endpoint.bodyParameters where parameter.isRequired {
+                    for payload in [.none, try endpoint.payload(without: parameter.name)] {
+                        try await service.check(
+                            Scenario(
+                                "\(endpoint.call) without \(parameter.name)",
+                                endpoint.call,
+                                authorization: endpoint.authorization(token: token),
+                                payload,
+                                status: 400,
+                                message: Refusal.missing
+                            )
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("Each takes what is just within the limits of its parameters, and refuses what is just beyond")
+    func limits() async throws {
+        try await TestService.run { service in
+            _ = try await service.signUp(email: "ada@example.com")
+            var count = 0
+            for endpoint in Routes.endpoints {
+                for parameter in endpoint.bodyParameters {
+                    for bound in try parameter.bounds {
+                        count += 1
+                        for (value, isAllowed) in [(bound.refused, false), (bound.allowed, true)] {
+                            let email = "\(count)-\(isAllowed)@example.com"
+                            let token = try await service.makeToken(email: email)
+                            let scenario = Scenario(
+                                "\(endpoint.call) with \(parameter.name)",
+                                endpoint.call,
+                                authorization: endpoint.authorization(token: token),
+                                try endpoint.payload([parameter.name: value])
+                            )
+                            let answer = try await service.send(
+                                scenario.method,
+                                scenario.target,
+                                headers: scenario.headers + [("Content-Type", TestMultipart.contentType)],
+                                body: scenario.payload.encoded?.body
+                            )
+                            #expect(answer.status == (isAllowed ? 200 : 400), "\(scenario.name): \(answer.text)")
+                            #expect(isAllowed || answer.message?.contains(bound.problem) == true)
+                        }
+                    }
+                }
+            }
+            #expect(count == 10)
+        }
+    }
+
+    @Test("Each that needs a token refuses an expired one")
+    func expired() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            service.clock.advance(by: 24 * 3600)
+            for endpoint in Routes.endpoints where [.token, .checksItsOwnToken].contains(endpoint.authentication) {
                 try await service.check(
                     Scenario(
+                        "\(endpoint.call), expired",
                         endpoint.call,
-                        endpoint.call,
-                        authorization: authorization,
-                        status: 400,
-                        message: Refusal.missing
+                        authorization: tokenHeader(token),
+                        endpoint.bodyParameters.isEmpty ? .none : try endpoint.payload(),
+                        status: 401
                     )
                 )
+            }
+        }
+    }
+
+    @Test("HEAD is answered where GET is, and changes nothing")
+    func head() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            for endpoint in Routes.endpoints where endpoint.method == .get {
+                for authorization in [nil, endpoint.authorization(token: token)] {
+                    let (target, headers) = (endpoint.examplePath, authorization.map { [("Authorization", $0)] } ?? [])
+                    let before = try await service.state()
+                    let head = try await service.send("HEAD", target, headers: headers)
+                    #expect(head.body.isEmpty)
+                    #expect(try await service.state() == before, "\(target)")
+                    let get = try await service.send("GET", target, headers: headers)
+                    #expect(head.status == get.status, "\(target)")
+                    #expect(head.headers["content-length"] == get.headers["content-length"], "\(target)")
+                }
             }
         }
     }

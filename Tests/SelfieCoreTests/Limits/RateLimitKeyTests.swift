@@ -11,7 +11,7 @@ struct RateLimitKeyTests {
 
     private static func limiter(_ postgres: PostgresClient, secret: String = "secret") -> RateLimiter {
         var limits = RateLimits()
-        limits.signInPerAccount = RateLimit(1, per: 3_600)
+        limits[.signInPerAccount] = RateLimit(1, per: 3_600)
         return RateLimiter(
             store: RateLimitStore(postgres: postgres),
             audit: AuditStore(postgres: postgres),
@@ -54,12 +54,12 @@ struct RateLimitKeyTests {
     @Test("Each action has its limit, which stays what it is")
     func limits() async throws {
         let limits = RateLimits()
-        #expect(limits.signInPerAccount == RateLimit(20, per: 900))
-        #expect(limits.signInPerAddress == RateLimit(100, per: 900))
-        #expect(limits.signUpPerAddress == RateLimit(30, per: 3_600))
-        #expect(limits.getTokenPerAddress == RateLimit(100, per: 900))
-        #expect(limits.tokenGuessesPerAddress == RateLimit(100, per: 900))
-        #expect(limits.uploadsPerUser == RateLimit(500, per: 3_600))
+        #expect(limits[.signInPerAccount] == RateLimit(20, per: 900))
+        #expect(limits[.signInPerAddress] == RateLimit(100, per: 900))
+        #expect(limits[.signUpPerAddress] == RateLimit(30, per: 3_600))
+        #expect(limits[.getTokenPerAddress] == RateLimit(100, per: 900))
+        #expect(limits[.tokenGuessesPerAddress] == RateLimit(100, per: 900))
+        #expect(limits[.uploadsPerUser] == RateLimit(500, per: 3_600))
 
         try await TestCluster.withDatabase { databaseURL in
             try await TestCluster.withClient(databaseURL) { postgres in

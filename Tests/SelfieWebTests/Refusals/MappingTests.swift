@@ -13,7 +13,7 @@ struct MappingTests {
         let complaints = [
             Complaint(.fullName, .blank), Complaint(.email, .taken), Complaint(.title, .tooLong(maxCharacters: 255)),
             Complaint(.password, .tooShort(minCharacters: 6)), Complaint(.password, .tooManyBytes(max: 72)),
-            Complaint(.fileName, .invalid), Complaint(.device, .invalid), Complaint(.image, .blank),
+            Complaint(.fileName, .invalid), Complaint(.image, .blank),
         ]
         let expected: [(any Error, Int, String)] = [
             (AccountError.disabled, 403, "This account is disabled"),
@@ -31,7 +31,7 @@ struct MappingTests {
                 "full_name - can't be blank,email - has already been taken,"
                     + "title - is too long (maximum is 255 characters),"
                     + "password - is too short (minimum is 6 characters),"
-                    + "password - is too long (maximum is 72 bytes),name - is invalid,device - is invalid,"
+                    + "password - is too long (maximum is 72 bytes),name - is invalid,"
                     + "image - can't be blank,"
             ),
             (CancellationError(), 499, "The client is gone"),

@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 
 @testable import Encodings
-@testable import SelfieCore
+@testable import SelfieWeb
 
 @Suite("Signed photo URLs")
 struct PhotoURLSignerTests {

@@ -1,8 +1,13 @@
 import Crypto
-package import Encodings
+import Encodings
 
 /// The URLs of photos that are made on one day, for clients of one origin.
-package struct PhotoURLDay {
+struct PhotoURLDay {
+    /// The path of a photo, up to its id.
+    static let path = "/photos/"
+    static let expiresName = "expires"
+    static let signatureName = "signature"
+
     private let prefix: [UInt8]
     private let infix: [UInt8]
     private let authenticator: MessageAuthenticator
@@ -12,8 +17,8 @@ package struct PhotoURLDay {
     ///   - expires: The end of the URLs, in seconds since 1970.
     ///   - authenticator: Makes the signatures for that end.
     init(origin: String, expires: Int, authenticator: MessageAuthenticator) {
-        prefix = Array("\(origin)/photos/".utf8)
-        infix = Array("?expires=\(expires)&signature=".utf8)
+        prefix = Array("\(origin)\(Self.path)".utf8)
+        infix = Array("?\(Self.expiresName)=\(expires)&\(Self.signatureName)=".utf8)
         self.authenticator = authenticator
     }
 
@@ -24,7 +29,7 @@ package struct PhotoURLDay {
     /// - Parameters:
     ///   - randomID: The photo's id, as UTF-8.
     ///   - text: The text to append to.
-    package func appendURL(of randomID: UnsafeRawBufferPointer, to text: inout TextBuffer) {
+    func appendURL(of randomID: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         prefix.withUnsafeBytes { text.append($0) }
         PercentEncoding.append(randomID, to: &text)
         infix.withUnsafeBytes { text.append($0) }
@@ -37,7 +42,7 @@ package struct PhotoURLDay {
     ///
     /// - Parameter contents: The contents of the answer, without the URLs.
     /// - Returns: 43 letters of base64url.
-    package func code(of contents: [UInt8]) -> String {
+    func code(of contents: [UInt8]) -> String {
         let code = authenticator.code { hash in
             // No photo's id holds NUL, so this code is never a valid signature.
             withUnsafeBytes(of: UInt8(0)) { hash.update(bufferPointer: $0) }

@@ -1,12 +1,12 @@
 import Crypto
 import Encodings
-package import FoundationEssentials
+import FoundationEssentials
 import Synchronization
 
 /// Signs the URLs of photos, and checks them.
 ///
 /// A URL ends by itself. All URLs of a photo of one day (UTC) are the same, so that clients can cache the photo.
-package struct PhotoURLSigner: Sendable {
+struct PhotoURLSigner: Sendable {
     private let authenticator: MessageAuthenticator
     private let minLifetime: Int
     private let latest = LatestKey()
@@ -31,7 +31,7 @@ package struct PhotoURLSigner: Sendable {
     ///   - date: When the URLs are made.
     ///   - origin: Scheme, host and port.
     /// - Returns: The maker of that day's URLs.
-    package func day(of date: Date, origin: String) -> PhotoURLDay {
+    func day(of date: Date, origin: String) -> PhotoURLDay {
         let day = Int(date.timeIntervalSince1970) / Self.secondsPerDay
         let expires = (day + 1) * Self.secondsPerDay + minLifetime
         let authenticator = latest.authenticator(expires: expires) {
@@ -48,7 +48,7 @@ package struct PhotoURLSigner: Sendable {
     ///   - signature: The parameter `signature`.
     ///   - date: When the URL is used.
     /// - Returns: How many more seconds it works; nil when it does not.
-    package func secondsLeft(randomID: String, expires: String, signature: String, at date: Date) -> Int? {
+    func secondsLeft(randomID: String, expires: String, signature: String, at date: Date) -> Int? {
         // Only the spelling that was handed out is accepted, not others of the same number or bytes.
         guard let seconds = Int(expires), String(seconds) == expires else { return nil }
         let authenticator = latestChecked.authenticator(expires: seconds) {

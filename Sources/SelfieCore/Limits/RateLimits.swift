@@ -1,0 +1,47 @@
+/// The name of a limit.
+///
+/// All limits are listed here.
+package enum RateLimitName: String, Sendable, CaseIterable {
+    /// Wrong passwords for one account.
+    ///
+    /// Those from a network that its user signed in from count apart.
+    case signInPerAccount = "SIGNIN_PER_ACCOUNT"
+    /// Wrong passwords from one address, for any accounts.
+    case signInPerAddress = "SIGNIN_PER_ADDRESS"
+    /// Sign-ups from one address.
+    case signUpPerAddress = "SIGNUP_PER_ADDRESS"
+    /// Calls of `get_token` from one address.
+    case getTokenPerAddress = "GET_TOKEN_PER_ADDRESS"
+    /// Unknown tokens from one address.
+    case tokenGuessesPerAddress = "TOKEN_GUESSES_PER_ADDRESS"
+    /// Uploads of one user.
+    case uploadsPerUser = "UPLOADS_PER_USER"
+
+    /// The limit where nothing else is set.
+    var standard: RateLimit {
+        switch self {
+        case .signInPerAccount: RateLimit(20, per: 15 * 60)
+        case .signInPerAddress, .getTokenPerAddress, .tokenGuessesPerAddress: RateLimit(100, per: 15 * 60)
+        case .signUpPerAddress: RateLimit(30, per: 3_600)
+        case .uploadsPerUser: RateLimit(500, per: 3_600)
+        }
+    }
+}
+
+/// The limits of a service.
+package struct RateLimits: Sendable, Equatable {
+    private var limits: [RateLimitName: RateLimit]
+
+    /// The usual limits.
+    ///
+    /// Change single values after making this.
+    package init() {
+        limits = Dictionary(uniqueKeysWithValues: RateLimitName.allCases.map { ($0, $0.standard) })
+    }
+
+    /// The limit of a name.
+    package subscript(name: RateLimitName) -> RateLimit {
+        get { limits[name] ?? name.standard }
+        set { limits[name] = newValue }
+    }
+}

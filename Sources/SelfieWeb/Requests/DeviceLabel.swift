@@ -1,0 +1,20 @@
+import Encodings
+import SelfieCore
+
+/// The label of a session whose client gave none.
+enum DeviceLabel {
+    /// Makes a label of the client's `User-Agent`, without control characters, cut if it is too long.
+    ///
+    /// - Parameter userAgent: The header's value; nil when there is none.
+    /// - Returns: The label; nil when nothing is left.
+    static func of(userAgent: String?) -> String? {
+        let agent = (userAgent ?? "").trimmingWhitespace().unicodeScalars.filter { !$0.isControl }
+        let label = String(String.UnicodeScalarView(agent.prefix(Complaint.maxCharacters)))
+        return label.isEmpty ? nil : label
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is a control character, such as a line end.
+    var isControl: Bool { properties.generalCategory == .control }
+}
