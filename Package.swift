@@ -232,7 +232,7 @@ let package = Package(
         .target(
             name: "DevelopmentServer",
             dependencies: [
-                "EmbeddedPostgres", "Migrations", "SelfieApp", "SelfieConfiguration",
+                "EmbeddedPostgres", "Encodings", "Migrations", "SelfieApp", "SelfieConfiguration",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -241,18 +241,20 @@ let package = Package(
         .executableTarget(
             name: "selfie",
             dependencies: [
-                "AESCrypt", "DevelopmentServer", "Migrations", "SelfieApp", "SelfieConfiguration", "SelfieOperations",
+                "AESCrypt", "DevelopmentServer", "Encodings", "Migrations", "SelfieApp", "SelfieConfiguration",
+                "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
         ),
-        .target(name: "ServerProcesses", swiftSettings: settings),
+        .target(name: "ServerProcesses", dependencies: ["Encodings"], swiftSettings: settings),
         .executableTarget(
             name: "bench",
             dependencies: [
-                "AESCrypt", "ServerProcesses", "EmbeddedPostgres", "Migrations", "Postgres", "S3",
+                "AESCrypt", "Deadlines", "EmbeddedPostgres", "Encodings", "ServerProcesses", "Migrations", "Postgres",
+                "S3",
                 "SelfieConfiguration", "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -1,10 +1,9 @@
+import Encodings
 import Foundation
 
 /// The `.env` file of a development folder.
 struct EnvironmentFile {
     let path: String
-
-    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 
     /// Writes a file with generated secrets, readable by this user only, unless there is one.
     ///
@@ -16,8 +15,8 @@ struct EnvironmentFile {
             # Made by `selfie dev`. It holds secrets: keep it out of version control.
             # .env.example explains these keys and the others.
             API_AUTH_NAME=selfie
-            API_AUTH_PASSWORD=\(Self.makeSecret(length: 32))
-            SECRET_KEY_BASE=\(Self.makeSecret(length: 64))
+            API_AUTH_PASSWORD=\(RandomIdentifier.makeSecret(length: 32))
+            SECRET_KEY_BASE=\(RandomIdentifier.makeSecret(length: 64))
 
             """
         // Under another name first, so that an interrupted start leaves no half of a file.
@@ -28,10 +27,5 @@ struct EnvironmentFile {
         else { throw CocoaError(.fileWriteNoPermission) }
         try FileManager.default.moveItem(atPath: temporary, toPath: path)
         return true
-    }
-
-    private static func makeSecret(length: Int) -> String {
-        var generator = SystemRandomNumberGenerator()
-        return String((0..<length).compactMap { _ in letters.randomElement(using: &generator) })
     }
 }

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 
 /// The files of a cluster's data folder that describe the cluster.
@@ -12,7 +13,7 @@ struct DataFolder: Sendable {
     var path: String { home + "/" + Self.name }
 
     /// The major version that made the data, such as `15`; nil when there is no data yet.
-    var majorVersion: String? { contents("PG_VERSION")?.trimmingCharacters(in: .whitespacesAndNewlines) }
+    var majorVersion: String? { contents("PG_VERSION")?.trimmingWhitespace() }
 
     /// The command line of the running server, or of the last one.
     var postmasterOptions: String? { contents("postmaster.opts") }

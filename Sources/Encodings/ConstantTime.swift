@@ -1,10 +1,10 @@
-/// Comparisons that do not tell by their time where two texts differ.
+/// Comparisons that do not tell by their time where two values differ.
 package enum ConstantTime {
-    /// Whether two texts are the same.
+    /// Whether two sequences of bytes are the same.
     ///
-    /// The time depends on their lengths only, so nobody can guess a secret letter by letter.
-    package static func isSame(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
-        let (left, right) = (Array(left.utf8), Array(right.utf8))
+    /// The time depends on their lengths only, so nobody can guess a secret byte by byte.
+    package static func isSame(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool {
+        let (left, right) = (Array(left), Array(right))
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }

@@ -71,7 +71,7 @@ package enum HTTPDate {
     }
 
     private static func number(_ text: some StringProtocol, in range: ClosedRange<Int>) -> Int? {
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        guard text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int(text).flatMap { range.contains($0) ? $0 : nil }
     }
 

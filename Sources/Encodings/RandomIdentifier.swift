@@ -7,7 +7,12 @@ package enum RandomIdentifier {
 
     /// A token or a photo's id: letters and digits only, from the system's cryptographic generator.
     package static func makeSecret() -> String {
-        make(length: secretLength, alphabet: lettersAndDigits)
+        makeSecret(length: secretLength)
+    }
+
+    /// Letters and digits of a length.
+    package static func makeSecret(length: Int) -> String {
+        make(length: length, alphabet: lettersAndDigits)
     }
 
     /// A string of letters drawn evenly from an alphabet.

@@ -5,4 +5,12 @@ extension StringProtocol {
     package func trimmingWhitespace() -> String {
         String(trimming(while: \.isWhitespace))
     }
+
+    /// The text without these characters around it.
+    package func trimming(_ characters: String) -> String {
+        String(String.UnicodeScalarView(unicodeScalars.trimming { characters.unicodeScalars.contains($0) }))
+    }
+
+    /// A URL's host without the brackets around an IPv6 address.
+    package var withoutBrackets: String { trimming("[]") }
 }

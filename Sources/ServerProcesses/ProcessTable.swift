@@ -1,3 +1,4 @@
+import Encodings
 package import Foundation
 import Glibc
 
@@ -28,7 +29,7 @@ package enum ProcessTable {
     /// A process's name, at most 15 bytes; nil when it is gone.
     package static func name(of processID: pid_t) -> String? {
         let text = try? String(contentsOfFile: "/proc/\(processID)/comm", encoding: .utf8)
-        return text?.trimmingCharacters(in: .newlines)
+        return text?.trimmingWhitespace()
     }
 
     /// The targets of this process's open descriptors, such as a path or `socket:[123]`.

@@ -1,3 +1,4 @@
+import Encodings
 package import Foundation
 import Glibc
 import Synchronization
@@ -68,7 +69,7 @@ package final class ServerProcess: Sendable {
         shell.standardError = try FileHandle(forWritingTo: log)
         try shell.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let serverID = pid_t(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        guard let serverID = pid_t(line.trimmingWhitespace()) else {
             throw ServerProcessError.notStarted(name, log: "the shell printed '\(line)'")
         }
         running.withLock { $0 = Running(shell: shell, lifeline: lifeline, output: output, serverID: serverID) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Deadlines
 import Foundation
 import UnixSignals
 
@@ -46,21 +47,16 @@ struct Run: AsyncParsableCommand {
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
-        return try await withThrowingTaskGroup(of: Result?.self) { group in
-            group.addTask { try await body() }
-            group.addTask {
+        return try await race(
+            body,
+            against: {
                 for await signal in signals {
                     say("Stopping everything.")
                     // The exit code of shells for a process that a signal ended.
-                    throw ExitCode(128 + signal.rawValue)
+                    return ExitCode(128 + signal.rawValue)
                 }
-                return nil
+                return CancellationError()
             }
-            defer { group.cancelAll() }
-            while let outcome = try await group.next() {
-                if let result = outcome { return result }
-            }
-            throw CancellationError()
-        }
+        )
     }
 }

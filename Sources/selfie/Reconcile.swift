@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import Logging
 import SelfieConfiguration
 import SelfieOperations
@@ -44,7 +45,7 @@ struct Reconcile: AsyncParsableCommand {
         }
         bar.clear()
         print(ReconciliationTable.text(report))
-        if olderThan.seconds > 0 { print("What is younger than \(olderThan) was left alone.") }
+        if olderThan.seconds > 0 { print("Anything younger than \(olderThan) was left alone.") }
         if !report.isClean { throw ExitCode.failure }
     }
 }
@@ -53,23 +54,16 @@ struct Reconcile: AsyncParsableCommand {
 struct Age: ExpressibleByArgument, CustomStringConvertible {
     let seconds: Int
 
-    private static let secondsByUnit: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-
     init(seconds: Int) {
         self.seconds = seconds
     }
 
     init?(argument: String) {
-        guard let unit = argument.last.flatMap({ Self.secondsByUnit[$0] }), let count = Int(argument.dropLast()),
-            (0...1_000_000).contains(count)
-        else { return nil }
-        seconds = count * unit
+        guard let seconds = TimeText.seconds(argument, numbers: 0...1_000_000) else { return nil }
+        self.seconds = seconds
     }
 
-    var description: String {
-        let unit = Self.secondsByUnit.filter { seconds % $0.value == 0 }.max { $0.value < $1.value }
-        return unit.map { "\(seconds / $0.value)\($0.key)" } ?? "\(seconds)s"
-    }
+    var description: String { TimeText.text(seconds: seconds) }
 }
 
 /// The table that `photos reconcile` ends with.

@@ -36,20 +36,24 @@ extension UInt8: PostgresArrayElement {
 package protocol PostgresArrayItem: PostgresArrayElement, PostgresEncodable, PostgresDecodable {
     /// The array type to encode as; its elements are of the type that the item itself encodes as.
     static var arrayType: PostgresType { get }
+
+    /// The item in PostgreSQL's binary format.
+    var binary: [UInt8] { get }
 }
 
 extension String: PostgresArrayItem {
     package static var arrayType: PostgresType { .textArray }
+    package var binary: [UInt8] { Array(utf8) }
 }
 
 extension Int: PostgresArrayItem {
     package static var arrayType: PostgresType { .int8Array }
+    package var binary: [UInt8] { Int64(self).bigEndianBytes }
 }
 
 extension PostgresArrayItem {
     package static func encode(_ array: [Self]) -> PostgresValue {
-        // An item is never NULL, so it always has bytes.
-        PostgresArrayFormat.encode(array.lazy.map { $0.postgresValue.bytes ?? [] }, as: arrayType)
+        PostgresArrayFormat.encode(array.lazy.map(\.binary), as: arrayType)
     }
 
     package static func canDecodeArray(_ type: PostgresType) -> Bool {

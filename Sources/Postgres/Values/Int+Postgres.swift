@@ -1,5 +1,5 @@
 extension Int: PostgresEncodable {
-    package var postgresValue: PostgresValue { PostgresValue(type: .int8, bytes: Int64(self).bigEndianBytes) }
+    package var postgresValue: PostgresValue { PostgresValue(type: .int8, bytes: binary) }
 }
 
 extension Int: PostgresDecodable {

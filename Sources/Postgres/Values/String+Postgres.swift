@@ -1,6 +1,6 @@
 extension String: PostgresEncodable {
     /// The string as UTF-8; PostgreSQL refuses one that holds U+0000 (SQLSTATE 22021).
-    package var postgresValue: PostgresValue { PostgresValue(type: .text, bytes: Array(utf8)) }
+    package var postgresValue: PostgresValue { PostgresValue(type: .text, bytes: binary) }
 }
 
 extension String: PostgresDecodable {

@@ -1,3 +1,4 @@
+import Encodings
 package import Foundation
 import NIOCore
 
@@ -28,7 +29,7 @@ extension S3ObjectPage {
         var entries: [Entry] = []
         for element in document.all("Contents") {
             guard let key = decoding.key(element["Key"]), let length = element["Size"].flatMap({ Int($0) }),
-                let lastModified = element["LastModified"].flatMap(ListDecoding.date)
+                let lastModified = element["LastModified"].flatMap(ISO8601.date)
             else { throw .malformed }
             let tag = EntityTag(text: element["ETag"] ?? "", isOfCiphertext: false).value
             entries.append(Entry(key: key, length: length, tag: tag, lastModified: lastModified))
@@ -69,7 +70,7 @@ extension S3UploadPage {
         var entries: [Entry] = []
         for element in document.all("Upload") {
             guard let key = decoding.key(element["Key"]), let uploadID = element["UploadId"],
-                let initiated = element["Initiated"].flatMap(ListDecoding.date)
+                let initiated = element["Initiated"].flatMap(ISO8601.date)
             else { throw .malformed }
             entries.append(Entry(key: key, uploadID: uploadID, initiated: initiated))
         }
@@ -98,7 +99,9 @@ private struct ListDecoding {
     /// Source: AWS, "ListObjectsV2", parameter `encoding-type`; it encodes a space as `+`, as forms do.
     func key(_ text: String?) -> String? {
         guard let text, !text.isEmpty else { return nil }
-        return encodesKeys ? text.replacing("+", with: " ").removingPercentEncoding : text
+        guard encodesKeys else { return text }
+        let bytes = PercentEncoding.bytes(of: text.utf8, plusIsSpace: true)
+        return bytes.flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     /// The marker of the next page; nil at the end.
@@ -111,9 +114,4 @@ private struct ListDecoding {
         return marker
     }
 
-    /// ISO 8601, with or without fractions of a second.
-    static func date(_ text: String) -> Date? {
-        (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-            ?? (try? Date(text, strategy: .iso8601))
-    }
 }

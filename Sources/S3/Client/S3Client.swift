@@ -113,14 +113,16 @@ package struct S3Client: Sendable {
             eventLoopGroupProvider: .singleton,
             configuration: httpClientConfiguration(deadlines: deadlines)
         )
+        let result: Swift.Result<Result, any Error>
+        do { result = .success(try await body(httpClient)) } catch { result = .failure(error) }
         do {
-            let result = try await body(httpClient)
             try await httpClient.shutdown()
-            return result
         } catch {
-            try? await httpClient.shutdown()
+            // The body's own error comes first.
+            _ = try result.get()
             throw error
         }
+        return try result.get()
     }
 
     /// The most bytes of an object that are read at a time.

@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import NIOCore
 
@@ -22,7 +23,7 @@ struct Endpoint: Sendable, Hashable {
         guard (1...65535).contains(port) else { throw .endpointNotHTTP }
         self.scheme = scheme
         authority = port == defaultPort ? host : "\(host):\(port)"
-        let bareHost = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        let bareHost = host.withoutBrackets
         hasNoSubdomains = host == "localhost" || (try? SocketAddress(ipAddress: bareHost, port: port)) != nil
     }
 

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Encodings
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -105,7 +106,7 @@ package struct ContainerCredentials: Sendable {
 
     private static func mayBeAskedInTheClear(_ host: String) -> Bool {
         if host == "localhost" { return true }
-        let bareHost = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        let bareHost = host.withoutBrackets
         guard let address = try? SocketAddress(ipAddress: bareHost, port: 0) else { return false }
         if case .v4 = address, bareHost.hasPrefix("127.") { return true }
         return hosts.contains { (try? SocketAddress(ipAddress: $0, port: 0)) == address }

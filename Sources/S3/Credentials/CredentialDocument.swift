@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import NIOCore
 
@@ -48,22 +49,18 @@ struct CredentialDocument: Sendable, Decodable {
 
     /// - Throws: ``S3CredentialFailure/malformed`` when a key is missing or malformed, or the end is not a date.
     func credentials() throws(S3CredentialFailure) -> S3Credentials {
-        guard let accessKeyID, let secretAccessKey else { throw .malformed }
+        let end = expiration.flatMap(ISO8601.date)
+        guard let accessKeyID, let secretAccessKey, (end == nil) == (expiration == nil) else { throw .malformed }
         do {
             return try S3Credentials(
                 accessKeyID: accessKeyID,
                 secretAccessKey: secretAccessKey,
                 sessionToken: token,
-                expiration: try expiration.map(Self.date)
+                expiration: end
             )
         } catch {
             throw .malformed
         }
-    }
-
-    private static func date(_ text: String) throws -> Date {
-        if let date = try? Date(text, strategy: Date.ISO8601FormatStyle()) { return date }
-        return try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }
 

@@ -1,6 +1,5 @@
 import Crypto
 import Encodings
-import Foundation
 import NIOHTTP1
 
 /// The tag with which a store answers for the bytes that it took.
@@ -15,7 +14,7 @@ struct EntityTag: Sendable, Hashable {
     /// The tag of an answer; nil when it has none.
     init?(_ headers: HTTPHeaders) {
         guard let text = headers.first(name: "etag") else { return nil }
-        value = text.trimmingCharacters(in: Self.quotationMarks)
+        value = text.trimming(Self.marks)
         let encryption = headers.first(name: "x-amz-server-side-encryption") ?? ""
         isOfCiphertext =
             encryption.hasPrefix("aws:kms")
@@ -24,14 +23,14 @@ struct EntityTag: Sendable, Hashable {
 
     /// The tag of a document.
     init(text: String, isOfCiphertext: Bool) {
-        value = text.trimmingCharacters(in: Self.quotationMarks)
+        value = text.trimming(Self.marks)
         self.isOfCiphertext = isOfCiphertext
     }
 
+    private static let marks = "\" "
+
     /// Whether the tag is these hexadecimal digits.
     func matches(_ digits: String) -> Bool { value.lowercased() == digits }
-
-    private static let quotationMarks = CharacterSet(charactersIn: "\" ")
 
     /// The tag of an object that came in parts: the MD5 of the parts' MD5s, and the number of parts.
     ///

@@ -1,9 +1,10 @@
+import Encodings
+
 /// How often something may be done in a window of time.
 package struct RateLimit: Sendable, Equatable {
     package let count: Int
     package let seconds: Int
 
-    private static let secondsByUnit: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
     private static let maxCount = 1_000_000
     /// A month.
     private static let maxSeconds = 30 * 86_400
@@ -22,10 +23,8 @@ package struct RateLimit: Sendable, Equatable {
     package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard !text.contains("+"), halves.count == 2, let count = Int(halves[0]), (1...Self.maxCount).contains(count),
-            let unit = halves[1].last.flatMap({ Self.secondsByUnit[$0] }),
-            let number = Int(halves[1].dropLast()), (1...Self.maxSeconds).contains(number),
-            number * unit <= Self.maxSeconds
+            let seconds = TimeText.seconds(halves[1], numbers: 1...Self.maxSeconds), seconds <= Self.maxSeconds
         else { return nil }
-        self.init(count, per: number * unit)
+        self.init(count, per: seconds)
     }
 }

@@ -41,7 +41,7 @@ enum BCrypt {
         guard let cost = cost(of: hash),
             let computed = try? compute(password, setting: hash, cost: cost, willCompute: willCompute)
         else { return false }
-        return ConstantTime.isSame(computed, hash)
+        return ConstantTime.isSame(computed.utf8, hash.utf8)
     }
 
     /// Computes a hash only to take its time.

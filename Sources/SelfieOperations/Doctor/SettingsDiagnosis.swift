@@ -121,7 +121,7 @@ struct SettingsDiagnosis {
     ///
     /// A path is the folder of a socket.
     private static func isLocal(_ host: String) -> Bool {
-        let host = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        let host = host.lowercased().withoutBrackets
         return host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host.hasSuffix(".localhost")
             || host == "::1" || host.hasPrefix("127.")
     }

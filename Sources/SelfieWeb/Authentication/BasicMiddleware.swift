@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Hummingbird
 import SelfieCore
 
@@ -13,7 +14,7 @@ struct BasicMiddleware: ServiceMiddleware {
     ///   - isSame: Compares two digests, in constant time.
     init(
         credential: APICredential,
-        isSame: @escaping @Sendable (SHA256Digest, SHA256Digest) -> Bool = { $0 == $1 }
+        isSame: @escaping @Sendable (SHA256Digest, SHA256Digest) -> Bool = { ConstantTime.isSame($0, $1) }
     ) {
         self.isSame = isSame
         nameDigest = SHA256.hash(data: Array(credential.name.utf8))
@@ -31,9 +32,7 @@ struct BasicMiddleware: ServiceMiddleware {
         return try await next(request, context)
     }
 
-    /// Digests have one length, and `==` of swift-crypto compares them in constant time.
-    ///
-    /// Both halves are always compared.
+    /// Digests have one length, so their comparison tells nothing by its time. Both halves are always compared.
     func accepts(_ header: String) -> Bool {
         guard let (name, password) = AuthorizationHeader.basicCredential(in: header) else { return false }
         let isName = isSame(SHA256.hash(data: Array(name.utf8)), nameDigest)

@@ -1,5 +1,4 @@
 import Encodings
-import Foundation
 import SelfieCore
 
 /// The header that tells a browser under which name to save a photo (RFC 6266).
@@ -44,8 +43,8 @@ enum ContentDisposition {
         let base = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last
         let visible = String(String.UnicodeScalarView(base?.filter(isVisible) ?? []))
         // A leading dot hides a file, a trailing one or a space is lost on some systems.
-        let trimmed = visible.trimmingCharacters(in: CharacterSet(charactersIn: ". "))
-        let cut = String(trimmed.prefix(maxCharacters)).trimmingCharacters(in: CharacterSet(charactersIn: ". "))
+        let trimmed = visible.trimming(". ")
+        let cut = String(trimmed.prefix(maxCharacters)).trimming(". ")
         return cut.isEmpty ? fallback : cut
     }
 

@@ -56,7 +56,7 @@ struct PhotoURLSigner: Sendable {
         }
         let code = Array(randomID.utf8).withUnsafeBytes { authenticator.code(of: $0) }
         let expected = code.withUnsafeBytes { Base64URL.string(of: $0) }
-        guard ConstantTime.isSame(expected, signature) else { return nil }
+        guard ConstantTime.isSame(expected.utf8, signature.utf8) else { return nil }
         let left = seconds - Int(date.timeIntervalSince1970.rounded(.up))
         return left > 0 ? left : nil
     }

@@ -58,7 +58,7 @@ struct UploadForm {
         var image: Image?
         do {
             for try await event in parts {
-                if case .partBegin(let part) = event { isImage = part.name == Self.imageName }
+                if case .partBegin(let part) = event { isImage = part.name == Endpoint.Parameter.image.name }
                 // An image that is sent as text counts as missing, whatever its bytes.
                 guard isImage else {
                     try form.append(event)
@@ -86,6 +86,4 @@ struct UploadForm {
         fields = form.fields
         self.image = image
     }
-
-    private static let imageName = "image"
 }

@@ -1,4 +1,5 @@
 import AESCrypt
+import Encodings
 import Foundation
 
 /// The credentials of the measured service.
@@ -14,10 +15,6 @@ enum Credentials {
     /// E-mail and password as a form.
     static func signInForm() throws -> String {
         let encrypted = try AESCrypt(passphrase: apiPassword).encrypt(Array(password.utf8))
-        return "email=\(percentEncoded(email))&password=\(percentEncoded(encrypted))"
-    }
-
-    private static func percentEncoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        return "email=\(PercentEncoding.string(of: email))&password=\(PercentEncoding.string(of: encrypted))"
     }
 }

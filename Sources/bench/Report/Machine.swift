@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 
 /// The machine of a run.
@@ -12,10 +13,10 @@ struct Machine: Codable, Sendable {
         if let line = cpu.split(separator: "\n").first(where: { $0.hasPrefix("model name") }),
             let name = line.split(separator: ":").last
         {
-            processor = name.trimmingCharacters(in: .whitespaces)
+            processor = name.trimmingWhitespace()
         }
         if let release = try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8) {
-            kernel = "Linux " + release.trimmingCharacters(in: .whitespacesAndNewlines)
+            kernel = "Linux " + release.trimmingWhitespace()
         }
     }
 }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Crypto
+import Encodings
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -26,10 +27,8 @@ enum Transfers {
         // The client compares the answer with it. A direct put would not need it.
         let md5Hex = S3Body(photo).md5Hex
         return try await measure(bytes: photo.readableBytes, seconds: seconds) {
-            let sha256Hex = SHA256.hash(data: photo.readableBytesView).map {
-                String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
-            }
-            let body = S3Body(length: photo.readableBytes, sha256Hex: sha256Hex.joined(), md5Hex: md5Hex) { range in
+            let sha256Hex = SHA256.hash(data: photo.readableBytesView).hexadecimal
+            let body = S3Body(length: photo.readableBytes, sha256Hex: sha256Hex, md5Hex: md5Hex) { range in
                 photo.getSlice(at: range.lowerBound, length: range.count) ?? ByteBuffer()
             }
             try await s3.put(key: "direct-\(UInt64.random(in: 0...UInt64.max))", body: body, contentType: "image/png")
