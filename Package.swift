@@ -255,7 +255,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "Deadlines", "EmbeddedPostgres", "Encodings", "ServerProcesses", "Migrations", "Postgres",
                 "S3",
-                "SelfieConfiguration", "SelfieCore",
+                "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -263,7 +263,6 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -277,12 +276,10 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "CSanitizer", "ServerProcesses",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/TestSupport",
@@ -305,9 +302,9 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "ObjectStore", "Postgres", "S3", "S3TestSupport", "SelfieApp",
+                "AESCrypt", "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport", "SelfieApp",
                 "SelfieConfiguration",
-                "SelfieCore", "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -322,7 +319,7 @@ let package = Package(
         .target(
             name: "S3TestSupport",
             dependencies: [
-                "S3", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "S3", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -331,14 +328,14 @@ let package = Package(
         ),
         .testTarget(
             name: "AESCryptTests",
-            dependencies: ["AESCrypt", "ProcessTestSupport", "ServerProcesses", "TestSupport"],
+            dependencies: ["AESCrypt", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
         .testTarget(
             name: "EmbeddedPostgresTests",
             dependencies: [
-                "DatabaseTestSupport", "EmbeddedPostgres", "Encodings", "ProcessTestSupport", "ServerProcesses",
+                "DatabaseTestSupport", "EmbeddedPostgres", "Encodings", "ServerProcesses",
                 "TestSupport",
             ],
             swiftSettings: settings
@@ -346,13 +343,13 @@ let package = Package(
         .testTarget(
             name: "MigrationsTests",
             dependencies: [
-                "DatabaseTestSupport", "Migrations", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "DatabaseTestSupport", "Migrations", "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "MultipartTests",
-            dependencies: ["Multipart", "ProcessTestSupport", "ServerProcesses", "TestSupport"],
+            dependencies: ["Multipart", "ServerProcesses", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -375,18 +372,16 @@ let package = Package(
             dependencies: [
                 "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "EncodingsTests",
             dependencies: [
-                "Encodings", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "Encodings", "ServerProcesses", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -396,18 +391,16 @@ let package = Package(
         .testTarget(
             name: "ObjectStoreTests",
             dependencies: [
-                "Encodings", "LinuxFiles", "ObjectStore", "S3", "ServiceTestSupport", "ProcessTestSupport",
-                "ServerProcesses", "TestSupport",
+                "Encodings", "LinuxFiles", "ObjectStore", "S3", "ServiceTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "HTTPConnectionTests",
             dependencies: [
-                "HTTPConnection", "LinuxFiles", "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "HTTPConnection", "LinuxFiles", "SelfieWeb", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -420,17 +413,15 @@ let package = Package(
         .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "Encodings", "LinuxFiles", "ObjectStore", "Postgres", "SelfieCore",
-                "ProcessTestSupport", "ServerProcesses", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                "AESCrypt", "DatabaseTestSupport", "Postgres", "SelfieCore",
+                "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SelfieWebTests",
             dependencies: [
-                "Encodings", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ProcessTestSupport", "ServerProcesses",
+                "Encodings", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -448,34 +439,28 @@ let package = Package(
             dependencies: [
                 "DatabaseTestSupport", "Encodings", "LinuxFiles", "ObjectStore", "Postgres", "S3", "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieOperations", "ServiceTestSupport",
-                "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SelfieAppTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Multipart", "Postgres", "S3",
-                "S3TestSupport", "ServiceTestSupport", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
+                "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "TestSupport",
                 "Encodings", "HTTPConnection", "LinuxFiles",
                 "ObjectStore", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieOperations", "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -493,15 +478,11 @@ let package = Package(
         .testTarget(
             name: "SoakTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieCore", "ServiceTestSupport", "ProcessTestSupport",
+                "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",
+                "SelfieApp", "SelfieConfiguration", "ServiceTestSupport", "ProcessTestSupport",
                 "ServerProcesses", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

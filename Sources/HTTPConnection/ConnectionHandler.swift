@@ -241,13 +241,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The handler still runs. It writes its line to the log when it ends, or when the connection ends.
     private func timeOut(context: ChannelHandlerContext) {
         guard let exchange = state.exchanges.first else { return context.close(promise: nil) }
+        let refusal = refusalAnswer(.handlerTooSlow)
         logger.warning(
-            "a request took too long and was answered 503",
+            "a request took too long and was answered \(refusal.status.code)",
             metadata: ["method": "\(exchange.method.rawValue)", "request_id": "\(exchange.requestID)"]
         )
         answer(
             context: context,
-            with: refusalAnswer(.handlerTooSlow),
+            with: refusal,
             requestID: exchange.requestID,
             isHead: exchange.method == .HEAD
         )

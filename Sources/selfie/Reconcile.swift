@@ -45,7 +45,7 @@ struct Reconcile: AsyncParsableCommand {
         }
         bar.clear()
         print(ReconciliationTable.text(report))
-        if olderThan.seconds > 0 { print("Anything younger than \(olderThan) was left alone.") }
+        if olderThan.seconds > 0 { print("What is younger than \(olderThan) was left alone.") }
         if !report.isClean { throw ExitCode.failure }
     }
 }

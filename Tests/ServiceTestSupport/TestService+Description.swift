@@ -41,7 +41,8 @@ extension Endpoint {
         return allRefusals.contains { refusal in
             guard refusal.status.code == answer.status else { return false }
             // The message about parameters is made of what is wrong with each.
-            return isHead || refusal == .invalidParameters || refusal.message == answer.message
+            let isComplaint = refusal == .invalidParameters && answer.message?.wholeMatch(of: /(\w+ - [^,]+,)+/) != nil
+            return isHead || isComplaint || refusal.message == answer.message
         }
     }
 }

@@ -5,8 +5,6 @@ package import S3
 /// Objects in a bucket.
 package struct S3ObjectStore: ObjectStore {
     let client: S3Client
-    /// Objects with more bytes go in parts, which may take longer.
-    package static let maxWholePutBytes = S3UploadPolicy().maxSinglePutBytes
     /// The pauses before a broken transfer begins again.
     private let transferPauses: [Duration]
 

@@ -166,7 +166,7 @@ package struct PhotoStore: Sendable {
                 DELETE FROM photos
                 WHERE state = 'pending'
                     AND created_at < now() AT TIME ZONE 'UTC' - make_interval(secs =>
-                        CASE WHEN byte_count > \(S3ObjectStore.maxWholePutBytes)
+                        CASE WHEN byte_count > \(WholePut.maxBytes)
                         THEN \(Self.maxPendingInPartsSeconds) ELSE \(Self.maxPendingSeconds) END)
                 RETURNING random_id
             )

@@ -32,7 +32,9 @@ struct BasicMiddleware: ServiceMiddleware {
         return try await next(request, context)
     }
 
-    /// Digests have one length, so their comparison tells nothing by its time. Both halves are always compared.
+    /// Digests have one length, so their comparison tells nothing by its time.
+    ///
+    /// Both halves are always compared.
     func accepts(_ header: String) -> Bool {
         guard let (name, password) = AuthorizationHeader.basicCredential(in: header) else { return false }
         let isName = isSame(SHA256.hash(data: Array(name.utf8)), nameDigest)
