@@ -286,6 +286,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ConnectionTestSupport",
+            dependencies: [
+                "CSanitizer", "ServerProcesses", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/ConnectionTestSupport",
+            swiftSettings: settings
+        ),
+        .target(
             name: "ProcessTestSupport",
             dependencies: ["ServerProcesses", "TestSupport"],
             path: "Tests/ProcessTestSupport",
@@ -304,7 +316,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport", "SelfieApp",
                 "SelfieConfiguration",
-                "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -356,7 +368,7 @@ let package = Package(
             name: "PostgresTests",
             dependencies: [
                 "CLibPQ", "DatabaseTestSupport", "EmbeddedPostgres", "Postgres", "ProcessTestSupport",
-                "ServerProcesses", "TestSupport",
+                "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -370,7 +382,7 @@ let package = Package(
         .testTarget(
             name: "S3Tests",
             dependencies: [
-                "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -439,7 +451,7 @@ let package = Package(
             dependencies: [
                 "DatabaseTestSupport", "Encodings", "LinuxFiles", "ObjectStore", "Postgres", "S3", "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieOperations", "ServiceTestSupport",
-                "ServerProcesses", "TestSupport",
+                "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -450,7 +462,7 @@ let package = Package(
             name: "SelfieAppTests",
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
-                "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "TestSupport",
+                "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 "Encodings", "HTTPConnection", "LinuxFiles",
                 "ObjectStore", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieOperations", "SelfieWeb",
@@ -470,7 +482,8 @@ let package = Package(
             name: "SelfieTests",
             dependencies: [
                 "AESCrypt", "DatabaseTestSupport", "Migrations", "Postgres", "SelfieApp", "SelfieConfiguration",
-                "ServiceTestSupport", "ProcessTestSupport", "ServerProcesses", "TestSupport", "selfie",
+                "ServiceTestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
+                "selfie",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -480,7 +493,7 @@ let package = Package(
             dependencies: [
                 "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "ServiceTestSupport", "ProcessTestSupport",
-                "ServerProcesses", "TestSupport", "selfie",
+                "ServerProcesses", "ConnectionTestSupport", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],

@@ -1,4 +1,5 @@
 import CLibPQ
+import ConnectionTestSupport
 import DatabaseTestSupport
 import ServerProcesses
 import TestSupport

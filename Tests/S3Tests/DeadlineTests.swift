@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import NIOCore
 import S3TestSupport
 import ServerProcesses

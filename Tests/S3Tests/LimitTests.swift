@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ConnectionTestSupport
 import NIOCore
 import S3TestSupport
 import ServerProcesses

@@ -1,4 +1,5 @@
-package import TestSupport
+package import ConnectionTestSupport
+import TestSupport
 
 extension RawConnection {
     /// Sends the head of an upload.

@@ -1,11 +1,12 @@
 import AsyncHTTPClient
+package import ConnectionTestSupport
 package import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 package import Postgres
 import ServerProcesses
-package import TestSupport
+import TestSupport
 
 extension TestService {
     /// Sends a request and collects the answer; redirects are not followed.

@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 package import Foundation
 import Postgres
 import TestSupport

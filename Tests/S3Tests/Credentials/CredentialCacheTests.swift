@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ConnectionTestSupport
 import Foundation
 import S3TestSupport
 import ServerProcesses

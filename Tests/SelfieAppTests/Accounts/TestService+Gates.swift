@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ConnectionTestSupport
 import Logging
 import Postgres
 import SelfieConfiguration

@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import DatabaseTestSupport
 import NIOCore
 import Postgres

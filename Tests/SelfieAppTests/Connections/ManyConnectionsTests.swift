@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import Glibc
 import Postgres
 import ServerProcesses

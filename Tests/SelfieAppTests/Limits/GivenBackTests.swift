@@ -1,4 +1,5 @@
 import AESCrypt
+import ConnectionTestSupport
 import Foundation
 import Postgres
 import ServerProcesses

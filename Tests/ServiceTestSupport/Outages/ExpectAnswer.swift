@@ -1,4 +1,5 @@
-package import TestSupport
+package import ConnectionTestSupport
+import TestSupport
 import Testing
 
 /// Sends a call and expects its answer in time.

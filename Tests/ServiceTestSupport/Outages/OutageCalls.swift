@@ -1,5 +1,6 @@
+package import ConnectionTestSupport
 import Foundation
-package import TestSupport
+import TestSupport
 import Testing
 
 /// A client that knows the service, and all calls that it makes.

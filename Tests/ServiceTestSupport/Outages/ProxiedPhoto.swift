@@ -1,7 +1,8 @@
+package import ConnectionTestSupport
 package import Foundation
 package import SelfieApp
 package import ServerProcesses
-package import TestSupport
+import TestSupport
 
 extension TestService {
     /// The store's server, which the test may end or halt.

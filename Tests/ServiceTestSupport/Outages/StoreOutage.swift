@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import Postgres
 package import ServerProcesses
 package import TestSupport

@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import NIOCore
 import Postgres
 import SelfieConfiguration

@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import Postgres
 import ServerProcesses
 import ServiceTestSupport

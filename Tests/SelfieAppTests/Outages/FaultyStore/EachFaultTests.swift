@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ConnectionTestSupport
 import DatabaseTestSupport
 import S3
 import S3TestSupport

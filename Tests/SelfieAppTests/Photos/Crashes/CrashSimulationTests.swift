@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ConnectionTestSupport
 import DatabaseTestSupport
 import Foundation
 import Postgres

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// What a ``FaultyProxy`` is told to do, and what it did.
 final class FaultyProxyState: Sendable {

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// What goes wrong between a service and its store.
 package enum StoreFault: String, CaseIterable, Sendable {
     /// The connection is reset before the store saw the request.
