@@ -276,10 +276,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "CSanitizer", "ServerProcesses",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/TestSupport",
@@ -348,7 +345,7 @@ let package = Package(
             name: "EmbeddedPostgresTests",
             dependencies: [
                 "DatabaseTestSupport", "EmbeddedPostgres", "Encodings", "ServerProcesses",
-                "TestSupport",
+
             ],
             swiftSettings: settings
         ),

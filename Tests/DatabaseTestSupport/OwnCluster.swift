@@ -4,7 +4,6 @@ import Migrations
 import Postgres
 import ProcessTestSupport
 import ServerProcesses
-import TestSupport
 
 /// A PostgreSQL server of a test's own, which it may kill, stop and start.
 package struct OwnCluster: Sendable {

@@ -2,7 +2,6 @@ import EmbeddedPostgres
 package import Foundation
 import ProcessTestSupport
 import ServerProcesses
-import TestSupport
 
 /// A PostgreSQL cluster that nobody has used yet: made once in a run and copied by who needs one, since `initdb` takes
 /// ten times as long as a copy.

@@ -4,7 +4,6 @@ package import Migrations
 package import Postgres
 import ProcessTestSupport
 import ServerProcesses
-import TestSupport
 
 /// The PostgreSQL cluster that all tests of a run share; each test takes a database of its own from it.
 package actor TestCluster {

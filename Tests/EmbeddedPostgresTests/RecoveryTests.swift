@@ -1,6 +1,5 @@
 import Foundation
 import ServerProcesses
-import TestSupport
 import Testing
 
 @testable import EmbeddedPostgres

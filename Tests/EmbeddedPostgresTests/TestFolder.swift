@@ -1,7 +1,6 @@
 import DatabaseTestSupport
 import Foundation
 import ServerProcesses
-import TestSupport
 import Testing
 
 @testable import EmbeddedPostgres

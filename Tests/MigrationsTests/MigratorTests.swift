@@ -1,7 +1,6 @@
 import DatabaseTestSupport
 import Postgres
 import ServerProcesses
-import TestSupport
 import Testing
 
 @testable import Migrations

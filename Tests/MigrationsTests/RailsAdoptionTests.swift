@@ -1,7 +1,6 @@
 import DatabaseTestSupport
 import Foundation
 import Postgres
-import TestSupport
 import Testing
 
 @testable import Migrations

@@ -1,7 +1,6 @@
 import DatabaseTestSupport
 import Foundation
 import Postgres
-import TestSupport
 
 /// Rows of every table, realistic ones and odd ones, with all columns that any version has.
 enum UpgradeRows {

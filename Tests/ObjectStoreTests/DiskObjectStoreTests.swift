@@ -4,7 +4,6 @@ import NIOCore
 import NIOFoundationCompat
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import ObjectStore

@@ -7,7 +7,6 @@ import NIOFoundationCompat
 import S3
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import ObjectStore

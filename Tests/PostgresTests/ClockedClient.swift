@@ -1,7 +1,6 @@
 import NIOCore
 import NIOEmbedded
 import ServerProcesses
-import TestSupport
 
 @testable import Postgres
 

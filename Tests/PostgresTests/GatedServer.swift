@@ -2,7 +2,6 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import ServerProcesses
-import TestSupport
 
 @testable import Postgres
 

@@ -1,5 +1,4 @@
 import ServerProcesses
-import TestSupport
 import Testing
 
 @testable import Postgres

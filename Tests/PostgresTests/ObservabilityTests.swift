@@ -1,7 +1,6 @@
 import InMemoryTracing
 import MetricsTestKit
 import ServerProcesses
-import TestSupport
 import Testing
 import Tracing
 

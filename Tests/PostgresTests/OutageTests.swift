@@ -2,7 +2,6 @@ import CLibPQ
 import ConnectionTestSupport
 import DatabaseTestSupport
 import ServerProcesses
-import TestSupport
 import Testing
 
 @testable import Postgres

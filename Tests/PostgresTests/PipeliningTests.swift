@@ -1,6 +1,5 @@
 import DatabaseTestSupport
 import ServerProcesses
-import TestSupport
 import Testing
 
 @testable import Postgres

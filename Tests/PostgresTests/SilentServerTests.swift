@@ -1,5 +1,4 @@
 import DatabaseTestSupport
-import TestSupport
 import Testing
 
 @testable import Postgres

@@ -1,7 +1,6 @@
 import DatabaseTestSupport
 import Foundation
 import ProcessTestSupport
-import TestSupport
 
 @testable import EmbeddedPostgres
 

@@ -1,7 +1,6 @@
 import DatabaseTestSupport
 import Postgres
 import Synchronization
-import TestSupport
 
 /// Runs a body with a client on an empty database of its own, and with the database's URL.
 func withClient<Result: Sendable>(

@@ -2,7 +2,6 @@ import Foundation
 import NIOHTTP1
 import ProcessTestSupport
 import S3TestSupport
-import TestSupport
 import Testing
 
 @testable import S3

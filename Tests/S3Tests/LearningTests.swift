@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Foundation
 import NIOCore
 import S3TestSupport
-import TestSupport
 import Testing
 
 @testable import S3

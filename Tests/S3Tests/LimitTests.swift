@@ -3,7 +3,6 @@ import ConnectionTestSupport
 import NIOCore
 import S3TestSupport
 import ServerProcesses
-import TestSupport
 import Testing
 
 @testable import S3

@@ -4,7 +4,6 @@ import NIOCore
 import NIOHTTP1
 import S3TestSupport
 import ServerProcesses
-import TestSupport
 import Testing
 
 @testable import S3

@@ -4,7 +4,6 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import S3TestSupport
-import TestSupport
 import Testing
 
 @testable import S3

@@ -1,7 +1,6 @@
 import Glibc
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("kill -9 in the middle of uploads and deletions", .timeLimit(.minutes(5)))

@@ -3,7 +3,6 @@ import DatabaseTestSupport
 import Foundation
 import Postgres
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("The dump and the logs of a used installation", .timeLimit(.minutes(3)))

@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Foundation
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("The log of selfie serve")

@@ -5,7 +5,6 @@ import ProcessTestSupport
 import SelfieOperations
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import selfie

@@ -3,7 +3,6 @@ import Foundation
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("selfie serve, when it is told to stop", .timeLimit(.minutes(2)))

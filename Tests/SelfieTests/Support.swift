@@ -1,7 +1,6 @@
 import Foundation
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 
 extension URL {
     /// The names of what lies in a folder.

@@ -1,5 +1,4 @@
 package import ConnectionTestSupport
-import TestSupport
 
 extension RawConnection {
     /// Sends the head of an upload.

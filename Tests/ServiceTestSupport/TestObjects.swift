@@ -3,7 +3,6 @@ import NIOCore
 import S3
 import S3TestSupport
 package import ServerProcesses
-import TestSupport
 
 /// Which of the stores a test runs against.
 package enum TestStore: String, CaseIterable, Sendable {

@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Foundation
 import HTTPTypes
 package import SelfieWeb
-import TestSupport
 import Testing
 
 extension TestService {

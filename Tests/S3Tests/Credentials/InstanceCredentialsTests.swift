@@ -1,6 +1,5 @@
 import ConnectionTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 @testable import S3

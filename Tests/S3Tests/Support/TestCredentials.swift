@@ -2,7 +2,6 @@ import AsyncHTTPClient
 import ConnectionTestSupport
 import Foundation
 import S3TestSupport
-import TestSupport
 
 @testable import S3
 

@@ -3,7 +3,6 @@ import ProcessTestSupport
 import S3
 import S3TestSupport
 import ServerProcesses
-import TestSupport
 
 /// The two S3 servers of the tests, which have nothing in common but the protocol.
 enum TestServer: CaseIterable {

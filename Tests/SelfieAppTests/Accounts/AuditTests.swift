@@ -3,7 +3,6 @@ import Foundation
 import Postgres
 import ServiceTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("The audit", .timeLimit(.minutes(2)))

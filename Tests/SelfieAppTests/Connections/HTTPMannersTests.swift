@@ -1,7 +1,6 @@
 import ConnectionTestSupport
 import Foundation
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("HTTP on the wire", .timeLimit(.minutes(2)))

@@ -3,7 +3,6 @@ import Glibc
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import SelfieApp

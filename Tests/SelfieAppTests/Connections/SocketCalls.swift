@@ -4,7 +4,6 @@ import NIOCore
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 extension RawConnection {

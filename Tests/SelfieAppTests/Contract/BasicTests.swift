@@ -1,7 +1,6 @@
 import ConnectionTestSupport
 import Foundation
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import SelfieWeb

@@ -1,7 +1,6 @@
 import AESCrypt
 import Foundation
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("Encrypted passwords")

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import ServiceTestSupport
-import TestSupport
 
 @testable import SelfieWeb
 

@@ -3,7 +3,6 @@ import Foundation
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("Parameters")

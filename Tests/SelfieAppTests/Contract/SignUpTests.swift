@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Foundation
 import Postgres
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("Sign-up")

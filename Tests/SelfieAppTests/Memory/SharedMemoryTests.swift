@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Foundation
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import ObjectStore

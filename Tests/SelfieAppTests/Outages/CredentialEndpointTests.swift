@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("The service with keys from a container's endpoint", .timeLimit(.minutes(2)))

@@ -1,7 +1,6 @@
 import DatabaseTestSupport
 import Postgres
 import ServerProcesses
-import TestSupport
 import Testing
 
 @Suite("Several database hosts", .timeLimit(.minutes(3)))

@@ -4,7 +4,6 @@ import Glibc
 import NIOFoundationCompat
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import LinuxFiles

@@ -3,7 +3,6 @@ import NIOCore
 import NIOFoundationCompat
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import Encodings

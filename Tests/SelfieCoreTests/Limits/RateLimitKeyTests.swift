@@ -1,6 +1,5 @@
 import DatabaseTestSupport
 import Postgres
-import TestSupport
 import Testing
 
 @testable import SelfieCore

@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import DatabaseTestSupport
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import SelfieConfiguration

@@ -1,7 +1,6 @@
 import ConnectionTestSupport
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import Encodings

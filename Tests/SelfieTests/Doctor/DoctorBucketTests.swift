@@ -2,7 +2,6 @@ import DatabaseTestSupport
 import Foundation
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("selfie doctor, bucket", .timeLimit(.minutes(5)))

@@ -1,7 +1,6 @@
 import Foundation
 import ProcessTestSupport
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 /// `selfie doctor`, run to its end by the executable.

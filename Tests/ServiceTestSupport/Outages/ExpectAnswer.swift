@@ -1,5 +1,4 @@
 package import ConnectionTestSupport
-import TestSupport
 import Testing
 
 /// Sends a call and expects its answer in time.

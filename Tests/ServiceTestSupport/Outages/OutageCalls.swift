@@ -1,6 +1,5 @@
 package import ConnectionTestSupport
 import Foundation
-import TestSupport
 import Testing
 
 /// A client that knows the service, and all calls that it makes.

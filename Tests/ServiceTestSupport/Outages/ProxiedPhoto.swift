@@ -2,7 +2,6 @@ package import ConnectionTestSupport
 package import Foundation
 package import SelfieApp
 package import ServerProcesses
-import TestSupport
 
 extension TestService {
     /// The store's server, which the test may end or halt.

@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Foundation
 import ProcessTestSupport
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import SelfieApp

@@ -1,7 +1,6 @@
 import ConnectionTestSupport
 import Foundation
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("Times of sign-ins", .serialized, .timeLimit(.minutes(10)))

@@ -3,7 +3,6 @@ import DatabaseTestSupport
 import Foundation
 import ProcessTestSupport
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("selfie doctor, with nobody who answers", .timeLimit(.minutes(5)))

@@ -4,7 +4,6 @@ import Foundation
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 /// With the time limits that are in use.

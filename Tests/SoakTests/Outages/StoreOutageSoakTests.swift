@@ -1,6 +1,5 @@
 import ConnectionTestSupport
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import SelfieApp

@@ -1,7 +1,6 @@
 import Glibc
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("kill -9 again and again in the middle of uploads and deletions", .serialized, .timeLimit(.minutes(20)))

@@ -3,7 +3,6 @@ import DatabaseTestSupport
 import Glibc
 import Postgres
 import ServerProcesses
-import TestSupport
 import Testing
 
 /// The limits of the database's client, each once in real time.

@@ -4,7 +4,6 @@ import Postgres
 import SelfieConfiguration
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import HTTPConnection

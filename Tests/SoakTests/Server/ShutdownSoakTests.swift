@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Foundation
 import Postgres
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("selfie serve, when it is told to stop, in real time", .timeLimit(.minutes(2)))

@@ -3,7 +3,6 @@ import Foundation
 import NIOCore
 import Postgres
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import HTTPConnection

@@ -2,7 +2,6 @@ import ConnectionTestSupport
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 extension RawConnection {

@@ -2,7 +2,6 @@ import Foundation
 import NIOCore
 import Postgres
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import ObjectStore

@@ -1,5 +1,4 @@
 import ConnectionTestSupport
-import TestSupport
 
 /// A kind of request to a store, named as a ``FaultyProxy/Record`` names it.
 enum FaultKind: String, CaseIterable, Sendable {

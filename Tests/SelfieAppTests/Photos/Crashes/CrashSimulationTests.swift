@@ -1,6 +1,5 @@
 import ConnectionTestSupport
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @Suite("Processes, servers and requests that end at any step", .timeLimit(.minutes(5)))

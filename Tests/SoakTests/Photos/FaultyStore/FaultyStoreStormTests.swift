@@ -7,7 +7,6 @@ import S3
 import SelfieConfiguration
 import ServerProcesses
 import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import SelfieApp
