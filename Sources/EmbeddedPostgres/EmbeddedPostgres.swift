@@ -9,7 +9,7 @@
 package actor EmbeddedPostgres {
     private let directory: String
     private let settings: [String: String]
-    private let search: BinarySearch
+    private let search: ProgramSearch
     private let temporaryDirectory: String
     private let maxLingeringSessions: Duration
     private let notice: @Sendable (String) -> Void
@@ -35,7 +35,7 @@ package actor EmbeddedPostgres {
     package init(
         directory: String,
         settings: [String: String] = [:],
-        search: BinarySearch = .system,
+        search: ProgramSearch = .system,
         temporaryDirectory: String = "/var/tmp",
         maxLingeringSessions: Duration = .seconds(10),
         notice: @escaping @Sendable (String) -> Void = { _ in }

@@ -26,7 +26,7 @@ struct PostgresBinaries: Sendable {
     /// - Returns: The programs.
     /// - Throws: `binariesNotFound`, or `versionNotFound` when only other versions are installed.
     static func find(
-        _ search: BinarySearch,
+        _ search: ProgramSearch,
         majorVersion: String?,
         user: ClusterUser
     ) async throws(EmbeddedPostgresError) -> PostgresBinaries {

@@ -9,7 +9,7 @@ struct BinariesTests {
     @Test("None found: the error says what to install and where was searched")
     func missingPrograms() async throws {
         try await TestFolder.use { folder in
-            let search = BinarySearch(path: [folder.path], patterns: ["/nowhere/*/bin"])
+            let search = ProgramSearch(path: [folder.path], patterns: ["/nowhere/*/bin"])
             let error = await #expect(throws: EmbeddedPostgresError.self) {
                 try await folder.handle(search: search).start()
             }
@@ -25,7 +25,7 @@ struct BinariesTests {
             try install("16", in: folder)
             try install("9.6", in: folder)
             try install("17", in: folder, without: "psql")
-            let search = BinarySearch(path: [], patterns: [folder.path + "/versions/*/bin"])
+            let search = ProgramSearch(path: [], patterns: [folder.path + "/versions/*/bin"])
 
             let newest = try await PostgresBinaries.find(search, majorVersion: nil, user: user)
             #expect(newest.folder == folder.path + "/versions/16/bin")
@@ -47,13 +47,13 @@ struct BinariesTests {
             let linked = folder.path + "/linked"
             mkdir(linked, 0o755)
             symlink(installed + "/postgres", linked + "/postgres")
-            let byLink = BinarySearch(path: [linked], patterns: [])
+            let byLink = ProgramSearch(path: [linked], patterns: [])
             #expect(try await PostgresBinaries.find(byLink, majorVersion: nil, user: user).folder == installed)
 
             let configured = folder.path + "/configured"
             mkdir(configured, 0o755)
             try script("echo \(installed)", at: configured + "/pg_config")
-            let byConfig = BinarySearch(path: [configured], patterns: [])
+            let byConfig = ProgramSearch(path: [configured], patterns: [])
             #expect(try await PostgresBinaries.find(byConfig, majorVersion: nil, user: user).folder == installed)
         }
     }
@@ -72,7 +72,7 @@ struct BinariesTests {
     @Test("The highest version comes first, by number")
     func versionOrder() {
         #expect(
-            BinarySearch.highestVersionFirst(["/a/9/bin", "/a/9.6/bin", "/a/17/bin", "/b@15/bin", "/c/bin"])
+            ProgramSearch.highestVersionFirst(["/a/9/bin", "/a/9.6/bin", "/a/17/bin", "/b@15/bin", "/c/bin"])
                 == ["/a/17/bin", "/b@15/bin", "/a/9/bin", "/a/9.6/bin", "/c/bin"]
         )
     }

@@ -18,7 +18,7 @@ struct TestFolder: Sendable {
     func handle(
         directory: String? = nil,
         settings: [String: String] = [:],
-        search: BinarySearch = .system,
+        search: ProgramSearch = .system,
         maxLingeringSessions: Duration = .seconds(600),
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) -> EmbeddedPostgres {

@@ -61,9 +61,3 @@ package struct NewUser: Sendable {
         return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
     }
 }
-
-/// Why an account can't be used.
-package enum AccountError: Error {
-    /// An administrator has disabled it. Only a user who gives the password is told so.
-    case disabled
-}

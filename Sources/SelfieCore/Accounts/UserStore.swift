@@ -131,7 +131,7 @@ package struct UserStore: Sendable {
     ///
     /// Its sessions end at once, and no other begins.
     ///
-    /// - Parameter id: Whose.
+    /// - Parameter id: The account's id.
     /// - Returns: Whether it was not disabled before.
     /// - Throws: `PostgresError`.
     package func disable(id: Int) async throws -> Bool {
@@ -152,7 +152,7 @@ package struct UserStore: Sendable {
     ///
     /// Its user must sign in again.
     ///
-    /// - Parameter id: Whose.
+    /// - Parameter id: The account's id.
     /// - Returns: Whether it was disabled before.
     /// - Throws: `PostgresError`.
     package func enable(id: Int) async throws -> Bool {

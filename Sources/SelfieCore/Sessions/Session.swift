@@ -13,12 +13,6 @@ package struct Session: Sendable {
     }
 }
 
-/// Why a token does not work.
-package enum SessionError: Error {
-    /// It has no session, or its session ended meanwhile.
-    case ended
-}
-
 /// A new token.
 ///
 /// The client gets it once, and only its digest is kept.

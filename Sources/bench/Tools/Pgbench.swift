@@ -13,7 +13,7 @@ struct Pgbench: Sendable {
 
     /// Writes the script into a folder.
     init(databaseURL: String, folder: URL) throws {
-        guard let program = BinarySearch.system.program(named: "pgbench") else { throw BenchError.missing("pgbench") }
+        guard let program = ProgramSearch.system.program(named: "pgbench") else { throw BenchError.missing("pgbench") }
         self.databaseURL = databaseURL
         self.program = program
         script = folder.appending(path: "list.sql")

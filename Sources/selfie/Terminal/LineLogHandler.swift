@@ -32,7 +32,7 @@ struct LineLogHandler: LogHandler {
     /// Control characters become spaces, so that no value can begin another line.
     static func line(of event: LogEvent, with metadata: Logger.Metadata, at timestamp: String) -> [UInt8] {
         var line: [UInt8] = []
-        line.reserveCapacity(lengthUsual)
+        line.reserveCapacity(usualLineBytes)
         func append(_ text: String) { line.append(contentsOf: text.utf8) }
         append(timestamp)
         append(" ")
@@ -51,7 +51,7 @@ struct LineLogHandler: LogHandler {
     }
 
     /// A little more than a line about a request takes.
-    private static let lengthUsual = 256
+    private static let usualLineBytes = 256
 
     /// The handler's metadata and the event's, which win, sorted by key.
     private static func entries(

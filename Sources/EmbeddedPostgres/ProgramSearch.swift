@@ -1,7 +1,7 @@
 import Foundation
 
 /// The places to search for PostgreSQL's programs, best first.
-package struct BinarySearch: Sendable {
+package struct ProgramSearch: Sendable {
     /// Folders as in `PATH`, in order.
     ///
     /// Links are followed, so that the programs beside their target are found too.
@@ -21,8 +21,8 @@ package struct BinarySearch: Sendable {
     }
 
     /// `PATH`, then the folders of Debian, Red Hat and Alpine.
-    package static var system: BinarySearch {
-        BinarySearch(
+    package static var system: ProgramSearch {
+        ProgramSearch(
             path: (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init),
             patterns: [
                 "/usr/lib/postgresql/*/bin",
