@@ -440,7 +440,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SelfieConfigurationTests",
-            dependencies: ["Postgres", "S3", "SelfieConfiguration", "SelfieCore"],
+            dependencies: ["Postgres", "S3", "SelfieConfiguration", "SelfieCore", "ServerProcesses"],
             swiftSettings: settings
         ),
         .testTarget(

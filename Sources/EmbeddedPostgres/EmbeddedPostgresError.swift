@@ -57,7 +57,7 @@ package enum EmbeddedPostgresError: Error, CustomStringConvertible {
             """
         case .alreadyInUse(let directory):
             """
-            The cluster in \(directory) is in use by another process. Stop that one first, or use another folder.
+            The PostgreSQL data in \(directory) is in use by another process. Stop that one first, or use another folder.
             """
         case .fileSystem(let operation, let path, let code):
             """

@@ -25,8 +25,8 @@ extension MigrationError: CustomStringConvertible {
         case .unreachable(let reason):
             "The database can't be reached. Check DATABASE_URL, and whether PostgreSQL runs. It said:\n\(reason)"
         case .unreadableDirectory(let path):
-            "There is no readable folder of migrations at \(path). Run the command in the project's folder, "
-                + "or name the folder with --migrations."
+            "There is no readable folder of migrations at \(path). Run the command in the project's folder. "
+                + "Commands with the option --migrations take another folder."
         case .unreadableFile(let path): "The migration \(path) can't be read as UTF-8 text."
         case .invalidFileName(let name):
             "\(name) is not named <14-digit version>_<name>.sql, with lower-case letters, digits and underscores."

@@ -26,7 +26,9 @@ struct Serve: AsyncParsableCommand {
         let check = SchemaCheck(postgres: configuration.postgres, migrations: try migrations.directory.load())
         let isReached = try await check()
         if !isReached {
-            logger.warning("the database can't be reached; requests are refused until it can. Why, says: selfie doctor")
+            logger.warning(
+                "the database can't be reached; requests are refused until it can. Run selfie doctor to see why"
+            )
         }
         let service = PhotoService(
             configuration: configuration,

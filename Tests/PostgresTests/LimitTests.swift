@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The product's limits")
 struct LimitTests {
-    @Test("They are what README and the operators' pages promise")
+    @Test("They are what the pages in docs promise")
     func defaults() throws {
         let configuration = try PostgresConfiguration(url: "postgresql:///db")
         #expect(configuration.connectTimeout == .seconds(2))

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Postgres
 import S3
+import ServerProcesses
 import Testing
 
 @testable import SelfieConfiguration
@@ -189,6 +190,16 @@ struct ServiceConfigurationTests {
         "AWS_SECRET_ACCESS_KEY": ["secret\nline"],
         "AWS_SESSION_TOKEN": ["secret\u{7}"],
     ]
+
+    @Test("Each key is in .env.example and in the table of docs/configuration.md")
+    func documented() throws {
+        let limits = RateLimitName.allCases.map { "RATE_LIMIT_\($0.rawValue)" }
+        #expect(Set(limits).isSubset(of: Self.malformed.keys))
+        for page in [".env.example", "docs/configuration.md"] {
+            let text = try String(contentsOf: ProjectFolder.root.appending(path: page), encoding: .utf8)
+            for key in Self.malformed.keys { #expect(text.contains(key), "\(page)") }
+        }
+    }
 
     @Test("A malformed value is named by its key and never shown", arguments: malformed.keys.sorted())
     func malformedValue(key: String) throws {

@@ -196,7 +196,7 @@ struct UsersCommandTests {
                 environment: ["DATABASE_URL": "postgresql://nobody:hidden-password@127.0.0.1:1/none"]
             )
             #expect(down.status == 1)
-            #expect(down.errors == "Error: The database can't be reached. Why, says: selfie doctor\n")
+            #expect(down.errors == "Error: The database can't be reached. Run selfie doctor to see why.\n")
         }
         try await TestCluster.withEmptyDatabase { url in
             let outcome = try await SelfieProcess.run(

@@ -11,7 +11,7 @@ package struct ConfigurationError: Error, CustomStringConvertible {
 
     package var description: String {
         let lines = problems.map { "  \($0)" }
-        return (["The configuration is not complete. Set in the environment or in the file .env:"] + lines)
+        return (["The settings are missing or malformed. Correct them in the environment or in the file .env:"] + lines)
             .joined(separator: "\n")
     }
 }

@@ -152,7 +152,7 @@ struct BucketProbe: Sendable {
             }
         } catch {
             findings.warning(
-                "whether the public sees it can't be told (\(advice.secrets.hidden(in: "\(error)")))",
+                "it is unknown whether the public sees it (\(advice.secrets.hidden(in: "\(error)")))",
                 "Run selfie doctor again."
             )
         }

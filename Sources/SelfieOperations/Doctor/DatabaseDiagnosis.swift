@@ -51,7 +51,7 @@ struct DatabaseDiagnosis: Sendable {
         } catch {
             let error = error as? PostgresError ?? .connectionLost("\(error)")
             findings.failed(DatabaseTrouble(error).explanation(options: configuration.options, secrets: secrets))
-            findings.skipped("what else would be checked of it")
+            findings.skipped("the other checks")
         }
     }
 

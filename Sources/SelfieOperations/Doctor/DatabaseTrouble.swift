@@ -128,7 +128,7 @@ struct DatabaseTrouble: Sendable, Equatable {
         case .noPassword:
             ("it asks for a password", "Write one into DATABASE_URL: postgresql://user:password@host/database.")
         case .noSuchUser:
-            ("there is no user \(user)", "Correct the user in DATABASE_URL, or make it: createuser --pwprompt \(user)")
+            ("there is no user \(user)", "Correct the user in DATABASE_URL, or make it: createuser --pwprompt \(user).")
         case .noSuchDatabase:
             (
                 "there is no database \(database)",

@@ -90,7 +90,7 @@ package struct Diagnosis: Sendable {
                 findings: database
             ).run()
         } else {
-            database.skipped("everything, since DATABASE_URL is of no use")
+            database.skipped("everything, since DATABASE_URL is missing or malformed")
         }
 
         switch storage {
@@ -104,7 +104,7 @@ package struct Diagnosis: Sendable {
             await check(bucket, secrets, Findings(subject: .bucket, report: report))
         case nil:
             let bucket = Findings(subject: .bucket, report: report)
-            bucket.skipped("everything, since the keys for the bucket (or OBJECTS_PATH) are of no use")
+            bucket.skipped("everything, since the settings of the store are missing or malformed")
         }
         await SpoolDiagnosis(
             maxUploadBytes: maxUploadBytes,

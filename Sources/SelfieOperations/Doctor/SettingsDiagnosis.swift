@@ -112,7 +112,7 @@ struct SettingsDiagnosis {
             text: "DATABASE_URL does not ask for an encrypted connection, and the database is on another machine",
             advice: """
                 Add ?sslmode=require to DATABASE_URL (&sslmode=require if it has a question mark already), or better \
-                sslmode=verify-full with sslrootcert. On a private network that nobody else can listen to it may stay.
+                sslmode=verify-full with sslrootcert. It may stay on a private network where nobody else can listen.
                 """
         )
     }

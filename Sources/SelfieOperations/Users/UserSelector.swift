@@ -31,7 +31,7 @@ package enum UserAdministrationError: Error, CustomStringConvertible {
         switch self {
         case .noSuchUser(let selector): "There is no user \(selector)."
         case .notMigrated: "The database lacks migrations. Run: selfie migrate"
-        case .unreachable: "The database can't be reached. Why, says: selfie doctor"
+        case .unreachable: "The database can't be reached. Run selfie doctor to see why."
         }
     }
 }

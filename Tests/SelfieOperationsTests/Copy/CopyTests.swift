@@ -163,7 +163,7 @@ struct CopyTests {
             #expect(during.isComplete)
             #expect(during[.copied] == 13 && during[.deleted] == 1)
             #expect(other.keys() == ids.sorted())
-            // What is deleted after the copy's last look is left to a reconciliation, as the README says.
+            // What is deleted after the copy's last look is left to a reconciliation, as decision 13 says.
             let late = ids.removeFirst()
             #expect(try await service.delete(late, token: token).status == 200)
             let after = try await Self.copy(service, to: other, direction)

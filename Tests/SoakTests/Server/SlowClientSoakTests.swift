@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPConnection
 @testable import SelfieApp
 
-/// In real time: one case of each limit that the tests of `PhotoServiceTests` look at by a clock of their own.
+/// In real time: one case of each limit that `SelfieAppTests` looks at by a clock of their own.
 @Suite("Clients that are slow, in real time", .timeLimit(.minutes(5)))
 struct SlowClientSoakTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
