@@ -29,6 +29,8 @@ package struct PhotoService: Service {
     private let onRunning: @Sendable (Int) async -> Void
     /// The limits of each connection.
     package var limits = ConnectionLimits()
+    /// Whether the background services run.
+    var worksInBackground = true
     /// How often the sweeper runs.
     var sweepInterval: Duration = .seconds(5)
     /// How often the last use of sessions is written to the database.
@@ -127,7 +129,8 @@ package struct PhotoService: Service {
             now: now,
             logger: logger
         )
-        try await run(backgroundServices(useCases) + [server(Routes.responder(parts))])
+        let background = worksInBackground ? backgroundServices(useCases) : []
+        try await run(background + [server(Routes.responder(parts))])
     }
 
     private var webSettings: WebParts.Settings {

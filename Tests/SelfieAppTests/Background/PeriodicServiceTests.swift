@@ -61,7 +61,16 @@ struct PeriodicServiceTests {
     @Test("What it throws ends it")
     func failure() async throws {
         struct Failure: Error {}
-        let service = PeriodicService(interval: .seconds(3600)) { throw Failure() }
-        await #expect(throws: Failure.self) { try await Self.run(service) {} }
+        let (rounds, round) = AsyncStream.makeStream(of: Void.self)
+        let service = PeriodicService(interval: .seconds(3600)) {
+            round.yield()
+            throw Failure()
+        }
+        await #expect(throws: Failure.self) {
+            try await Self.run(service) {
+                var seen = rounds.makeAsyncIterator()
+                await seen.next()
+            }
+        }
     }
 }

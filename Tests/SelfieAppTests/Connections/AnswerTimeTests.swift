@@ -108,9 +108,9 @@ struct AnswerTimeTests {
             try await service.postgres.withConnection { connection in
                 try await connection.execute(script: "BEGIN; LOCK TABLE photos IN ACCESS EXCLUSIVE MODE")
                 let requestID = try await RawConnection.open(port: service.port) { client in
-                    let body = TestMultipart.body(image: TestImage.png(bytes: 1_000), title: "A title")
-                    try await client.sendUploadHead(token: token, "Content-Length: \(body.count)")
-                    try await client.send(body)
+                    // All at once: a body that is not read yet would be timed out with its request.
+                    let body = TestMultipart.body(image: TestImage.png(bytes: 64), title: "A title")
+                    try await client.sendUploadHead(token: token, "Content-Length: \(body.count)", body: body)
                     let requestID = try Self.expectTimeOut(try await client.readResponse())
                     try await service.waitForLocks(1)
                     return requestID
