@@ -4,7 +4,7 @@ package import FoundationEssentials
 package enum ISO8601 {
     /// The time of a text, with or without fractions of a second; nil for any other text.
     package static func date(_ text: String) -> Date? {
-        (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-            ?? (try? Date(text, strategy: .iso8601))
+        // This style reads both.
+        try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }
