@@ -7,7 +7,6 @@ enum ASCII {
     static let carriageReturn = UInt8(ascii: "\r")
     static let space = UInt8(ascii: " ")
     static let quote = UInt8(ascii: "\"")
-    static let percent = UInt8(ascii: "%")
     static let apostrophe = UInt8(ascii: "'")
     static let dash = UInt8(ascii: "-")
     static let colon = UInt8(ascii: ":")

@@ -91,19 +91,17 @@ package struct PhotoService: Service {
             cost: passwordHashCost ?? configuration.passwordHashCost,
             options: passwordHashing
         )
-        let result: Result<Void, any Error>
         do {
             try await S3Client.withHTTPClient(deadlines: bucket.deadlines) { httpClient in
                 try await PostgresClient.withClient(configuration: configuration.postgres) { postgres in
                     try await serve(postgres: postgres, hasher: hasher, httpClient: httpClient)
                 }
             }
-            result = .success(())
         } catch {
-            result = .failure(error)
+            try? await hasher.shutDown()
+            throw error
         }
         try await hasher.shutDown()
-        try result.get()
     }
 
     private func serve(postgres: PostgresClient, hasher: PasswordHasher, httpClient: HTTPClient) async throws {

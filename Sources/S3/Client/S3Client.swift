@@ -113,16 +113,15 @@ package struct S3Client: Sendable {
             eventLoopGroupProvider: .singleton,
             configuration: httpClientConfiguration(deadlines: deadlines)
         )
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(httpClient)) } catch { result = .failure(error) }
+        let result: Result
         do {
-            try await httpClient.shutdown()
+            result = try await body(httpClient)
         } catch {
-            // The body's own error comes first.
-            _ = try result.get()
+            try? await httpClient.shutdown()
             throw error
         }
-        return try result.get()
+        try await httpClient.shutdown()
+        return result
     }
 
     /// The most bytes of an object that are read at a time.

@@ -14,7 +14,7 @@ struct EntityTag: Sendable, Hashable {
     /// The tag of an answer; nil when it has none.
     init?(_ headers: HTTPHeaders) {
         guard let text = headers.first(name: "etag") else { return nil }
-        value = text.trimming(Self.marks)
+        value = text.trimming(Self.quotesAndSpaces)
         let encryption = headers.first(name: "x-amz-server-side-encryption") ?? ""
         isOfCiphertext =
             encryption.hasPrefix("aws:kms")
@@ -23,11 +23,11 @@ struct EntityTag: Sendable, Hashable {
 
     /// The tag of a document.
     init(text: String, isOfCiphertext: Bool) {
-        value = text.trimming(Self.marks)
+        value = text.trimming(Self.quotesAndSpaces)
         self.isOfCiphertext = isOfCiphertext
     }
 
-    private static let marks = "\" "
+    private static let quotesAndSpaces = "\" "
 
     /// Whether the tag is these hexadecimal digits.
     func matches(_ digits: String) -> Bool { value.lowercased() == digits }
