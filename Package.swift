@@ -78,6 +78,11 @@ let package = Package(
         ),
         .target(name: "Deadlines", swiftSettings: settings),
         .target(
+            name: "Budgets",
+            dependencies: [.product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Postgres",
             dependencies: [
                 "CLinux", "CLibPQ",
@@ -140,7 +145,7 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "Encodings", "LinuxFiles", "S3",
+                "Budgets", "Encodings", "LinuxFiles", "S3",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -149,7 +154,7 @@ let package = Package(
         .target(
             name: "HTTPConnection",
             dependencies: [
-                "Encodings", "LinuxFiles",
+                "Budgets", "Encodings", "LinuxFiles",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -164,7 +169,7 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "AESCrypt", "CCrypt", "Encodings", "ObjectStore", "Postgres",
+                "AESCrypt", "Budgets", "CCrypt", "Encodings", "ObjectStore", "Postgres",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -175,7 +180,7 @@ let package = Package(
         .target(
             name: "SelfieWeb",
             dependencies: [
-                "AESCrypt", "Encodings", "HTTPConnection", "Multipart", "ObjectStore", "Postgres",
+                "AESCrypt", "Budgets", "Encodings", "HTTPConnection", "Multipart", "ObjectStore", "Postgres",
                 "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -338,6 +343,11 @@ let package = Package(
         .testTarget(
             name: "AESCryptTests",
             dependencies: ["AESCrypt", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "BudgetsTests",
+            dependencies: ["Budgets", "ServerProcesses", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),

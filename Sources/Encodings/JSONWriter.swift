@@ -12,12 +12,18 @@ package struct JSONKey: ExpressibleByStringLiteral {
 /// Writes one JSON value, keeping members in the order in which they are added, as the contract lists them.
 package struct JSONWriter: ~Copyable {
     private var text: TextBuffer
-    private var needsComma = false
+    private var needsComma: Bool
 
-    /// - Parameter capacity: About how many bytes will be written.
-    package init(capacity: Int = 256) {
+    /// - Parameters:
+    ///   - capacity: About how many bytes will be written.
+    ///   - isAfterElement: Whether what is written goes on an array that has elements already.
+    package init(capacity: Int = 256, isAfterElement: Bool = false) {
         text = TextBuffer(capacity: capacity)
+        needsComma = isAfterElement
     }
+
+    /// How many bytes were written.
+    package var byteCount: Int { text.byteCount }
 
     /// What was written, as UTF-8.
     package var buffer: ByteBuffer { text.buffer }
@@ -59,16 +65,25 @@ package struct JSONWriter: ~Copyable {
 
     /// Adds a string, or `null`.
     package mutating func member(_ key: JSONKey, _ value: String?) {
-        guard var value else {
-            add(key)
-            return text.append("null")
-        }
+        guard var value else { return null(key) }
         value.withUTF8 { member(key, utf8: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds `null`.
+    package mutating func null(_ key: JSONKey) {
+        add(key)
+        text.append("null")
     }
 
     /// Adds a string that is UTF-8 already.
     package mutating func member(_ key: JSONKey, utf8 value: UnsafeRawBufferPointer) {
         member(key) { text in Self.escape(value, to: &text) }
+    }
+
+    /// Adds a number that is decimal digits already.
+    package mutating func member(_ key: JSONKey, number digits: UnsafeRawBufferPointer) {
+        add(key)
+        text.append(digits)
     }
 
     /// Adds a string whose bytes need no escaping.
@@ -95,6 +110,12 @@ package struct JSONWriter: ~Copyable {
         add(key)
         text.append(value ? "true" : "false")
     }
+
+    /// Begins an array that is written in several pieces.
+    package mutating func beginArray() { begin("[") }
+
+    /// Ends such an array.
+    package mutating func endArray() { end("]") }
 
     private mutating func begin(_ bracket: StaticString) {
         if needsComma { text.append(",") }

@@ -21,6 +21,8 @@ package struct TextBuffer: ~Copyable {
         memory.deallocate()
     }
 
+    package var byteCount: Int { count }
+
     /// A copy of what was written.
     package var buffer: ByteBuffer { ByteBuffer(bytes: UnsafeRawBufferPointer(start: memory, count: count)) }
 

@@ -37,8 +37,8 @@ package struct PhotoService: Service {
     var sessionUseInterval: Duration = .seconds(10)
     /// How often old rows are removed.
     var tidyInterval: Duration = .seconds(300)
-    /// The memory that uploads share while they wait for the store.
-    var spoolMemory = SpoolMemory()
+    /// The memory and the disk that uploads share while they wait for the store.
+    var spoolBudget = SpoolBudget()
     /// How often free memory is returned.
     var trimInterval: Duration = .seconds(10)
     /// How a bucket is used.
@@ -123,7 +123,7 @@ package struct PhotoService: Service {
             useCases: useCases,
             objects: objects,
             settings: webSettings,
-            spoolMemory: spoolMemory,
+            spoolBudget: spoolBudget,
             now: now,
             logger: logger
         )
@@ -138,8 +138,7 @@ package struct PhotoService: Service {
             publicURL: configuration.publicURL,
             maxUploadBytes: configuration.maxUploadBytes,
             redirectsToBucket: configuration.photoDelivery == .redirect,
-            secretKeyBase: configuration.secretKeyBase,
-            tokenLifetimeHours: configuration.tokenLifetimeHours
+            secretKeyBase: configuration.secretKeyBase
         )
     }
 

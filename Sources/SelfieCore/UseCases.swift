@@ -1,3 +1,4 @@
+package import Budgets
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
@@ -12,6 +13,7 @@ package struct UseCases: Sendable {
     package let getToken: GetToken
     package let resetPassword: ResetPassword
     package let deleteAccount: DeleteAccount
+    package let clearTokens: ClearTokens
     package let findSession: FindSession
     package let sessions: SessionStore
     package let admitUpload: AdmitUpload
@@ -32,22 +34,28 @@ package struct UseCases: Sendable {
         let tokenLifetimeHours: Int
         let needsPasswordForToken: Bool
         let rateLimits: RateLimits?
+        let photoQuota: PhotoQuota
+        /// How many uploads are under way at once.
+        package var uploadLimits = UploadLimits.usual
 
         /// - Parameters:
         ///   - secretKeyBase: Hashes the names in the keys of limits.
         ///   - tokenLifetimeHours: How long a token lives.
         ///   - needsPasswordForToken: Whether `get_token` requires the password.
         ///   - rateLimits: The rate limits; nil for none.
+        ///   - photoQuota: What a user may have.
         package init(
             secretKeyBase: String,
             tokenLifetimeHours: Int,
             needsPasswordForToken: Bool,
-            rateLimits: RateLimits?
+            rateLimits: RateLimits?,
+            photoQuota: PhotoQuota
         ) {
             self.secretKeyBase = secretKeyBase
             self.tokenLifetimeHours = tokenLifetimeHours
             self.needsPasswordForToken = needsPasswordForToken
             self.rateLimits = rateLimits
+            self.photoQuota = photoQuota
         }
     }
 
@@ -118,12 +126,18 @@ package struct UseCases: Sendable {
             now: clocks.now
         )
         deleteAccount = DeleteAccount(users: users, check: check)
+        clearTokens = ClearTokens(users: users, sessions: sessions)
         let guesses = TokenGuesses(limiter: limiter)
         findSession = FindSession(sessions: sessions, guesses: guesses, uses: sessionUses)
 
         photos = PhotoStore(postgres: postgres)
-        admitUpload = AdmitUpload(limiter: limiter)
-        uploadPhoto = UploadPhoto(photos: photos, objects: objects)
+        admitUpload = AdmitUpload(
+            places: Places(limits: settings.uploadLimits),
+            photos: photos,
+            quota: settings.photoQuota,
+            limiter: limiter
+        )
+        uploadPhoto = UploadPhoto(photos: photos, objects: objects, quota: settings.photoQuota)
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
         deletePhoto = DeletePhoto(photos: photos, objects: objects)
         sweeper = PhotoSweeper(photos: photos, objects: objects, now: clocks.storeNow, logger: logger)

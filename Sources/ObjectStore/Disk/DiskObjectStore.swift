@@ -152,7 +152,7 @@ package struct DiskObjectStore: ObjectStore {
 
     private static func write(_ object: SpooledObject, _ write: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch object.storage {
-        case .memory(let blocks, _):
+        case .memory(let blocks):
             for block in blocks { try block.withUnsafeReadableBytes { try write($0) } }
         case .file(let source):
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBytes, alignment: 1)

@@ -1,37 +1,38 @@
+import Budgets
 import LinuxFiles
 package import NIOCore
 import NIOPosix
 import S3
 
-/// Takes an upload's bytes as they arrive: into memory while they are few or the shared memory lasts, then into a file
-/// without a name.
+/// Takes an upload's bytes as they arrive: into memory while they are few or the budget lasts, then into a file without
+/// a name.
 package struct Spool: ~Copyable {
-    /// The bytes that one upload may always hold in memory, beside the network's buffers.
-    package static let maxMemoryBytes = 1024 * 1024
     /// The bytes of a block.
     ///
-    /// A store that asks for as many gets them without a copy.
-    static let blockBytes = 256 * 1024
+    /// One upload may always hold one block in memory, beside the network's buffers. A store that asks for as many bytes
+    /// gets them without a copy.
+    package static let blockBytes = 256 * 1024
     /// How many of the first bytes are kept to recognise the format.
     package static let maxLeadingBytes = 64
 
-    private let reservation: SpoolReservation?
+    private let reservation: SpoolBudget.Reservation
     private var blocks: [ByteBuffer] = []
     private var file: PosixFile?
     private var length = 0
     private var digests = ObjectDigests()
     private var leadingBytes: [UInt8] = []
 
-    /// - Parameter memory: The memory that uploads share. Nil for an upload that goes to a file once its own part is
-    ///   full.
-    package init(sharing memory: SpoolMemory? = nil) {
-        reservation = memory.map(SpoolReservation.init)
+    /// - Parameters:
+    ///   - budget: What uploads share.
+    ///   - userID: Whose upload it is.
+    package init(_ budget: SpoolBudget = .unshared, userID: Int = 0) {
+        reservation = SpoolBudget.Reservation(of: budget, userID: userID)
     }
 
     /// Takes the next bytes.
     ///
     /// - Parameter chunk: The bytes.
-    /// - Throws: `PosixFileError`, for instance when the disk is full.
+    /// - Throws: `PosixFileError`, for instance when the disk is full, or `SpoolError`.
     package mutating func append(_ chunk: ByteBuffer) async throws {
         digests.update(chunk)
         if leadingBytes.count < Self.maxLeadingBytes {
@@ -52,11 +53,12 @@ package struct Spool: ~Copyable {
     /// Ends the upload.
     ///
     /// - Returns: The whole object.
-    /// - Throws: `PosixFileError`.
+    /// - Throws: `PosixFileError`, `SpoolError`.
     package consuming func finish() async throws -> SpooledObject {
         if file != nil { try await flush() }
         return SpooledObject(
-            storage: file.map { .file($0) } ?? .memory(blocks, reservation),
+            storage: file.map { .file($0) } ?? .memory(blocks),
+            reservation: reservation,
             length: length,
             digests: digests,
             leadingBytes: leadingBytes
@@ -64,22 +66,36 @@ package struct Spool: ~Copyable {
     }
 
     private mutating func addBlock() async throws {
-        let isOwn = blocks.count * Self.blockBytes < Self.maxMemoryBytes
-        let isShared = !isOwn && file == nil && reservation?.grow(by: Self.blockBytes) == true
-        if !isOwn && !isShared { try await flush() }
-        // The first block grows as it fills, since many photos are small.
+        // The first block is the upload's own.
+        if !blocks.isEmpty, file != nil || !hasSharedBlock() { try await flush() }
+        // It grows as it fills, since many photos are small.
         blocks.append(
             blocks.isEmpty && file == nil ? ByteBuffer() : ByteBufferAllocator().buffer(capacity: Self.blockBytes)
         )
     }
 
+    private func hasSharedBlock() -> Bool {
+        do {
+            try reservation.memory.grow(by: Self.blockBytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     private mutating func flush() async throws {
+        let byteCount = blocks.reduce(0) { $0 + $1.readableBytes }
+        do {
+            try reservation.disk.grow(by: byteCount)
+        } catch {
+            throw SpoolError.diskBudgetSpent
+        }
         file = try await NIOThreadPool.singleton.runIfActive { [blocks, file] in
             let file = try file ?? PosixFile.makeTemporary()
             for block in blocks { try block.withUnsafeReadableBytes { try file.write($0) } }
             return file
         }
         blocks.removeAll(keepingCapacity: true)
-        reservation?.giveBack()
+        reservation.memory.giveBack()
     }
 }

@@ -7,12 +7,14 @@ package import S3
 /// A store can read them as often as it needs.
 package struct SpooledObject: Sendable {
     enum Storage: Sendable {
-        /// Blocks of ``Spool/blockBytes`` and their part of the shared memory. The last block may be smaller.
-        case memory([ByteBuffer], SpoolReservation?)
+        /// Blocks of ``Spool/blockBytes``. The last block may be smaller.
+        case memory([ByteBuffer])
         case file(PosixFile)
     }
 
     let storage: Storage
+    /// What it holds of the budget, until it is dropped.
+    let reservation: SpoolBudget.Reservation
     /// In bytes.
     package let length: Int
     package let digests: ObjectDigests
@@ -24,7 +26,7 @@ package struct SpooledObject: Sendable {
     /// - Throws: What reading the file throws.
     func bytes(in range: Range<Int>) async throws -> ByteBuffer {
         switch storage {
-        case .memory(let blocks, _): return try Self.bytes(in: range, of: blocks)
+        case .memory(let blocks): return try Self.bytes(in: range, of: blocks)
         case .file(let file): return try await file.bytes(in: range)
         }
     }

@@ -30,6 +30,8 @@ package struct ServiceConfiguration: Sendable {
     package let getsTokenWithoutPassword: Bool
     /// From `RATE_LIMITS` and the keys that begin with `RATE_LIMIT_`; nil for none.
     package let rateLimits: RateLimits?
+    /// From `PHOTOS_PER_USER_MAX` and `STORAGE_PER_USER_MAX`.
+    package let photoQuota: PhotoQuota
     /// From `TRUSTED_PROXIES`; nil when it is not set.
     package let trustedProxies: Int?
     /// From `LOG_LEVEL`.
@@ -65,6 +67,7 @@ package struct ServiceConfiguration: Sendable {
         passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
         rateLimits = settings.rateLimits()
+        photoQuota = settings.photoQuota()
         trustedProxies = settings.integer("TRUSTED_PROXIES", in: 0...16)
         logLevel = settings.logLevel()
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
@@ -125,7 +128,8 @@ extension ServiceConfiguration {
             secretKeyBase: secretKeyBase,
             tokenLifetimeHours: tokenLifetimeHours,
             needsPasswordForToken: !getsTokenWithoutPassword,
-            rateLimits: rateLimits
+            rateLimits: rateLimits,
+            photoQuota: photoQuota
         )
     }
 }

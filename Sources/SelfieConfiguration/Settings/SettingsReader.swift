@@ -65,6 +65,13 @@ package struct SettingsReader {
         integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)
     }
 
+    mutating func photoQuota() -> PhotoQuota {
+        PhotoQuota(
+            maxCount: integer("PHOTOS_PER_USER_MAX", in: 1...1_000_000, default: 10_000),
+            maxBytes: integer("STORAGE_PER_USER_MAX", in: 1...(1 << 50), default: 10 << 30)
+        )
+    }
+
     mutating func apiCredential() -> APICredential? {
         let name = required("API_AUTH_NAME", "a text without a colon") { $0.contains(":") ? nil : $0 }
         let password = required("API_AUTH_PASSWORD")

@@ -91,7 +91,7 @@ package struct UserStore: Sendable {
         return count == 1
     }
 
-    /// Changes the password, ends all sessions, and begins a new one: all or nothing.
+    /// Changes the password, ends all sessions and photos' URLs, and begins a new session: all or nothing.
     ///
     /// - Parameters:
     ///   - user: The account, with the hash that the old password was checked against.
@@ -118,6 +118,7 @@ package struct UserStore: Sendable {
                 """
             )
             guard count == 1 else { return false }
+            try await PhotoStore.endURLs(ofUser: user.id, on: connection)
             try await SessionStore.endAll(ofUser: user.id, by: sessionID, on: connection)
             // Somebody elsewhere may know the old password. So only the network of this request stays known.
             try await KnownAddressStore.keepOnly(source.address.network, ofUser: user.id, on: connection)
@@ -127,9 +128,26 @@ package struct UserStore: Sendable {
         }
     }
 
+    /// Ends all sessions of a user, and all URLs of photos that were handed out: all or nothing.
+    ///
+    /// - Parameters:
+    ///   - id: The user's id.
+    ///   - sessionID: The session of the request.
+    ///   - source: Where the request came from.
+    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
+    func clearTokens(ofUser id: Int, by sessionID: Int, from source: RequestSource) async throws {
+        try await postgres.withTransaction { connection in
+            // Parallel calls wait here, so that they do not wait for each other's sessions.
+            try await connection.execute("SELECT FROM users WHERE id = \(id) FOR NO KEY UPDATE")
+            try await PhotoStore.endURLs(ofUser: id, on: connection)
+            try await SessionStore.endAll(ofUser: id, by: sessionID, on: connection)
+            try await AuditStore.add(.allTokensCleared, userID: id, from: source, on: connection)
+        }
+    }
+
     /// Disables an account.
     ///
-    /// Its sessions end at once, and no other begins.
+    /// Its sessions and its photos' URLs end at once, and no other session begins.
     ///
     /// - Parameter id: The account's id.
     /// - Returns: Whether it was not disabled before.
@@ -142,6 +160,7 @@ package struct UserStore: Sendable {
                 """
             )
             guard count == 1 else { return false }
+            try await PhotoStore.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
             try await AuditStore.add(.accountDisabled, userID: id, from: nil, on: connection)
             return true

@@ -1,14 +1,32 @@
-/// Lets a user upload a photo, unless there were too many uploads.
+package import Budgets
+
+/// How many uploads are under way at once in a process.
+package enum UploadLimits {
+    /// The usual limits.
+    ///
+    /// Each upload may hold about half a MiB beside what uploads share.
+    package static let usual = Places<Int>.Limits(total: 200, perHolder: 4)
+}
+
+/// Lets a user upload a photo, unless there are too many uploads or photos.
 package struct AdmitUpload: Sendable {
+    let places: Places<Int>
+    let photos: PhotoStore
+    let quota: PhotoQuota
     let limiter: RateLimiter
 
-    /// Counts an upload, before its body is read.
+    /// Admits an upload, and counts it, before its body is read.
     ///
     /// - Parameters:
     ///   - userID: The user's id.
+    ///   - minBytes: The least number of bytes that the photo will have.
     ///   - source: Where the request came from.
-    /// - Throws: `RateLimitExceeded`, `PostgresError`.
-    package func callAsFunction(userID: Int, from source: RequestSource) async throws {
+    /// - Returns: The upload's place. Drop it when the upload has ended.
+    /// - Throws: `NoPlace`, `PhotoError.noRoom`, `RateLimitExceeded`, `PostgresError`.
+    package func callAsFunction(userID: Int, minBytes: Int, from source: RequestSource) async throws -> Place {
+        let place = try places.take(for: userID)
+        guard try await photos.hasRoom(forBytes: minBytes, ofUser: userID, within: quota) else { throw PhotoError.noRoom }
         try await limiter.count([.upload(userID: userID)], ofUser: userID, from: source)
+        return place
     }
 }

@@ -63,6 +63,8 @@ extension PhotoStore {
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
     static func removeAll(ofUser userID: Int, on connection: PostgresConnection) async throws {
+        // Uploads lock the library before the photo. Another order could make a deadlock.
+        try await connection.execute("SELECT FROM photo_libraries WHERE user_id = \(userID) FOR UPDATE")
         try await connection.executeInBatches { rowCount in
             """
             WITH removed AS (

@@ -21,37 +21,6 @@ package struct PhotoStore: Sendable {
     /// How long the object of a failed put may still appear: a store that was halted may finish its work later.
     static let settlingSeconds = 20
 
-    /// The photos of a token's user, oldest first.
-    ///
-    /// One statement checks the token and lists.
-    ///
-    /// - Parameter token: The token as the client sent it.
-    /// - Returns: The list, even if the token has expired. Nil for a token of no session.
-    /// - Throws: `PostgresError`.
-    func list(token: String) async throws -> PhotoList? {
-        let rows = try await postgres.read(Self.listQuery(tokenDigest: IssuedToken.digest(of: token)))
-        guard let first = rows.first else { return nil }
-        return PhotoList(
-            sessionID: try first.decode("session_id"),
-            expiry: try first.decode("expires_at"),
-            rows: rows
-        )
-    }
-
-    /// The statement that lists.
-    ///
-    /// The benchmark uses its text, too.
-    ///
-    /// - Parameter tokenDigest: The token's digest, 32 bytes.
-    /// - Returns: A statement with one parameter. Each row holds a photo, and the session's id and expiry.
-    package static func listQuery(tokenDigest: [UInt8]) -> PostgresQuery {
-        """
-        SELECT sessions.id AS session_id, expires_at, name, title, random_id
-        FROM sessions LEFT JOIN photos ON photos.user_id = sessions.user_id AND state = 'ready'
-        WHERE token_digest = \(tokenDigest) ORDER BY photos.id
-        """
-    }
-
     /// What serving a photo needs.
     ///
     /// Nil if its owner's account is disabled.
@@ -62,9 +31,10 @@ package struct PhotoStore: Sendable {
     package func servedPhoto(_ randomID: String) async throws -> ServedPhoto? {
         let rows = try await postgres.read(
             """
-            SELECT name, content_type, byte_count, created_at FROM photos
+            SELECT name, content_type, byte_count, created_at, coalesce(url_series, 0) AS url_series
+            FROM photos LEFT JOIN photo_libraries USING (user_id)
             WHERE random_id = \(randomID) AND state = 'ready'
-                AND NOT EXISTS (SELECT FROM users WHERE id = user_id AND disabled_at IS NOT NULL)
+                AND NOT EXISTS (SELECT FROM users WHERE id = photos.user_id AND disabled_at IS NOT NULL)
             """
         )
         guard let row = rows.first else { return nil }
@@ -74,7 +44,8 @@ package struct PhotoStore: Sendable {
             fileName: try row.decode("name"),
             contentType: try row.decodeIfPresent("content_type"),
             byteCount: try row.decodeIfPresent("byte_count"),
-            createdAt: createdAt.map { Int($0.timeIntervalSince1970.rounded(.down)) }
+            createdAt: createdAt.map { Int($0.timeIntervalSince1970.rounded(.down)) },
+            urlSeries: try row.decode("url_series")
         )
     }
 
@@ -87,13 +58,13 @@ package struct PhotoStore: Sendable {
     /// - Throws: `PostgresError`.
     func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
         // The user's row is locked before the session's, as in the deletion of an account. Another order could make a
-        // deadlock.
+        // deadlock. So could a library that is made when the photo is locked already.
         let count = try await postgres.write(
             """
-            WITH owner AS MATERIALIZED (SELECT id FROM users WHERE id = \(new.userID) FOR KEY SHARE)
+            WITH owner AS MATERIALIZED (SELECT id FROM users WHERE id = \(new.userID) FOR KEY SHARE),
+            library AS (INSERT INTO photo_libraries (user_id) SELECT id FROM owner ON CONFLICT DO NOTHING)
             INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
-            SELECT user_id, \(new.photo.name), \(new.photo.title), \(new.photo.randomID),
-                \(new.format.contentType), \(new.object.length), 'pending'
+            SELECT user_id, \(new.name), \(new.title), \(new.randomID), \(new.format.contentType), \(new.object.length), 'pending'
             FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID) FOR KEY SHARE OF sessions
             """
         )
@@ -102,13 +73,61 @@ package struct PhotoStore: Sendable {
 
     /// Shows a pending photo to its owner.
     ///
-    /// - Returns: Whether it did. False when the photo was pending for too long and was given up.
+    /// - Parameters:
+    ///   - new: The photo.
+    ///   - quota: What a user may have.
+    /// - Returns: The photo, as a list has it.
+    /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up
+    ///   the quota meanwhile, `PostgresError`.
+    func makeReady(_ new: NewPhoto, within quota: PhotoQuota) async throws -> StoredPhoto {
+        // Parallel uploads of a user wait here for each other, so that they can't pass the quota together.
+        let query: PostgresQuery = """
+            WITH room AS MATERIALIZED (
+                SELECT user_id, url_series FROM photo_libraries
+                WHERE user_id = \(new.userID) AND \(part: quota.hasRoom(forBytes: new.object.length)) FOR NO KEY UPDATE
+            )
+            UPDATE photos SET state = 'ready' FROM room
+            WHERE random_id = \(new.randomID) AND state = 'pending' AND photos.user_id = room.user_id
+            RETURNING url_series, \(part: PhotoRows.columns)
+            """
+        let rows = try await postgres.withConnection { try await $0.query(query) }
+        guard let row = rows.first else {
+            throw try await isPending(new.randomID) ? PhotoError.noRoom : .givenUp
+        }
+        return StoredPhoto(row: try PhotoRows(rows), urlSeries: try row.decode("url_series"))
+    }
+
+    /// Whether a user may have another photo.
+    ///
+    /// - Parameters:
+    ///   - bytes: The least number of bytes that it will have.
+    ///   - userID: The user's id.
+    ///   - quota: What a user may have.
+    /// - Returns: Whether there is room. It is not reserved.
     /// - Throws: `PostgresError`.
-    func makeReady(_ randomID: String) async throws -> Bool {
-        let count = try await postgres.write(
-            "UPDATE photos SET state = 'ready' WHERE random_id = \(randomID) AND state = 'pending'"
+    func hasRoom(forBytes bytes: Int, ofUser userID: Int, within quota: PhotoQuota) async throws -> Bool {
+        let rows = try await postgres.read(
+            """
+            SELECT \(part: quota.hasRoom(forBytes: bytes)) AS has_room
+            FROM (SELECT \(userID)::integer) AS asking (user_id) LEFT JOIN photo_libraries USING (user_id)
+            """
         )
-        return count == 1
+        return try rows[0].decode("has_room")
+    }
+
+    /// Ends all URLs of a user's photos that were handed out.
+    ///
+    /// - Parameters:
+    ///   - userID: The user's id.
+    ///   - connection: In a transaction.
+    /// - Throws: `PostgresError`.
+    static func endURLs(ofUser userID: Int, on connection: PostgresConnection) async throws {
+        try await connection.execute(
+            """
+            UPDATE photo_libraries SET url_series = url_series + 1, version = next_version(version)
+            WHERE user_id = \(userID)
+            """
+        )
     }
 
     /// Removes a photo that could not be stored.

@@ -9,4 +9,6 @@ package struct ServedPhoto: Sendable {
     package let byteCount: Int?
     /// In seconds since 1970; nil when it is not known.
     package let createdAt: Int?
+    /// The number of the owner's present series of photos' URLs.
+    package let urlSeries: Int
 }

@@ -7,6 +7,7 @@ import ObjectStore
 package struct UploadPhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
+    let quota: PhotoQuota
 
     /// Stores a photo whole or not at all.
     ///
@@ -15,15 +16,14 @@ package struct UploadPhoto: Sendable {
     ///   - sessionID: The session of the upload.
     ///   - logger: The request's.
     /// - Returns: The photo. Its owner can see it from now on.
-    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PhotoError.givenUp`, `PostgresError`,
+    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PhotoError.givenUp`, `.noRoom`, `PostgresError`,
     ///   `ObjectStoreError`. The sweeper removes what is left behind.
-    package func callAsFunction(_ new: NewPhoto, sessionID: Int, logger: Logger) async throws -> Photo {
-        let randomID = new.photo.randomID
+    package func callAsFunction(_ new: NewPhoto, sessionID: Int, logger: Logger) async throws -> StoredPhoto {
+        let randomID = new.randomID
         guard try await photos.addPending(new, sessionID: sessionID) else { throw SessionError.ended }
         do {
             try await objects.put(new.object, key: randomID, contentType: new.format.contentType)
-            guard try await photos.makeReady(randomID) else { throw PhotoError.givenUp }
-            return new.photo
+            return try await photos.makeReady(new, within: quota)
         } catch {
             await undo(randomID, logger: logger)
             throw error

@@ -22,6 +22,8 @@ package struct SessionStore: Sendable {
 
     /// Begins a session, unless the password was changed or the account was disabled meanwhile.
     ///
+    /// A user has at most ``maxCount`` sessions. Those that were unused for longest end.
+    ///
     /// The user's row is locked meanwhile. So a change of the password, or disabling or deleting the account, ends this
     /// session or comes before it. The network of the request is known as the user's from then on.
     ///
@@ -42,7 +44,7 @@ package struct SessionStore: Sendable {
     ) async throws -> Bool {
         let owner: PostgresQuery = """
             SELECT id FROM users
-            WHERE id = \(userID) AND password_hash = \(passwordHash) AND disabled_at IS NULL FOR SHARE
+            WHERE id = \(userID) AND password_hash = \(passwordHash) AND disabled_at IS NULL FOR NO KEY UPDATE
             """
         let count = try await postgres.write(
             """
@@ -50,12 +52,25 @@ package struct SessionStore: Sendable {
                 \(part: Self.insertion(of: issued, device: device, forEach: owner)) RETURNING user_id
             ), known AS (
                 \(part: KnownAddressStore.insertion(of: source.address.network, forEach: "SELECT user_id FROM begun"))
+            ), replaced AS (
+                DELETE FROM sessions WHERE id IN (
+                    SELECT id FROM sessions WHERE user_id = (SELECT user_id FROM begun)
+                    ORDER BY last_used_at DESC, id DESC OFFSET \(Self.maxCount - 1) LIMIT \(Self.maxReplacedCount)
+                    FOR UPDATE SKIP LOCKED
+                )
             )
             \(part: AuditStore.insertion(of: .signIn, from: source, forEach: "SELECT user_id FROM begun"))
             """
         )
         return count == 1
     }
+
+    /// The most sessions of a user.
+    ///
+    /// A few more are there for a moment when sessions begin at once.
+    static let maxCount = 100
+    /// The most sessions that end when one begins: a user of an older version may have had any number.
+    private static let maxReplacedCount = 1_000
 
     /// Begins a session in a transaction.
     ///
@@ -136,35 +151,23 @@ package struct SessionStore: Sendable {
         return count == 1
     }
 
-    /// Ends all sessions of a user.
-    package func endAll(ofUser userID: Int, from source: RequestSource) async throws {
-        try await postgres.write(
-            """
-            WITH ended AS (DELETE FROM sessions WHERE user_id = \(userID) RETURNING user_id)
-            \(part: AuditStore.insertion(
-                of: .allTokensCleared,
-                from: source,
-                forEach: "SELECT user_id FROM ended LIMIT 1"
-            ))
-            """
-        )
-    }
-
-    /// Ends all sessions of a user with one statement, so that parallel calls lock them in the same order.
+    /// Ends all sessions of a user, batch by batch.
     ///
     /// - Parameters:
     ///   - userID: The user's id.
     ///   - sessionID: The session of the request; nil when there is none.
-    ///   - connection: A connection in a transaction. Roll it back when this throws.
+    ///   - connection: A connection in a transaction that has locked the user. Roll it back when this throws.
     /// - Throws: `SessionError.ended` when that session has ended meanwhile, `PostgresError`.
     static func endAll(ofUser userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
-        let rows = try await connection.query(
-            """
-            WITH ended AS (DELETE FROM sessions WHERE user_id = \(userID) RETURNING id)
-            SELECT id FROM ended WHERE id = \(sessionID)
-            """
-        )
-        if sessionID != nil, rows.isEmpty { throw SessionError.ended }
+        if let sessionID {
+            let count = try await connection.execute(
+                "DELETE FROM sessions WHERE id = \(sessionID) AND user_id = \(userID)"
+            )
+            guard count == 1 else { throw SessionError.ended }
+        }
+        try await connection.executeInBatches(of: 50_000) { rowCount in
+            "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = \(userID) LIMIT \(rowCount))"
+        }
     }
 
     /// Notes that sessions were used, each at most once a minute.

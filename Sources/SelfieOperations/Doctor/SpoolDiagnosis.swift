@@ -13,7 +13,7 @@ struct SpoolDiagnosis: Sendable {
         do {
             let status = try await NIOThreadPool.singleton.runIfActive {
                 let file = try PosixFile.makeTemporary()
-                try [UInt8](repeating: 0, count: Spool.maxMemoryBytes).withUnsafeBytes { try file.write($0) }
+                try [UInt8](repeating: 0, count: Spool.blockBytes).withUnsafeBytes { try file.write($0) }
                 return try FolderStatus(path: path)
             }
             findings.ok("files can be written in \(path)")
@@ -22,7 +22,7 @@ struct SpoolDiagnosis: Sendable {
             findings.failed(
                 "no file can be written in \(path) (\(error))",
                 """
-                Uploads of more than \(Spool.maxMemoryBytes >> 20) MiB wait there until they are stored, and are answered \
+                Uploads of more than \(Spool.blockBytes >> 10) KiB wait there until they are stored, and are answered \
                 503 now. Let the user that runs Selfie write there, make room, or name another folder in TMPDIR.
                 """
             )

@@ -175,11 +175,10 @@ struct AccountEndpoints: EndpointGroup {
         let isForAll = try parameters.flag(.all)
         let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForClearing)
         let source = sources.source(of: request, context: context)
-        let sessions = useCases.sessions
         switch (request.method, isForAll) {
         case (.head, _): break
-        case (_, true): try await sessions.endAll(ofUser: session.userID, from: source)
-        case (_, false): try await sessions.end(id: session.id, ofUser: session.userID, as: .tokenCleared, from: source)
+        case (_, true): try await useCases.clearTokens.all(by: session, from: source)
+        case (_, false): try await useCases.clearTokens(session, from: source)
         }
         return .message(Self.tokenCleared)
     }

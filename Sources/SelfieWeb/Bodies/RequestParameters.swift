@@ -66,6 +66,19 @@ struct RequestParameters {
         return text
     }
 
+    /// The value of a number within its range.
+    ///
+    /// - Parameter parameter: The parameter.
+    /// - Returns: Its value; nil when it is missing and need not be there.
+    /// - Throws: `ServiceError` with status 400.
+    func integer(_ parameter: Endpoint.Parameter) throws(ServiceError) -> Int? {
+        guard let text = try text(parameter) else { return nil }
+        guard case .integer(let range) = parameter.kind, let value = Int(text), range.contains(value) else {
+            throw ServiceError(.invalid, of: parameter.name)
+        }
+        return value
+    }
+
     /// The value of a yes-or-no parameter.
     ///
     /// Missing or blank means no.

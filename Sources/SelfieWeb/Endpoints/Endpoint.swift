@@ -59,6 +59,10 @@ package struct Endpoint: Sendable {
             case encryptedNewPassword(minCharacters: Int, maxBytes: Int)
             /// `true`, `yes`, `on` or `1`, or the opposite. Missing means no.
             case flag
+            /// A whole number in a range.
+            case integer(ClosedRange<Int>)
+            /// One of these words.
+            case word([String])
             /// An id from an answer.
             case id
             /// A part of a signed URL.
@@ -101,6 +105,10 @@ package struct Endpoint: Sendable {
                 case null
                 /// A time in UTC, such as `2026-11-22T10:00:00.000Z`.
                 case time
+                /// A time, or `null`.
+                case timeOrNull
+                /// A whole number, or `null`.
+                case numberOrNull
                 /// An absolute URL.
                 case url
                 case flag

@@ -20,10 +20,17 @@ extension Endpoint.Parameter {
     static let title = Self("title", .text(maxCharacters: Complaint.maxCharacters))
     /// The photo's `random_id`.
     static let photoID = Self("photo_id", .id)
+    /// The most photos of a page; without it, the list has all.
+    static let limit = Self("limit", .integer(1...PhotoSelection.maxLimit), isRequired: false)
+    /// The `random_id` of the last photo of the page before.
+    static let after = Self("after", .id, isRequired: false)
+    static let order = Self("order", .word(PhotoSelection.Order.allCases.map(\.rawValue)), isRequired: false)
     static let image = Self("image", .photo, in: .multipart)
     static let sessionID = Self("id", .id, in: .path)
     static let randomID = Self("random_id", .id, in: .path)
     static let expires = Self(PhotoURLDay.expiresName, .signature, in: .query)
+    /// Missing in URLs of a user's first series.
+    static let series = Self(PhotoURLDay.seriesName, .signature, in: .query, isRequired: false)
     static let signature = Self(PhotoURLDay.signatureName, .signature, in: .query)
 
     private static let newPasswordKind = Kind.encryptedNewPassword(

@@ -10,7 +10,7 @@ package struct WebParts: Sendable {
     let objects: any ObjectStore
     let sources: RequestSourceReader
     let settings: Settings
-    let spoolMemory: SpoolMemory
+    let spoolBudget: SpoolBudget
     let photoURLs: PhotoURLSigner
     let now: @Sendable () -> Date
 
@@ -25,7 +25,6 @@ package struct WebParts: Sendable {
         let maxUploadBytes: Int
         let redirectsToBucket: Bool
         let secretKeyBase: String
-        let tokenLifetimeHours: Int
 
         /// - Parameters:
         ///   - apiCredential: The credential that clients send by HTTP Basic.
@@ -34,15 +33,13 @@ package struct WebParts: Sendable {
         ///   - maxUploadBytes: The largest photo, in bytes.
         ///   - redirectsToBucket: Whether clients get photos' bytes from the bucket, and not through the service.
         ///   - secretKeyBase: Signs photos' URLs.
-        ///   - tokenLifetimeHours: How long a token lives.
         package init(
             apiCredential: APICredential,
             trustedProxies: Int?,
             publicURL: String?,
             maxUploadBytes: Int,
             redirectsToBucket: Bool,
-            secretKeyBase: String,
-            tokenLifetimeHours: Int
+            secretKeyBase: String
         ) {
             self.apiCredential = apiCredential
             self.trustedProxies = trustedProxies
@@ -50,7 +47,6 @@ package struct WebParts: Sendable {
             self.maxUploadBytes = maxUploadBytes
             self.redirectsToBucket = redirectsToBucket
             self.secretKeyBase = secretKeyBase
-            self.tokenLifetimeHours = tokenLifetimeHours
         }
     }
 
@@ -58,23 +54,23 @@ package struct WebParts: Sendable {
     ///   - useCases: The use cases.
     ///   - objects: The store of photos' bytes.
     ///   - settings: The settings.
-    ///   - spoolMemory: The memory that uploads share.
+    ///   - spoolBudget: The memory and the disk that uploads share.
     ///   - now: The time for tokens and URLs.
     ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
     package init(
         useCases: UseCases,
         objects: any ObjectStore,
         settings: Settings,
-        spoolMemory: SpoolMemory,
+        spoolBudget: SpoolBudget,
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
         self.useCases = useCases
         self.objects = objects
         self.settings = settings
-        self.spoolMemory = spoolMemory
+        self.spoolBudget = spoolBudget
         self.now = now
-        photoURLs = PhotoURLSigner(secret: settings.secretKeyBase, minLifetime: settings.tokenLifetimeHours * 3600)
+        photoURLs = PhotoURLSigner(secret: settings.secretKeyBase)
         sources = RequestSourceReader(trustedProxies: settings.trustedProxies, logger: logger)
     }
 }

@@ -19,7 +19,7 @@ struct PhotoFileEndpoints: EndpointGroup {
             .get,
             "\(PhotoURLDay.path):\(Endpoint.Parameter.randomID.name)",
             .public(handleGet),
-            takes: [.randomID, .expires, .signature],
+            takes: [.randomID, .expires, .series, .signature],
             answers: [
                 .ok(.photoBytes), Endpoint.Answer(status: .partialContent, body: .photoBytes), .notModified,
                 Endpoint.Answer(status: .found, body: .none),
@@ -56,10 +56,18 @@ struct PhotoFileEndpoints: EndpointGroup {
             let randomID = context.parameters.get(Endpoint.Parameter.randomID.name).flatMap(PercentEncoding.decoded),
             let expires = query[Endpoint.Parameter.expires.name],
             let signature = query[Endpoint.Parameter.signature.name],
-            let secondsLeft = urls.secondsLeft(randomID: randomID, expires: expires, signature: signature, at: date)
+            let url = urls.check(
+                randomID: randomID,
+                expires: expires,
+                series: query[Endpoint.Parameter.series.name],
+                signature: signature,
+                at: date
+            )
         else { throw Self.invalidURL }
         // Asked each time, even for a client with a copy: a deleted photo is gone at once.
         guard let photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
+        guard photo.urlSeries == url.series else { throw Self.invalidURL }
+        let secondsLeft = url.secondsLeft
         switch photo.preconditions.outcome(request.headers) {
         case .failed: throw Self.preconditionFailed
         case .notModified:

@@ -5,10 +5,11 @@ import Synchronization
 
 /// Signs the URLs of photos, and checks them.
 ///
-/// A URL ends by itself. All URLs of a photo of one day (UTC) are the same, so that clients can cache the photo.
+/// A URL ends by itself, a day after the end of the day (UTC) on which it was made: it works for 24 to 48 hours. All URLs of
+/// a photo of one day are the same, so that clients can cache the photo. Each user has a series of URLs; a new series ends
+/// those of the others.
 struct PhotoURLSigner: Sendable {
     private let authenticator: MessageAuthenticator
-    private let minLifetime: Int
     private let latest = LatestKey()
     /// Checks have a key of their own, so that checks of yesterday's URLs do not replace the key of today's lists.
     private let latestChecked = LatestKey()
@@ -17,12 +18,9 @@ struct PhotoURLSigner: Sendable {
     /// Separates signatures of photos from others with the same secret.
     private static let purpose = "photo-url-v2"
 
-    /// - Parameters:
-    ///   - secret: `SECRET_KEY_BASE`.
-    ///   - minLifetime: The least number of seconds that a URL works: a token's lifetime and a day.
-    init(secret: String, minLifetime: Int) {
+    /// - Parameter secret: `SECRET_KEY_BASE`.
+    init(secret: String) {
         authenticator = MessageAuthenticator(key: Array(secret.utf8))
-        self.minLifetime = max(minLifetime, Self.secondsPerDay)
     }
 
     /// Makes the URLs of the day of a date.
@@ -30,35 +28,52 @@ struct PhotoURLSigner: Sendable {
     /// - Parameters:
     ///   - date: When the URLs are made.
     ///   - origin: Scheme, host and port.
+    ///   - series: The number of the user's present series of URLs.
     /// - Returns: The maker of that day's URLs.
-    func day(of date: Date, origin: String) -> PhotoURLDay {
+    func day(of date: Date, origin: String, series: Int) -> PhotoURLDay {
         let day = Int(date.timeIntervalSince1970) / Self.secondsPerDay
-        let expires = (day + 1) * Self.secondsPerDay + minLifetime
+        let expires = (day + 2) * Self.secondsPerDay
         let authenticator = latest.authenticator(expires: expires) {
             MessageAuthenticator(key: dayKey(expires: expires))
         }
-        return PhotoURLDay(origin: origin, expires: expires, authenticator: authenticator)
+        return PhotoURLDay(origin: origin, expires: expires, series: series, authenticator: authenticator)
     }
 
-    /// Checks a URL, in constant time.
+    /// A URL with a right signature.
+    struct CheckedURL: Equatable {
+        /// How many more seconds it works.
+        let secondsLeft: Int
+        /// The series that it belongs to. It works only if that is the user's present one.
+        let series: Int
+    }
+
+    /// Checks the signature and the end of a URL, in constant time.
     ///
     /// - Parameters:
     ///   - randomID: The photo's id.
     ///   - expires: The parameter `expires`.
+    ///   - series: The parameter `series`; nil when it is missing.
     ///   - signature: The parameter `signature`.
     ///   - date: When the URL is used.
-    /// - Returns: How many more seconds it works; nil when it does not.
-    func secondsLeft(randomID: String, expires: String, signature: String, at date: Date) -> Int? {
+    /// - Returns: The URL's end and series; nil when it does not work.
+    func check(randomID: String, expires: String, series: String?, signature: String, at date: Date) -> CheckedURL? {
         // Only the spelling that was handed out is accepted, not others of the same number or bytes.
-        guard let seconds = Int(expires), String(seconds) == expires else { return nil }
-        let authenticator = latestChecked.authenticator(expires: seconds) {
-            MessageAuthenticator(key: dayKey(expires: seconds))
+        guard let end = Self.number(expires), let series = Self.number(series ?? "0"), !randomID.utf8.contains(0) else {
+            return nil
         }
-        let code = Array(randomID.utf8).withUnsafeBytes { authenticator.code(of: $0) }
+        let authenticator = latestChecked.authenticator(expires: end) {
+            MessageAuthenticator(key: dayKey(expires: end))
+        }
+        let signed = Array(randomID.utf8) + PhotoURLDay.signedText(ofSeries: series)
+        let code = signed.withUnsafeBytes { authenticator.code(of: $0) }
         let expected = code.withUnsafeBytes { Base64URL.string(of: $0) }
         guard ConstantTime.isSame(expected.utf8, signature.utf8) else { return nil }
-        let left = seconds - Int(date.timeIntervalSince1970.rounded(.up))
-        return left > 0 ? left : nil
+        let left = end - Int(date.timeIntervalSince1970.rounded(.up))
+        return left > 0 ? CheckedURL(secondsLeft: left, series: series) : nil
+    }
+
+    private static func number(_ text: String) -> Int? {
+        Int(text).flatMap { String($0) == text ? $0 : nil }
     }
 
     /// Each end of validity has its own key, so a signature need only cover the photo's id.

@@ -1,3 +1,4 @@
+import Budgets
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
@@ -12,7 +13,8 @@ struct PhotoEndpoints: EndpointGroup {
     private let photoURLs: PhotoURLSigner
     private let maxUploadBytes: Int
     private let sources: RequestSourceReader
-    private let spoolMemory: SpoolMemory
+    private let spoolBudget: SpoolBudget
+    private let lists: PhotoLists
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = [
@@ -22,14 +24,17 @@ struct PhotoEndpoints: EndpointGroup {
             .token(handleUpload),
             takes: [.title, .image],
             answers: [.ok(.object(photo))],
-            refuses: [tokenExpiredForUpload, .invalidParameters, .unknownPhotoFormat]
+            refuses: [
+                tokenExpiredForUpload, .invalidParameters, .unknownPhotoFormat, .noRoomForPhotos,
+            ]
         ),
         HandledEndpoint(
             .get,
             "/api/get_photos",
             .checksItsOwnToken(handleList),
+            takes: [.limit, .after, .order],
             answers: [.ok(.array(photo)), .notModified],
-            refuses: [.tokenExpired]
+            refuses: [.tokenExpired, .invalidParameters]
         ),
         HandledEndpoint(
             .delete,
@@ -42,7 +47,10 @@ struct PhotoEndpoints: EndpointGroup {
     ]
 
     private typealias Member = Endpoint.Answer.Member
-    private static let photo = [Member("name"), Member("title"), Member("image_url", .url), Member("random_id")]
+    private static let photo = [
+        Member("name"), Member("title"), Member("image_url", .url), Member("random_id"), Member("created_at", .timeOrNull),
+        Member("byte_count", .numberOrNull), Member("content_type", .textOrNull),
+    ]
 
     private static let tokenExpiredForUpload = ServiceError.unauthorized("Authtoken has expired")
     private static let notTheirs = ServiceError.unauthorized(
@@ -56,7 +64,8 @@ struct PhotoEndpoints: EndpointGroup {
         photoURLs = parts.photoURLs
         maxUploadBytes = parts.settings.maxUploadBytes
         sources = parts.sources
-        spoolMemory = parts.spoolMemory
+        spoolBudget = parts.spoolBudget
+        lists = PhotoLists(parts.useCases)
         now = parts.now
     }
 
@@ -67,15 +76,21 @@ struct PhotoEndpoints: EndpointGroup {
             throw ServiceError.parametersMissing
         }
         let admitted = context.session.ifAlive(at: now())
+        // The place is held until the photo is stored.
+        var place: Place?
         if let admitted {
-            let source = sources.source(of: request, context: context)
-            try await useCases.admitUpload(userID: admitted.userID, from: source)
+            place = try await useCases.admitUpload(
+                userID: admitted.userID,
+                minBytes: UploadForm.minFileBytes(of: request),
+                from: sources.source(of: request, context: context)
+            )
         }
+        defer { withExtendedLifetime(place) {} }
         let form = try await UploadForm(
             request: request,
             context: context,
             maxFileBytes: maxUploadBytes,
-            memory: spoolMemory,
+            spool: { Spool(spoolBudget, userID: admitted?.userID ?? 0) },
             keepsFile: admitted != nil
         )
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
@@ -90,25 +105,34 @@ struct PhotoEndpoints: EndpointGroup {
             object: image.object,
             userID: session.userID
         )
-        let photo = try await useCases.uploadPhoto(new, sessionID: session.id, logger: context.logger)
-        let urls = urls(for: request, at: now())
-        return .json { photo.write(to: &$0, urls: urls) }
+        let stored = try await useCases.uploadPhoto(new, sessionID: session.id, logger: context.logger)
+        let urls = urls(for: request, at: now(), series: stored.urlSeries)
+        return .json { stored.row[0].write(to: &$0, urls: urls) }
     }
 
     @Sendable
     private func handleList(request: Request, context: ServiceRequestContext) async throws -> Response {
         guard let token = AuthorizationHeader.token(in: request.headers) else { throw SessionError.ended }
-        let list = try await useCases.listPhotos(token: token, from: sources.source(of: request, context: context))
+        let source = sources.source(of: request, context: context)
+        let library = try await useCases.listPhotos.library(token: token, from: source)
         let date = now()
-        guard list.expiry > date else { throw ServiceError.tokenExpired }
-        let urls = urls(for: request, at: date)
-        let tag = EntityTag(urls.code(of: list.contents))
-        let headers: HTTPFields = [.eTag: tag.quoted, .cacheControl: "private, max-age=0, must-revalidate"]
-        var response =
-            Preconditions(tag: tag).outcome(request.headers) == .notModified
-            ? Response(status: .notModified) : try Response(list.json(urls: urls))
-        for field in headers { response.headers[field.name] = field.value }
-        return response
+        guard library.expiry > date else { throw ServiceError.tokenExpired }
+        let selection = try await PhotoSelection(request, context: context)
+        let origin = origin.origin(of: request.head)
+        let urls = { series in photoURLs.day(of: date, origin: origin, series: series) }
+        let tag = library.entityTag(of: selection, urls: urls(library.urlSeries))
+        if Preconditions(tag: tag).outcome(request.headers) == .notModified {
+            return Response(status: .notModified, headers: Self.headers(tag: tag))
+        }
+        let list = try await lists.list(selection, of: library, token: token, urls: urls)
+        var headers = Self.headers(tag: list.library.entityTag(of: selection, urls: urls(list.library.urlSeries)))
+        headers[.contentType] = jsonContentType
+        if let last = list.lastBeforeMore { headers[.link] = selection.link(toPageAfter: last, origin: origin) }
+        return Response(status: .ok, headers: headers, body: list.body)
+    }
+
+    private static func headers(tag: EntityTag) -> HTTPFields {
+        [.eTag: tag.quoted, .cacheControl: "private, max-age=0, must-revalidate"]
     }
 
     @Sendable
@@ -126,7 +150,7 @@ struct PhotoEndpoints: EndpointGroup {
         return .message(Self.imageDeleted)
     }
 
-    private func urls(for request: Request, at date: Date) -> PhotoURLDay {
-        photoURLs.day(of: date, origin: origin.origin(of: request.head))
+    private func urls(for request: Request, at date: Date, series: Int) -> PhotoURLDay {
+        photoURLs.day(of: date, origin: origin.origin(of: request.head), series: series)
     }
 }

@@ -24,20 +24,26 @@ struct UploadForm {
     /// The most bytes beside the file: boundaries, part headers, text parts.
     private static let maxOverheadBytes = 512 * 1024
 
+    /// The least number of bytes that a request's file has, by the length of its body.
+    static func minFileBytes(of request: Request) -> Int {
+        let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        return max(0, length - maxOverheadBytes)
+    }
+
     /// Reads a body as it arrives.
     ///
     /// - Parameters:
     ///   - request: The request. Its body is consumed.
     ///   - context: Its connection.
     ///   - maxFileBytes: The largest photo.
-    ///   - memory: The memory that uploads share.
+    ///   - makeSpool: Makes a place for the photo's bytes.
     ///   - keepsFile: Whether the photo's bytes are wanted; otherwise they are counted and dropped.
-    /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, or what the connection throws.
+    /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, `SpoolError`, or what the connection throws.
     init(
         request: Request,
         context: some ConnectionContext,
         maxFileBytes: Int,
-        memory: SpoolMemory,
+        spool makeSpool: () -> Spool,
         keepsFile: Bool
     ) async throws {
         let maxBytes = maxFileBytes + Self.maxOverheadBytes
@@ -54,7 +60,7 @@ struct UploadForm {
         var form = MultipartForm()
         var isImage = false
         var fileName: String?
-        var spool = Spool(sharing: memory)
+        var spool = makeSpool()
         var image: Image?
         do {
             for try await event in parts {
@@ -74,7 +80,7 @@ struct UploadForm {
                 case .partEnd:
                     guard let name = fileName else { continue }
                     image = Image(fileName: name, object: try await spool.finish())
-                    spool = Spool(sharing: memory)
+                    spool = makeSpool()
                     fileName = nil
                 case .partBytes: continue
                 }

@@ -1,3 +1,4 @@
+import Budgets
 import HTTPConnection
 import HTTPTypes
 import Hummingbird
@@ -21,8 +22,13 @@ extension ServiceError {
             case SessionError.ended: .tokenAccessDenied
             case PhotoError.unknownFormat: .unknownPhotoFormat
             case PhotoError.givenUp: .unavailable
+            case PhotoError.noRoom: .noRoomForPhotos
+            case PhotoError.noSuchPosition: ServiceError(.invalid, of: Endpoint.Parameter.after.name)
+            case NoPlace.holderHasAll: .tooManyAtOnce
+            case NoPlace.allTaken: .unavailable
             case let error as RateLimitExceeded: ServiceError(error)
             case is PasswordHasherError: .unavailable
+            case is SpoolError: .unavailable
             case let error as PostgresError where error.isUnavailable: .unavailable
             case let error as PostgresTransactionError where error.postgresError.isUnavailable: .unavailable
             case PostgresError.cancelled, is CancellationError: .clientGone

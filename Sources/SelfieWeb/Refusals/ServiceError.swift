@@ -60,6 +60,8 @@ package struct ServiceError: Error, Equatable {
     /// Only for a client that sent the right password.
     static let accountDisabled = ServiceError(status: .forbidden, message: "This account is disabled")
 
+    static let noRoomForPhotos = ServiceError(status: .forbidden, message: "You have no room for more photos")
+
     static let unknownPhotoFormat = ServiceError(
         status: .unsupportedMediaType,
         message: "image - is not a JPEG, PNG, GIF, WebP, HEIC or AVIF photo,"
@@ -68,6 +70,13 @@ package struct ServiceError: Error, Equatable {
     static let tooManyRequests = ServiceError(
         status: .tooManyRequests,
         message: "Too many requests. Please try again later!"
+    )
+
+    /// A user does too much at the same time.
+    static let tooManyAtOnce = ServiceError(
+        status: .tooManyRequests,
+        message: tooManyRequests.message,
+        headers: [.retryAfter: "2"]
     )
 
     /// The usual text for an expired token.

@@ -23,8 +23,11 @@ struct PublicOrigin: Sendable {
 
     private static let forwardedProtocol = HTTPField.Name("X-Forwarded-Proto")
 
+    /// A host's name has 253 bytes at most (RFC 1035, section 2.3.4), and a colon and a port follow.
+    private static let maxAuthorityBytes = 259
+
     private static func isAuthority(_ text: String) -> Bool {
-        !text.isEmpty
+        (1...maxAuthorityBytes).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case _ where byte.isASCIILetterOrDigit: true

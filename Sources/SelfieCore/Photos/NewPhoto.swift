@@ -1,18 +1,13 @@
 import Encodings
 package import ObjectStore
 
-/// A stored photo, as its owner sees it.
-package struct Photo: Sendable {
-    /// The uploaded file's name, a label only.
-    package let name: String
-    package let title: String
-    /// The photo's id for clients, and the key of its object in the store.
-    package let randomID: String
-}
-
 /// A photo to be stored, checked.
 package struct NewPhoto: Sendable {
-    let photo: Photo
+    /// The uploaded file's name, a label only.
+    let name: String
+    let title: String
+    /// The photo's id for clients, and the key of its object in the store.
+    let randomID: String
     let userID: Int
     let format: PhotoFormat
     let object: SpooledObject
@@ -31,7 +26,9 @@ package struct NewPhoto: Sendable {
         guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
         guard object.length > 0 else { throw InvalidInput(complaints: [Complaint(.image, .blank)]) }
         guard let format = PhotoFormat(leadingBytes: object.leadingBytes) else { throw PhotoError.unknownFormat }
-        photo = Photo(name: name, title: title, randomID: RandomIdentifier.makeSecret())
+        self.name = name
+        self.title = title
+        randomID = RandomIdentifier.makeSecret()
         self.userID = userID
         self.format = format
         self.object = object

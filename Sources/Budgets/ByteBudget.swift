@@ -1,0 +1,86 @@
+import Synchronization
+
+/// Bytes of memory or disk that many holders share.
+package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
+    private struct State {
+        var used = 0
+        var usedByHolder: [Holder: Int] = [:]
+    }
+
+    private let maxBytes: Int
+    private let maxBytesPerHolder: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - maxBytes: The most bytes of all reservations together.
+    ///   - maxBytesPerHolder: The most bytes of one holder's reservations.
+    package init(maxBytes: Int, maxBytesPerHolder: Int = .max) {
+        self.maxBytes = maxBytes
+        self.maxBytesPerHolder = maxBytesPerHolder
+    }
+
+    /// The bytes of all reservations.
+    package var bytesUsed: Int { state.withLock { $0.used } }
+
+    fileprivate func take(_ bytes: Int, for holder: Holder) throws(NoPlace) {
+        let refusal = state.withLock { state -> NoPlace? in
+            let own = state.usedByHolder[holder, default: 0]
+            if bytes > maxBytesPerHolder - own { return .holderHasAll }
+            if bytes > maxBytes - state.used { return .allTaken }
+            state.used += bytes
+            state.usedByHolder[holder] = own + bytes
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    fileprivate func giveBack(_ bytes: Int, of holder: Holder) {
+        guard bytes > 0 else { return }
+        state.withLock { state in
+            state.used -= bytes
+            let own = state.usedByHolder[holder, default: 0] - bytes
+            state.usedByHolder[holder] = own > 0 ? own : nil
+        }
+    }
+}
+
+/// A part of a budget that one holder has reserved.
+///
+/// It is given back when this is dropped.
+package final class ByteReservation<Holder: Hashable & Sendable>: Sendable {
+    private let budget: ByteBudget<Holder>
+    private let holder: Holder
+    private let bytes = Mutex(0)
+
+    /// Reserves nothing yet.
+    ///
+    /// - Parameters:
+    ///   - budget: What it is a part of.
+    ///   - holder: Who reserves.
+    package init(of budget: ByteBudget<Holder>, for holder: Holder) {
+        self.budget = budget
+        self.holder = holder
+    }
+
+    deinit {
+        giveBack()
+    }
+
+    /// Takes more bytes.
+    ///
+    /// - Parameter more: How many.
+    /// - Throws: `NoPlace` when that many are not left. Then nothing is taken.
+    package func grow(by more: Int) throws(NoPlace) {
+        try budget.take(more, for: holder)
+        bytes.withLock { $0 += more }
+    }
+
+    /// Gives everything back.
+    package func giveBack() {
+        let all = bytes.withLock { bytes in
+            defer { bytes = 0 }
+            return bytes
+        }
+        budget.giveBack(all, of: holder)
+    }
+}

@@ -1,0 +1,81 @@
+import Synchronization
+
+/// A bounded number of places, of which each holder may take only some.
+///
+/// Nobody waits: who finds no place is refused at once.
+package final class Places<Holder: Hashable & Sendable>: Sendable {
+    package struct Limits: Sendable {
+        /// The most places that are taken at once.
+        package var total: Int
+        /// The most places of one holder.
+        package var perHolder: Int
+
+        package init(total: Int, perHolder: Int) {
+            self.total = total
+            self.perHolder = perHolder
+        }
+    }
+
+    private struct State {
+        var count = 0
+        var countByHolder: [Holder: Int] = [:]
+    }
+
+    private let limits: Limits
+    private let state = Mutex(State())
+
+    /// - Parameter limits: The limits.
+    package init(limits: Limits) {
+        self.limits = limits
+    }
+
+    /// How many places are taken.
+    package var takenCount: Int { state.withLock { $0.count } }
+
+    /// Takes a place.
+    ///
+    /// - Parameter holder: Who takes it.
+    /// - Returns: The place, which is free again when this is dropped.
+    /// - Throws: `NoPlace`.
+    package func take(for holder: Holder) throws(NoPlace) -> Place {
+        let refusal = state.withLock { state -> NoPlace? in
+            let own = state.countByHolder[holder, default: 0]
+            if own >= limits.perHolder { return .holderHasAll }
+            if state.count >= limits.total { return .allTaken }
+            state.count += 1
+            state.countByHolder[holder] = own + 1
+            return nil
+        }
+        if let refusal { throw refusal }
+        return Place { [self] in giveBack(holder) }
+    }
+
+    private func giveBack(_ holder: Holder) {
+        state.withLock { state in
+            state.count -= 1
+            let own = state.countByHolder[holder, default: 0] - 1
+            state.countByHolder[holder] = own > 0 ? own : nil
+        }
+    }
+}
+
+/// A place that is taken for as long as this lives.
+package final class Place: Sendable {
+    private let giveBack: @Sendable () -> Void
+
+    init(giveBack: @escaping @Sendable () -> Void) {
+        self.giveBack = giveBack
+    }
+
+    deinit {
+        giveBack()
+    }
+}
+
+/// Why there is no place, or not as many bytes.
+package enum NoPlace: Error {
+    /// The holder has as much as one may have.
+    case holderHasAll
+    /// All holders together have everything.
+    case allTaken
+}

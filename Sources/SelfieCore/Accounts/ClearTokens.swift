@@ -1,0 +1,26 @@
+/// Ends the sessions of a user who asks for it.
+package struct ClearTokens: Sendable {
+    let users: UserStore
+    let sessions: SessionStore
+
+    /// Ends the session of the request.
+    ///
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - source: Where the request came from.
+    /// - Throws: `SessionError.ended` when it has ended meanwhile, `PostgresError`.
+    package func callAsFunction(_ session: Session, from source: RequestSource) async throws {
+        let hasEnded = try await sessions.end(id: session.id, ofUser: session.userID, as: .tokenCleared, from: source)
+        guard hasEnded else { throw SessionError.ended }
+    }
+
+    /// Ends all sessions of the request's user, and all URLs of photos that were handed out.
+    ///
+    /// - Parameters:
+    ///   - session: The session of the request.
+    ///   - source: Where the request came from.
+    /// - Throws: `SessionError.ended` when it has ended meanwhile, `PostgresError`.
+    package func all(by session: Session, from source: RequestSource) async throws {
+        try await users.clearTokens(ofUser: session.userID, by: session.id, from: source)
+    }
+}

@@ -1,0 +1,52 @@
+import Postgres
+
+/// Some photos of a list, as the database sent them.
+package struct PhotoRows: Sendable {
+    package let count: Int
+    private let name: PostgresUTF8Column
+    private let title: PostgresUTF8Column
+    private let randomID: PostgresUTF8Column
+    private let createdAt: PostgresUTF8Column
+    private let byteCount: PostgresUTF8Column
+    private let contentType: PostgresUTF8Column
+
+    /// A photo's columns, each as UTF-8.
+    package struct Columns {
+        package let name: ArraySlice<UInt8>
+        package let title: ArraySlice<UInt8>
+        package let randomID: ArraySlice<UInt8>
+        /// Such as `2026-11-22T10:00:00.000Z`. The last three are nil where railsauth did not keep them.
+        package let createdAt: ArraySlice<UInt8>?
+        /// Decimal digits.
+        package let byteCount: ArraySlice<UInt8>?
+        package let contentType: ArraySlice<UInt8>?
+    }
+
+    /// The columns of a photo, in the forms of ``Columns``.
+    static let columns: PostgresQuery = """
+        name, title, random_id, to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS created_at,
+        byte_count::text AS byte_count, content_type
+        """
+
+    init(_ rows: PostgresRows) throws(PostgresError) {
+        count = rows.count
+        name = try rows.utf8Column("name")
+        title = try rows.utf8Column("title")
+        randomID = try rows.utf8Column("random_id")
+        createdAt = try rows.utf8Column("created_at")
+        byteCount = try rows.utf8Column("byte_count")
+        contentType = try rows.utf8Column("content_type")
+    }
+
+    /// A photo, by its place in `0..<count`.
+    package subscript(row: Int) -> Columns {
+        Columns(
+            name: name[row] ?? [],
+            title: title[row] ?? [],
+            randomID: randomID[row] ?? [],
+            createdAt: createdAt[row],
+            byteCount: byteCount[row],
+            contentType: contentType[row]
+        )
+    }
+}

@@ -1,0 +1,108 @@
+import Budgets
+import DequeModule
+import NIOCore
+import SelfieCore
+import Synchronization
+
+/// The JSON of whole lists that were sent before, one for each user, within a budget.
+///
+/// Nothing in it is ever stale: a list is used only for the version that the database has just told, and for the same URLs.
+final class KeptLists: Sendable {
+    private struct Entry {
+        let list: KeptList
+        /// Whether it was used since it was last considered for removal.
+        var wasUsed = false
+    }
+
+    private struct State {
+        var entries: [Int: Entry] = [:]
+        /// The users of `entries`, the first to be considered for removal first.
+        var users: Deque<Int> = []
+    }
+
+    private let budget: ByteBudget<Int>
+    private let state = Mutex(State())
+
+    /// The bytes of all lists, those included that are still being sent.
+    static let usualBytes = 32 * 1024 * 1024
+    /// The bytes of one user's lists: the present one, and earlier ones that are still being sent.
+    static let usualBytesPerUser = 8 * 1024 * 1024
+    /// The bytes of the longest list that is kept.
+    static let maxListBytes = 4 * 1024 * 1024
+
+    /// - Parameter budget: The memory of the lists. The holders are the users, by their ids.
+    init(budget: ByteBudget<Int> = ByteBudget(maxBytes: usualBytes, maxBytesPerHolder: usualBytesPerUser)) {
+        self.budget = budget
+    }
+
+    /// A user's list, if it is kept in this version and with these URLs.
+    func list(of library: PhotoLibrary, urls: PhotoURLDay) -> KeptList? {
+        state.withLock { state in
+            guard let list = state.entries[library.userID]?.list, list.version == library.version,
+                list.urls.isSame(as: urls)
+            else { return nil }
+            state.entries[library.userID]?.wasUsed = true
+            return list
+        }
+    }
+
+    /// Keeps a whole list in place of the user's last one.
+    func keep(_ list: KeptList) {
+        state.withLock { state in
+            if state.entries.updateValue(Entry(list: list), forKey: list.userID) == nil { state.users.append(list.userID) }
+        }
+    }
+
+    /// Reserves memory for a piece of a list, if need be in place of others' lists.
+    ///
+    /// - Returns: Whether there was some.
+    func reserve(_ bytes: Int, for reservation: ByteReservation<Int>) -> Bool {
+        while true {
+            do {
+                try reservation.grow(by: bytes)
+                return true
+            } catch .holderHasAll {
+                return false
+            } catch .allTaken {
+                guard removeOne() else { return false }
+            }
+        }
+    }
+
+    /// An empty reservation of a user's.
+    func reservation(for userID: Int) -> ByteReservation<Int> {
+        ByteReservation(of: budget, for: userID)
+    }
+
+    /// Removes a list that was not used lately.
+    private func removeOne() -> Bool {
+        let removed = state.withLock { state -> KeptList? in
+            while let userID = state.users.popFirst() {
+                guard state.entries[userID]?.wasUsed == true else { return state.entries.removeValue(forKey: userID)?.list }
+                state.entries[userID]?.wasUsed = false
+                state.users.append(userID)
+            }
+            return nil
+        }
+        return removed != nil
+    }
+}
+
+/// The JSON of a whole list, with the memory that it holds of the budget.
+final class KeptList: Sendable {
+    let userID: Int
+    let version: Int
+    let urls: PhotoURLDay
+    let pieces: [ByteBuffer]
+    private let reservation: ByteReservation<Int>
+
+    init(_ library: PhotoLibrary, urls: PhotoURLDay, pieces: [ByteBuffer], reservation: ByteReservation<Int>) {
+        userID = library.userID
+        version = library.version
+        self.urls = urls
+        self.pieces = pieces
+        self.reservation = reservation
+    }
+
+    var byteCount: Int { pieces.reduce(0) { $0 + $1.readableBytes } }
+}

@@ -1,0 +1,116 @@
+import Budgets
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SelfieCore
+
+/// Makes the bodies of lists.
+///
+/// A list that was sent before is sent again from memory. Others are made from rows. A short one is ready before its answer
+/// begins. A long one that can't be kept is made while the client reads.
+struct PhotoLists: Sendable {
+    /// A list's body, and what it was made of.
+    struct List {
+        let library: PhotoLibrary
+        let body: ResponseBody
+        /// The id of the last photo, if more follow.
+        var lastBeforeMore: String?
+    }
+
+    private let listPhotos: ListPhotos
+    private let photos: PhotoStore
+    private let kept: KeptLists
+    private let streams: Places<Int>
+
+    /// How many lists are made at once while their clients read. Each holds about a third of a MiB.
+    static let streamLimits = Places<Int>.Limits(total: 128, perHolder: 32)
+
+    /// - Parameters:
+    ///   - useCases: Lists photos.
+    ///   - kept: The lists that were sent before.
+    ///   - streamLimits: How many lists are made at once while their clients read.
+    init(_ useCases: UseCases, kept: KeptLists = KeptLists(), streamLimits: Places<Int>.Limits = streamLimits) {
+        listPhotos = useCases.listPhotos
+        photos = useCases.photos
+        self.kept = kept
+        streams = Places(limits: streamLimits)
+    }
+
+    /// Makes a list.
+    ///
+    /// - Parameters:
+    ///   - selection: Which photos.
+    ///   - library: The library as it was a moment ago.
+    ///   - token: As the client sent it.
+    ///   - urls: Makes the maker of URLs for a series.
+    /// - Returns: The list.
+    /// - Throws: `SessionError.ended`, `PhotoError.noSuchPosition`, `NoPlace`, `PostgresError`.
+    func list(
+        _ selection: PhotoSelection,
+        of library: PhotoLibrary,
+        token: String,
+        urls: (_ series: Int) -> PhotoURLDay
+    ) async throws -> List {
+        if selection == .all, let list = kept.list(of: library, urls: urls(library.urlSeries)) {
+            return List(library: library, body: ResponseBody(list))
+        }
+        let selected = try await listPhotos.select(selection, token: token)
+        let urls = urls(selected.library.urlSeries)
+        var pieces = PhotoListPieces(selected, photos: photos, urls: urls)
+        let first = try await pieces.next()
+        if pieces.estimatedBytes <= KeptLists.maxListBytes {
+            let reservation = kept.reservation(for: selected.library.userID)
+            if let whole = try await whole(first, then: &pieces, within: reservation) {
+                let list = KeptList(selected.library, urls: urls, pieces: whole, reservation: reservation)
+                // Photos that were deleted meanwhile belong to this version, and are missing.
+                if selection == .all, pieces.hasAllPhotos { kept.keep(list) }
+                return List(library: selected.library, body: ResponseBody(list), lastBeforeMore: selected.lastBeforeMore)
+            }
+            // There is no room for a whole list, so what was made is dropped.
+            pieces = PhotoListPieces(selected, photos: photos, urls: urls)
+        }
+        let body = try stream(pieces, for: selected.library.userID)
+        return List(library: selected.library, body: body, lastBeforeMore: selected.lastBeforeMore)
+    }
+
+    /// All pieces, if there is memory for them.
+    private func whole(
+        _ first: ByteBuffer?,
+        then pieces: inout PhotoListPieces,
+        within reservation: ByteReservation<Int>
+    ) async throws -> [ByteBuffer]? {
+        var (made, bytes) = ([ByteBuffer](), 0)
+        var next = first
+        while let piece = next {
+            bytes += piece.storageCapacity
+            guard bytes <= KeptLists.maxListBytes, kept.reserve(piece.storageCapacity, for: reservation) else { return nil }
+            made.append(piece)
+            next = try await pieces.next()
+        }
+        return made
+    }
+
+    private func stream(_ pieces: PhotoListPieces, for userID: Int) throws(NoPlace) -> ResponseBody {
+        let place = try streams.take(for: userID)
+        return ResponseBody { writer in
+            var pieces = pieces
+            while let piece = try await pieces.next() { try await writer.write(piece) }
+            try await writer.finish(nil)
+            withExtendedLifetime(place) {}
+        }
+    }
+}
+
+extension ResponseBody {
+    /// The pieces of a list, as fast as the client takes them.
+    fileprivate init(_ list: KeptList) {
+        if list.pieces.count == 1 {
+            self.init(byteBuffer: list.pieces[0])
+        } else {
+            self.init(contentLength: list.byteCount) { writer in
+                for piece in list.pieces { try await writer.write(piece) }
+                try await writer.finish(nil)
+            }
+        }
+    }
+}
