@@ -196,7 +196,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "Encodings", "ObjectStore", "Postgres", "S3", "SelfieCore",
+                "Budgets", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -410,6 +410,7 @@ let package = Package(
         .testTarget(
             name: "ObjectStoreTests",
             dependencies: [
+                "Budgets",
                 "Encodings", "LinuxFiles", "ObjectStore", "S3", "ServiceTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -468,6 +469,7 @@ let package = Package(
         .testTarget(
             name: "SelfieAppTests",
             dependencies: [
+                "Budgets",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 "Encodings", "HTTPConnection", "LinuxFiles",

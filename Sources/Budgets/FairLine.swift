@@ -56,6 +56,9 @@ package final class FairLine: Sendable {
         state = Mutex(State(line: FairLineState(limits: limits)))
     }
 
+    /// How many wait.
+    package var waitingCount: Int { state.withLock { $0.line.waitingCount } }
+
     /// Refuses somebody at once who would be refused later.
     ///
     /// - Throws: `FairLineRefusal`.

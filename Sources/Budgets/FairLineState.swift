@@ -23,7 +23,7 @@ struct FairLineState<Waiter: Hashable & Sendable>: Sendable {
     private var groups: [String: Group] = [:]
     /// Groups with waiters, the next one first.
     private var turns: Deque<String> = []
-    private var waitingCount = 0
+    private(set) var waitingCount = 0
     private(set) var takenCount = 0
 
     init(limits: FairLine.Limits) {
@@ -61,7 +61,9 @@ struct FairLineState<Waiter: Hashable & Sendable>: Sendable {
     /// - Returns: Who gets it; nil when nobody waits.
     mutating func leave() -> Waiter? {
         takenCount -= 1
-        guard let name = turns.popFirst(), var group = groups[name], let member = group.turns.popFirst() else { return nil }
+        guard let name = turns.popFirst(), var group = groups[name], let member = group.turns.popFirst() else {
+            return nil
+        }
         let waiter = group.waiting[member]?.popFirst()
         if group.waiting[member]?.isEmpty == true {
             group.waiting[member] = nil

@@ -39,6 +39,8 @@ package struct PhotoService: Service {
     var tidyInterval: Duration = .seconds(300)
     /// The memory and the disk that uploads share while they wait for the store.
     var spoolBudget = SpoolBudget()
+    /// The memory that lists share.
+    var listBudget = ListBudget()
     /// How often free memory is returned.
     var trimInterval: Duration = .seconds(10)
     /// How a bucket is used.
@@ -124,6 +126,7 @@ package struct PhotoService: Service {
             objects: objects,
             settings: webSettings,
             spoolBudget: spoolBudget,
+            listBudget: listBudget,
             now: now,
             logger: logger
         )

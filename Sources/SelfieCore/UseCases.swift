@@ -35,8 +35,7 @@ package struct UseCases: Sendable {
         let needsPasswordForToken: Bool
         let rateLimits: RateLimits?
         let photoQuota: PhotoQuota
-        /// How many uploads are under way at once.
-        package var uploadLimits = UploadLimits.usual
+        let uploadLimits: Places<Int>.Limits
 
         /// - Parameters:
         ///   - secretKeyBase: Hashes the names in the keys of limits.
@@ -44,18 +43,21 @@ package struct UseCases: Sendable {
         ///   - needsPasswordForToken: Whether `get_token` requires the password.
         ///   - rateLimits: The rate limits; nil for none.
         ///   - photoQuota: What a user may have.
+        ///   - uploadLimits: How many uploads of a process, and of a user, are under way at once.
         package init(
             secretKeyBase: String,
             tokenLifetimeHours: Int,
             needsPasswordForToken: Bool,
             rateLimits: RateLimits?,
-            photoQuota: PhotoQuota
+            photoQuota: PhotoQuota,
+            uploadLimits: Places<Int>.Limits
         ) {
             self.secretKeyBase = secretKeyBase
             self.tokenLifetimeHours = tokenLifetimeHours
             self.needsPasswordForToken = needsPasswordForToken
             self.rateLimits = rateLimits
             self.photoQuota = photoQuota
+            self.uploadLimits = uploadLimits
         }
     }
 

@@ -99,6 +99,7 @@ struct DiskObjectStoreTests {
             let whole = try await object(TestImage.png(bytes: 2 << 20))
             let short = SpooledObject(
                 storage: whole.storage,
+                reservation: whole.reservation,
                 length: whole.length + 1,
                 digests: whole.digests,
                 leadingBytes: whole.leadingBytes

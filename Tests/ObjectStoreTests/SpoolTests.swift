@@ -1,3 +1,4 @@
+import Budgets
 import Crypto
 import Encodings
 import Foundation
@@ -13,11 +14,16 @@ import Testing
 
 @Suite("Uploads on their way to the store")
 struct SpoolTests {
-    /// What each upload may have in memory.
-    private static let limit = 1_048_576
+    /// What each upload may have in memory beside what uploads share.
+    private static let limit = 262_144
 
-    private func spool(_ bytes: Data, chunk: Int, sharing memory: SpoolMemory? = nil) async throws -> SpooledObject {
-        var spool = Spool(sharing: memory)
+    private func spool(
+        _ bytes: Data,
+        chunk: Int,
+        sharing budget: SpoolBudget = .unshared,
+        userID: Int = 1
+    ) async throws -> SpooledObject {
+        var spool = Spool(budget, userID: userID)
         var rest = ByteBuffer(data: bytes)
         while let next = rest.readSlice(length: min(chunk, rest.readableBytes)), next.readableBytes > 0 {
             try await spool.append(next)
@@ -47,9 +53,10 @@ struct SpoolTests {
 
     @Test("Beyond its own part an upload has shared memory while there is some, and gives it back when it is dropped")
     func sharedMemory() async throws {
-        let memory = SpoolMemory(maxBytes: 2 * Self.limit)
+        let memory = ByteBudget<Int>(maxBytes: 2 * Self.limit)
+        let budget = SpoolBudget(memory: memory)
         let bytes = TestImage.png(bytes: 3 * Self.limit)
-        try await Self.holding(try await spool(bytes, chunk: 70_001, sharing: memory)) { first in
+        try await Self.holding(try await spool(bytes, chunk: 70_001, sharing: budget)) { first in
             guard case .memory = first.storage else {
                 Issue.record("in a file, though there was memory")
                 return
@@ -57,10 +64,10 @@ struct SpoolTests {
             #expect(memory.bytesUsed == 2 * Self.limit)
             let read = try await contents(first)
             #expect(read == bytes)
-            for range in [0..<1, 262_143..<262_145, 100..<2_000_000, bytes.count - 1..<bytes.count] {
+            for range in [0..<1, 262_143..<262_145, 100..<700_000, bytes.count - 1..<bytes.count] {
                 #expect(Data(buffer: try await first.bytes(in: range)) == bytes[range])
             }
-            let second = try await spool(bytes, chunk: 70_001, sharing: memory)
+            let second = try await spool(bytes, chunk: 70_001, sharing: budget)
             guard case .file = second.storage else {
                 Issue.record("in memory, though there was none left")
                 return
@@ -73,11 +80,11 @@ struct SpoolTests {
 
     @Test("An upload that outgrows the shared memory gives all of it back at once, not when it has ended")
     func outgrown() async throws {
-        let memory = SpoolMemory(maxBytes: Self.limit)
+        let memory = ByteBudget<Int>(maxBytes: Self.limit)
         let bytes = TestImage.png(bytes: 2 * Self.limit + 1)
-        var spool = Spool(sharing: memory)
+        var spool = Spool(SpoolBudget(memory: memory), userID: 1)
         try await spool.append(ByteBuffer(data: bytes.dropLast()))
-        #expect(memory.bytesUsed == 1_048_576)
+        #expect(memory.bytesUsed == Self.limit)
         try await spool.append(ByteBuffer(data: bytes.suffix(1)))
         #expect(memory.bytesUsed == 0)
         try await Self.holding(try await spool.finish()) { object in
@@ -85,6 +92,36 @@ struct SpoolTests {
             let read = try await contents(object)
             #expect(read == bytes)
         }
+    }
+
+    @Test("One user can't have all of the shared memory")
+    func share() async throws {
+        let memory = ByteBudget<Int>(maxBytes: 4 * Self.limit, maxBytesPerHolder: Self.limit)
+        let budget = SpoolBudget(memory: memory)
+        func isInMemory(blocks: Int, userID: Int) async throws -> SpooledObject {
+            try await spool(TestImage.png(bytes: blocks * Self.limit), chunk: 100_000, sharing: budget, userID: userID)
+        }
+        let objects = [
+            try await isInMemory(blocks: 2, userID: 1), try await isInMemory(blocks: 2, userID: 1),
+            try await isInMemory(blocks: 2, userID: 2),
+        ]
+        #expect(objects.map { if case .memory = $0.storage { true } else { false } } == [true, false, true])
+        #expect(memory.bytesUsed == 2 * Self.limit)
+    }
+
+    @Test("Temporary files have a budget, an upload beyond it fails, and what it took is given back")
+    func disk() async throws {
+        let disk = ByteBudget<Int>(maxBytes: 4 * Self.limit)
+        let budget = SpoolBudget(memory: ByteBudget(maxBytes: 0), disk: disk)
+        let image = TestImage.png(bytes: 3 * Self.limit)
+        try await Self.holding(try await spool(image, chunk: 100_000, sharing: budget)) { _ in
+            #expect(disk.bytesUsed == image.count)
+            await #expect(throws: SpoolError.diskBudgetSpent) {
+                try await spool(image, chunk: 100_000, sharing: budget)
+            }
+            #expect(disk.bytesUsed == image.count)
+        }
+        #expect(disk.bytesUsed == 0)
     }
 
     /// Keeps an object for the time of the body, and no longer.

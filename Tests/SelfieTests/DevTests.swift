@@ -117,12 +117,12 @@ struct DevTests {
                 == #"{"first_name":"Ada","last_name":"Lovelace","email":"ada@example.com","api_authtoken":null,"authtoken_expiry":null}"#
         )
         let list = try #require(
-            try JSONSerialization.jsonObject(with: Data((lines.last ?? "").utf8)) as? [[String: String]]
+            try JSONSerialization.jsonObject(with: Data((lines.last ?? "").utf8)) as? [[String: Any]]
         )
         #expect(list.count == 1)
-        #expect(list.first?["title"] == "My first selfie")
-        #expect(list.first?["name"] == "example.jpg")
-        return try #require(list.first?["image_url"])
+        #expect(list.first?["title"] as? String == "My first selfie")
+        #expect(list.first?["name"] as? String == "example.jpg")
+        return try #require(list.first?["image_url"] as? String)
     }
 
     /// Fetches a photo without any header, from the address it was listed with or another port.

@@ -83,6 +83,8 @@ extension Endpoint.Answer.Member.Kind {
         case .textOrNull: value is String || value is NSNull
         case .null: value is NSNull
         case .time: (value as? String)?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil
+        case .timeOrNull: value is NSNull || Self.time.tells(of: value)
+        case .numberOrNull: value is NSNull || value is Int
         case .url: (value as? String)?.hasPrefix("http") == true
         case .flag: value is Bool
         }

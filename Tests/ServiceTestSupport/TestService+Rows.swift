@@ -33,6 +33,24 @@ extension TestService {
         return token
     }
 
+    /// Adds rows of ready photos without objects behind the service's back.
+    ///
+    /// - Parameters:
+    ///   - count: How many. Their ids end in a number from 1 on, and their titles are the same numbers.
+    ///   - name: What the e-mail of their owner begins with.
+    ///   - text: What follows the number in a title.
+    /// - Throws: `PostgresError`.
+    package func addRows(_ count: Int, name: String = "ada", text: String = "") async throws {
+        try await postgres.write(
+            """
+            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
+            SELECT users.id, 'photo', number || \(text), \(name) || repeat('x', 36) || lpad(number::text, 6, '0'), 'image/png', 100,
+                'ready'
+            FROM users, generate_series(1, \(count)) AS number WHERE email = \("\(name)@example.com") ORDER BY number
+            """
+        )
+    }
+
     /// Puts a photo into table and store behind the service's back: an upload of many bytes takes a debug build its
     /// time.
     ///

@@ -1,3 +1,4 @@
+package import Budgets
 import Configuration
 package import Logging
 package import Postgres
@@ -32,6 +33,8 @@ package struct ServiceConfiguration: Sendable {
     package let rateLimits: RateLimits?
     /// From `PHOTOS_PER_USER_MAX` and `STORAGE_PER_USER_MAX`.
     package let photoQuota: PhotoQuota
+    /// From `UPLOADS_AT_ONCE_MAX` and `UPLOADS_AT_ONCE_PER_USER_MAX`.
+    package let uploadLimits: Places<Int>.Limits
     /// From `TRUSTED_PROXIES`; nil when it is not set.
     package let trustedProxies: Int?
     /// From `LOG_LEVEL`.
@@ -68,6 +71,7 @@ package struct ServiceConfiguration: Sendable {
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
         rateLimits = settings.rateLimits()
         photoQuota = settings.photoQuota()
+        uploadLimits = settings.uploadLimits()
         trustedProxies = settings.integer("TRUSTED_PROXIES", in: 0...16)
         logLevel = settings.logLevel()
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
@@ -129,7 +133,8 @@ extension ServiceConfiguration {
             tokenLifetimeHours: tokenLifetimeHours,
             needsPasswordForToken: !getsTokenWithoutPassword,
             rateLimits: rateLimits,
-            photoQuota: photoQuota
+            photoQuota: photoQuota,
+            uploadLimits: uploadLimits
         )
     }
 }

@@ -1,3 +1,4 @@
+import Budgets
 import Encodings
 import Foundation
 import Logging
@@ -67,8 +68,16 @@ package struct SettingsReader {
 
     mutating func photoQuota() -> PhotoQuota {
         PhotoQuota(
-            maxCount: integer("PHOTOS_PER_USER_MAX", in: 1...1_000_000, default: 10_000),
-            maxBytes: integer("STORAGE_PER_USER_MAX", in: 1...(1 << 50), default: 10 << 30)
+            maxCount: integer("PHOTOS_PER_USER_MAX", in: 1...1_000_000, default: PhotoQuota.usual.maxCount),
+            maxBytes: integer("STORAGE_PER_USER_MAX", in: 1...(1 << 50), default: PhotoQuota.usual.maxBytes)
+        )
+    }
+
+    /// Each upload may hold about half a MiB beside what uploads share.
+    mutating func uploadLimits() -> Places<Int>.Limits {
+        Places.Limits(
+            total: integer("UPLOADS_AT_ONCE_MAX", in: 1...10_000, default: 200),
+            perHolder: integer("UPLOADS_AT_ONCE_PER_USER_MAX", in: 1...10_000, default: 4)
         )
     }
 

@@ -147,7 +147,7 @@ package struct UserStore: Sendable {
 
     /// Disables an account.
     ///
-    /// Its sessions and its photos' URLs end at once, and no other session begins.
+    /// Its sessions end at once, and no other begins.
     ///
     /// - Parameter id: The account's id.
     /// - Returns: Whether it was not disabled before.
@@ -160,7 +160,6 @@ package struct UserStore: Sendable {
                 """
             )
             guard count == 1 else { return false }
-            try await PhotoStore.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
             try await AuditStore.add(.accountDisabled, userID: id, from: nil, on: connection)
             return true

@@ -1,13 +1,5 @@
 package import Budgets
 
-/// How many uploads are under way at once in a process.
-package enum UploadLimits {
-    /// The usual limits.
-    ///
-    /// Each upload may hold about half a MiB beside what uploads share.
-    package static let usual = Places<Int>.Limits(total: 200, perHolder: 4)
-}
-
 /// Lets a user upload a photo, unless there are too many uploads or photos.
 package struct AdmitUpload: Sendable {
     let places: Places<Int>
@@ -25,7 +17,9 @@ package struct AdmitUpload: Sendable {
     /// - Throws: `NoPlace`, `PhotoError.noRoom`, `RateLimitExceeded`, `PostgresError`.
     package func callAsFunction(userID: Int, minBytes: Int, from source: RequestSource) async throws -> Place {
         let place = try places.take(for: userID)
-        guard try await photos.hasRoom(forBytes: minBytes, ofUser: userID, within: quota) else { throw PhotoError.noRoom }
+        guard try await photos.hasRoom(forBytes: minBytes, ofUser: userID, within: quota) else {
+            throw PhotoError.noRoom
+        }
         try await limiter.count([.upload(userID: userID)], ofUser: userID, from: source)
         return place
     }

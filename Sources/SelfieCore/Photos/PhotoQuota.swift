@@ -2,8 +2,11 @@ import Postgres
 
 /// What one user may have, unless an administrator has set something else for them.
 package struct PhotoQuota: Sendable, Equatable {
-    let maxCount: Int
-    let maxBytes: Int
+    package let maxCount: Int
+    package let maxBytes: Int
+
+    /// Where nothing else is set: 10,000 photos and 10 GiB.
+    package static let usual = PhotoQuota(maxCount: 10_000, maxBytes: 10 << 30)
 
     /// - Parameters:
     ///   - maxCount: The most photos.
@@ -14,10 +17,13 @@ package struct PhotoQuota: Sendable, Equatable {
     }
 
     /// The condition on a row of `photo_libraries`, or none, that there is room for another photo.
-    func hasRoom(forBytes bytes: Int) -> PostgresQuery {
+    ///
+    /// - Parameter bytes: The number of the photo's bytes, an expression.
+    /// - Returns: The condition.
+    func hasRoom(forBytes bytes: PostgresQuery) -> PostgresQuery {
         """
-        coalesce(photo_count, 0) < coalesce(max_photo_count, \(maxCount))
-            AND coalesce(byte_count, 0) + \(bytes) <= coalesce(max_byte_count, \(maxBytes))
+        coalesce(library.photo_count, 0) < coalesce(library.max_photo_count, \(maxCount))
+            AND coalesce(library.byte_count, 0) + (\(part: bytes)) <= coalesce(library.max_byte_count, \(maxBytes))
         """
     }
 }

@@ -1,4 +1,4 @@
-import Postgres
+package import Postgres
 
 /// Lists of a user's photos.
 extension PhotoStore {

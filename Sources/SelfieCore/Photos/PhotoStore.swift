@@ -31,7 +31,7 @@ package struct PhotoStore: Sendable {
     package func servedPhoto(_ randomID: String) async throws -> ServedPhoto? {
         let rows = try await postgres.read(
             """
-            SELECT name, content_type, byte_count, created_at, coalesce(url_series, 0) AS url_series
+            SELECT name, content_type, photos.byte_count, created_at, coalesce(url_series, 0) AS url_series
             FROM photos LEFT JOIN photo_libraries USING (user_id)
             WHERE random_id = \(randomID) AND state = 'ready'
                 AND NOT EXISTS (SELECT FROM users WHERE id = photos.user_id AND disabled_at IS NOT NULL)
@@ -74,25 +74,26 @@ package struct PhotoStore: Sendable {
     /// Shows a pending photo to its owner.
     ///
     /// - Parameters:
-    ///   - new: The photo.
+    ///   - randomID: The photo's id.
     ///   - quota: What a user may have.
     /// - Returns: The photo, as a list has it.
     /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up
     ///   the quota meanwhile, `PostgresError`.
-    func makeReady(_ new: NewPhoto, within quota: PhotoQuota) async throws -> StoredPhoto {
+    func makeReady(_ randomID: String, within quota: PhotoQuota) async throws -> StoredPhoto {
         // Parallel uploads of a user wait here for each other, so that they can't pass the quota together.
         let query: PostgresQuery = """
             WITH room AS MATERIALIZED (
-                SELECT user_id, url_series FROM photo_libraries
-                WHERE user_id = \(new.userID) AND \(part: quota.hasRoom(forBytes: new.object.length)) FOR NO KEY UPDATE
+                SELECT library.user_id, url_series FROM photo_libraries AS library JOIN photos AS pending USING (user_id)
+                WHERE random_id = \(randomID) AND \(part: quota.hasRoom(forBytes: "pending.byte_count"))
+                FOR NO KEY UPDATE OF library
             )
             UPDATE photos SET state = 'ready' FROM room
-            WHERE random_id = \(new.randomID) AND state = 'pending' AND photos.user_id = room.user_id
+            WHERE random_id = \(randomID) AND state = 'pending' AND photos.user_id = room.user_id
             RETURNING url_series, \(part: PhotoRows.columns)
             """
         let rows = try await postgres.withConnection { try await $0.query(query) }
         guard let row = rows.first else {
-            throw try await isPending(new.randomID) ? PhotoError.noRoom : .givenUp
+            throw try await isPending(randomID) ? PhotoError.noRoom : .givenUp
         }
         return StoredPhoto(row: try PhotoRows(rows), urlSeries: try row.decode("url_series"))
     }
@@ -108,8 +109,8 @@ package struct PhotoStore: Sendable {
     func hasRoom(forBytes bytes: Int, ofUser userID: Int, within quota: PhotoQuota) async throws -> Bool {
         let rows = try await postgres.read(
             """
-            SELECT \(part: quota.hasRoom(forBytes: bytes)) AS has_room
-            FROM (SELECT \(userID)::integer) AS asking (user_id) LEFT JOIN photo_libraries USING (user_id)
+            SELECT \(part: quota.hasRoom(forBytes: "\(bytes)")) AS has_room
+            FROM (SELECT \(userID)::bigint) AS asking (user_id) LEFT JOIN photo_libraries AS library USING (user_id)
             """
         )
         return try rows[0].decode("has_room")

@@ -23,7 +23,7 @@ package struct UploadPhoto: Sendable {
         guard try await photos.addPending(new, sessionID: sessionID) else { throw SessionError.ended }
         do {
             try await objects.put(new.object, key: randomID, contentType: new.format.contentType)
-            return try await photos.makeReady(new, within: quota)
+            return try await photos.makeReady(randomID, within: quota)
         } catch {
             await undo(randomID, logger: logger)
             throw error

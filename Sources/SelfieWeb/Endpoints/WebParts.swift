@@ -11,6 +11,7 @@ package struct WebParts: Sendable {
     let sources: RequestSourceReader
     let settings: Settings
     let spoolBudget: SpoolBudget
+    let listBudget: ListBudget
     let photoURLs: PhotoURLSigner
     let now: @Sendable () -> Date
 
@@ -55,6 +56,7 @@ package struct WebParts: Sendable {
     ///   - objects: The store of photos' bytes.
     ///   - settings: The settings.
     ///   - spoolBudget: The memory and the disk that uploads share.
+    ///   - listBudget: The memory that lists share.
     ///   - now: The time for tokens and URLs.
     ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
     package init(
@@ -62,6 +64,7 @@ package struct WebParts: Sendable {
         objects: any ObjectStore,
         settings: Settings,
         spoolBudget: SpoolBudget,
+        listBudget: ListBudget,
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
@@ -69,6 +72,7 @@ package struct WebParts: Sendable {
         self.objects = objects
         self.settings = settings
         self.spoolBudget = spoolBudget
+        self.listBudget = listBudget
         self.now = now
         photoURLs = PhotoURLSigner(secret: settings.secretKeyBase)
         sources = RequestSourceReader(trustedProxies: settings.trustedProxies, logger: logger)

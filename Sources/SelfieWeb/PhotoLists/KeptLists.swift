@@ -23,15 +23,11 @@ final class KeptLists: Sendable {
     private let budget: ByteBudget<Int>
     private let state = Mutex(State())
 
-    /// The bytes of all lists, those included that are still being sent.
-    static let usualBytes = 32 * 1024 * 1024
-    /// The bytes of one user's lists: the present one, and earlier ones that are still being sent.
-    static let usualBytesPerUser = 8 * 1024 * 1024
     /// The bytes of the longest list that is kept.
     static let maxListBytes = 4 * 1024 * 1024
 
     /// - Parameter budget: The memory of the lists. The holders are the users, by their ids.
-    init(budget: ByteBudget<Int> = ByteBudget(maxBytes: usualBytes, maxBytesPerHolder: usualBytesPerUser)) {
+    init(budget: ByteBudget<Int>) {
         self.budget = budget
     }
 
@@ -49,7 +45,9 @@ final class KeptLists: Sendable {
     /// Keeps a whole list in place of the user's last one.
     func keep(_ list: KeptList) {
         state.withLock { state in
-            if state.entries.updateValue(Entry(list: list), forKey: list.userID) == nil { state.users.append(list.userID) }
+            if state.entries.updateValue(Entry(list: list), forKey: list.userID) == nil {
+                state.users.append(list.userID)
+            }
         }
     }
 
@@ -58,13 +56,12 @@ final class KeptLists: Sendable {
     /// - Returns: Whether there was some.
     func reserve(_ bytes: Int, for reservation: ByteReservation<Int>) -> Bool {
         while true {
-            do {
+            do throws(NoPlace) {
                 try reservation.grow(by: bytes)
                 return true
-            } catch .holderHasAll {
-                return false
-            } catch .allTaken {
-                guard removeOne() else { return false }
+            } catch {
+                // Others' lists do not make room for a user who has too many of their own.
+                guard error == .allTaken, removeOne() else { return false }
             }
         }
     }
@@ -78,7 +75,9 @@ final class KeptLists: Sendable {
     private func removeOne() -> Bool {
         let removed = state.withLock { state -> KeptList? in
             while let userID = state.users.popFirst() {
-                guard state.entries[userID]?.wasUsed == true else { return state.entries.removeValue(forKey: userID)?.list }
+                guard state.entries[userID]?.wasUsed == true else {
+                    return state.entries.removeValue(forKey: userID)?.list
+                }
                 state.entries[userID]?.wasUsed = false
                 state.users.append(userID)
             }

@@ -10,8 +10,16 @@ extension PhotoRows.Columns {
             json.member("image_url") { urls.appendURL(of: randomID, to: &$0) }
             json.member("random_id", utf8: randomID)
         }
-        if let createdAt { createdAt.withUnsafeBytes { json.member("created_at", utf8: $0) } } else { json.null("created_at") }
-        if let byteCount { byteCount.withUnsafeBytes { json.member("byte_count", number: $0) } } else { json.null("byte_count") }
+        if let createdAt {
+            createdAt.withUnsafeBytes { json.member("created_at", utf8: $0) }
+        } else {
+            json.null("created_at")
+        }
+        if let byteCount {
+            byteCount.withUnsafeBytes { json.member("byte_count", number: $0) }
+        } else {
+            json.null("byte_count")
+        }
         if let contentType {
             contentType.withUnsafeBytes { json.member("content_type", utf8: $0) }
         } else {

@@ -13,7 +13,7 @@ struct PhotoListPieces {
     /// How many photos of the list were read.
     private var readCount = 0
     private var hasBegun = false
-    private var hasEnded = false
+    private(set) var hasEnded = false
     private var writtenCount = 0
     private var madeBytes = 0
     /// Whether every photo that was selected was there when it was read.

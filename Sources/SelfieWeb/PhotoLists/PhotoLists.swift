@@ -22,18 +22,14 @@ struct PhotoLists: Sendable {
     private let kept: KeptLists
     private let streams: Places<Int>
 
-    /// How many lists are made at once while their clients read. Each holds about a third of a MiB.
-    static let streamLimits = Places<Int>.Limits(total: 128, perHolder: 32)
-
     /// - Parameters:
     ///   - useCases: Lists photos.
-    ///   - kept: The lists that were sent before.
-    ///   - streamLimits: How many lists are made at once while their clients read.
-    init(_ useCases: UseCases, kept: KeptLists = KeptLists(), streamLimits: Places<Int>.Limits = streamLimits) {
+    ///   - budget: The memory of lists.
+    init(_ useCases: UseCases, budget: ListBudget) {
         listPhotos = useCases.listPhotos
         photos = useCases.photos
-        self.kept = kept
-        streams = Places(limits: streamLimits)
+        kept = KeptLists(budget: budget.kept)
+        streams = budget.streams
     }
 
     /// Makes a list.
@@ -58,18 +54,21 @@ struct PhotoLists: Sendable {
         let urls = urls(selected.library.urlSeries)
         var pieces = PhotoListPieces(selected, photos: photos, urls: urls)
         let first = try await pieces.next()
-        if pieces.estimatedBytes <= KeptLists.maxListBytes {
-            let reservation = kept.reservation(for: selected.library.userID)
-            if let whole = try await whole(first, then: &pieces, within: reservation) {
-                let list = KeptList(selected.library, urls: urls, pieces: whole, reservation: reservation)
-                // Photos that were deleted meanwhile belong to this version, and are missing.
-                if selection == .all, pieces.hasAllPhotos { kept.keep(list) }
-                return List(library: selected.library, body: ResponseBody(list), lastBeforeMore: selected.lastBeforeMore)
-            }
-            // There is no room for a whole list, so what was made is dropped.
-            pieces = PhotoListPieces(selected, photos: photos, urls: urls)
+        let reservation = kept.reservation(for: selected.library.userID)
+        let whole = try await whole(first, then: &pieces, within: reservation)
+        let body: ResponseBody
+        if let whole {
+            let list = KeptList(selected.library, urls: urls, pieces: whole, reservation: reservation)
+            // Photos that were deleted meanwhile belong to this version, and are missing.
+            if selection == .all, pieces.hasAllPhotos { kept.keep(list) }
+            body = ResponseBody(list)
+        } else if pieces.hasEnded, let first {
+            // It is no longer than a piece of another list, so it needs no memory beyond the connection's.
+            body = ResponseBody(byteBuffer: first)
+        } else {
+            reservation.giveBack()
+            body = try stream(PhotoListPieces(selected, photos: photos, urls: urls), for: selected.library.userID)
         }
-        let body = try stream(pieces, for: selected.library.userID)
         return List(library: selected.library, body: body, lastBeforeMore: selected.lastBeforeMore)
     }
 
@@ -79,11 +78,14 @@ struct PhotoLists: Sendable {
         then pieces: inout PhotoListPieces,
         within reservation: ByteReservation<Int>
     ) async throws -> [ByteBuffer]? {
+        guard pieces.estimatedBytes <= KeptLists.maxListBytes else { return nil }
         var (made, bytes) = ([ByteBuffer](), 0)
         var next = first
         while let piece = next {
             bytes += piece.storageCapacity
-            guard bytes <= KeptLists.maxListBytes, kept.reserve(piece.storageCapacity, for: reservation) else { return nil }
+            guard bytes <= KeptLists.maxListBytes, kept.reserve(piece.storageCapacity, for: reservation) else {
+                return nil
+            }
             made.append(piece)
             next = try await pieces.next()
         }

@@ -48,7 +48,8 @@ struct PhotoEndpoints: EndpointGroup {
 
     private typealias Member = Endpoint.Answer.Member
     private static let photo = [
-        Member("name"), Member("title"), Member("image_url", .url), Member("random_id"), Member("created_at", .timeOrNull),
+        Member("name"), Member("title"), Member("image_url", .url), Member("random_id"),
+        Member("created_at", .timeOrNull),
         Member("byte_count", .numberOrNull), Member("content_type", .textOrNull),
     ]
 
@@ -65,7 +66,7 @@ struct PhotoEndpoints: EndpointGroup {
         maxUploadBytes = parts.settings.maxUploadBytes
         sources = parts.sources
         spoolBudget = parts.spoolBudget
-        lists = PhotoLists(parts.useCases)
+        lists = PhotoLists(parts.useCases, budget: parts.listBudget)
         now = parts.now
     }
 
@@ -127,7 +128,9 @@ struct PhotoEndpoints: EndpointGroup {
         let list = try await lists.list(selection, of: library, token: token, urls: urls)
         var headers = Self.headers(tag: list.library.entityTag(of: selection, urls: urls(list.library.urlSeries)))
         headers[.contentType] = jsonContentType
-        if let last = list.lastBeforeMore { headers[.link] = selection.link(toPageAfter: last, origin: origin) }
+        if let last = list.lastBeforeMore, let link = HTTPField.Name("Link") {
+            headers[link] = selection.link(toPageAfter: last, origin: origin)
+        }
         return Response(status: .ok, headers: headers, body: list.body)
     }
 

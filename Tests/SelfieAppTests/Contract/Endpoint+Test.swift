@@ -35,7 +35,9 @@ extension Endpoint {
     /// - Throws: An error of the encryption.
     func payload(_ values: [String: String] = [:], without left: String? = nil) throws -> Scenario.Payload {
         var parts: [TestMultipart.Part] = []
-        for parameter in bodyParameters where parameter.name != left {
+        // What an answer must have told before can't be made up.
+        for parameter in bodyParameters
+        where parameter.name != left && (parameter.isRequired || parameter.kind != .id) {
             let value = try values[parameter.name] ?? parameter.example
             parts.append(
                 parameter.kind == .photo
@@ -74,6 +76,8 @@ extension Endpoint.Parameter {
             case .line, .id, .signature, .photo: "example"
             case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt("my password")
             case .flag: "false"
+            case .integer(let range): "\(range.upperBound)"
+            case .word(let words): words[0]
             }
         }
     }
@@ -99,6 +103,12 @@ extension Endpoint.Parameter {
                         "is too short (minimum is \(min) characters)"
                     ),
                 ]
+            case .integer(let range):
+                return [
+                    ("\(range.lowerBound)", "\(range.lowerBound - 1)", "\(name) - is invalid,"),
+                    ("\(range.upperBound)", "\(range.upperBound + 1)", "\(name) - is invalid,"),
+                ]
+            case .word(let words): return words.map { ($0, $0.capitalized, "\(name) - is invalid,") }
             case .text(maxCharacters: nil), .encryptedPassword, .flag, .id, .signature, .photo: return []
             }
         }

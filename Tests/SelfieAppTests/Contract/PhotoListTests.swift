@@ -1,6 +1,7 @@
 import ConnectionTestSupport
 import Foundation
 import Postgres
+import RegexBuilder
 import ServiceTestSupport
 import Testing
 
@@ -20,8 +21,17 @@ struct PhotoListTests {
             let list = try await service.list(token: ada)
             #expect(list.text == "[\(uploads.map(\.text).joined(separator: ","))]")
             #expect(list.headers["content-type"]?.hasPrefix("application/json") == true)
-            let keys = #/\{"name":"[^"]*","title":"[^"]*","image_url":"[^"]*","random_id":"[^"]*"\}/#
-            #expect(uploads.allSatisfy { $0.text.wholeMatch(of: keys) != nil })
+            let keys = #/\{"name":"[^"]*","title":"[^"]*","image_url":"[^"]*","random_id":"[^"]*"/#
+            let more = #/,"created_at":"[-0-9T:.]*Z","byte_count":64,"content_type":"image/png"\}/#
+            #expect(
+                uploads.allSatisfy {
+                    $0.text.wholeMatch(
+                        of: Regex {
+                            keys; more
+                        }
+                    ) != nil
+                }
+            )
             #expect(try await service.list(token: bob).jsonArray?.count == 5)
         }
     }

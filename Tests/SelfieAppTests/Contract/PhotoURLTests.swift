@@ -84,7 +84,10 @@ struct PhotoURLTests {
 
     private static let day: TimeInterval = 86_400
 
-    @Test("A URL stays the same for a day, and works as long as a token", arguments: [1, 24, 60])
+    @Test(
+        "A URL stays the same for a day, and works for as long as a token, but for two days at most",
+        arguments: [1, 24, 60]
+    )
     func lifetime(hours: Int) async throws {
         try await TestService.run(settings: ["TOKEN_LIFETIME_HOURS": String(hours)]) { service in
             func set(to seconds: TimeInterval) {
@@ -109,6 +112,8 @@ struct PhotoURLTests {
             set(to: today + 2 * Self.day - 90 + Double(hours) * 3600)
             #expect(try await service.list(token: lastToken).status == 200)
             let expires = try #require(last.firstMatch(of: /expires=(\d+)/)?.1)
+            #expect(Double(expires) == today + 3 * Self.day)
+            set(to: today + 2 * Self.day - 90 + Double(min(hours, 24)) * 3600)
             let left = try #require(Double(expires)) - service.clock.now.timeIntervalSince1970
             let served = try await service.send("GET", last)
             #expect(served.status == 200)

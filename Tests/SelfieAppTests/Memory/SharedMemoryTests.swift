@@ -1,3 +1,4 @@
+import Budgets
 import ConnectionTestSupport
 import Foundation
 import ServerProcesses
@@ -14,9 +15,9 @@ struct SharedMemoryTests {
         arguments: TestStore.allCases
     )
     func shared(store: TestStore) async throws {
-        // Beside the first MiB, which each has anyway.
-        let memory = SpoolMemory(maxBytes: 1_048_576)
-        try await TestService.run(store: store, adjust: { $0.spoolMemory = memory }) { service in
+        // Beside the first block, which each has anyway.
+        let memory = ByteBudget<Int>(maxBytes: 1_835_008)
+        try await TestService.run(store: store, adjust: { $0.spoolBudget = SpoolBudget(memory: memory) }) { service in
             let token = try await service.makeToken()
             let images = (0..<3).map { TestImage.png(bytes: 1_900_000, seed: $0) }
             let (sent, send) = AsyncStream.makeStream(of: Void.self)
@@ -32,10 +33,10 @@ struct SharedMemoryTests {
                         return (number, answer)
                     }
                     await arrivals.next()
-                    // Of 1.8 MB the first MiB is an upload's own, and four blocks of 256 KiB are beyond it.
-                    if number == 0 { try await poll("the first has all") { memory.bytesUsed == 1_048_576 } }
+                    // Of 1.8 MB the first 256 KiB are an upload's own, and seven blocks are beyond it.
+                    if number == 0 { try await poll("the first has all") { memory.bytesUsed == 1_835_008 } }
                 }
-                #expect(memory.bytesUsed <= 1_048_576)
+                #expect(memory.bytesUsed <= 1_835_008)
                 goOn.finish()
                 return try await uploads.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
@@ -51,8 +52,8 @@ struct SharedMemoryTests {
 
     @Test("Who breaks off gives it back")
     func brokenOff() async throws {
-        let memory = SpoolMemory(maxBytes: 1_048_576)
-        try await TestService.run(adjust: { $0.spoolMemory = memory }) { service in
+        let memory = ByteBudget<Int>(maxBytes: 1_835_008)
+        try await TestService.run(adjust: { $0.spoolBudget = SpoolBudget(memory: memory) }) { service in
             let token = try await service.makeToken()
             await #expect(throws: NotInTime.self) {
                 _ = try await Self.upload(TestImage.png(bytes: 1_900_000), to: service, token: token) {

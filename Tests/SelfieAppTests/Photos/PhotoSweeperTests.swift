@@ -44,15 +44,15 @@ struct PhotoSweeperTests {
             let new = try await photo()
             guard try await photos.addPending(new, sessionID: sessionID) else { return "" }
             if stores {
-                try await objects.put(new.object, key: new.photo.randomID, contentType: new.format.contentType)
+                try await objects.put(new.object, key: new.randomID, contentType: new.format.contentType)
             }
             try await postgres.write(
                 """
                 UPDATE photos SET created_at = created_at - make_interval(secs => \(secondsAgo))
-                WHERE random_id = \(new.photo.randomID)
+                WHERE random_id = \(new.randomID)
                 """
             )
-            return new.photo.randomID
+            return new.randomID
         }
 
         /// Sets deletions back by the time that the object of a failed put may still appear, and no more.
@@ -128,7 +128,7 @@ struct PhotoSweeperTests {
             #expect(try scene.keys() == [young, ready])
             #expect(try await scene.photoIDs() == [young, ready])
             #expect(try await scene.deletions().isEmpty)
-            #expect(try await scene.photos.makeReady(young))
+            _ = try await scene.photos.makeReady(young, within: .usual)
         }
     }
 
@@ -208,13 +208,13 @@ struct PhotoSweeperTests {
     func givenUp() async throws {
         try await withScene { scene in
             let store = GivingUpStore(objects: scene.objects, photos: scene.photos, postgres: scene.postgres)
-            let upload = UploadPhoto(photos: scene.photos, objects: store)
+            let upload = UploadPhoto(photos: scene.photos, objects: store, quota: .usual)
             let new = try await scene.photo()
             await #expect(throws: PhotoError.givenUp) {
                 try await upload(new, sessionID: scene.sessionID, logger: TestLog().logger(level: .info))
             }
             #expect(try await scene.photoIDs().isEmpty)
-            #expect(try await scene.deletions() == [new.photo.randomID])
+            #expect(try await scene.deletions() == [new.randomID])
             try await scene.passSettling()
             try await scene.sweeper.sweep()
             #expect(try scene.keys().isEmpty)
@@ -241,7 +241,7 @@ struct PhotoSweeperTests {
     func lostAnswer() async throws {
         try await withScene { scene in
             let randomID = try await scene.begin(secondsAgo: 0)
-            #expect(try await scene.photos.makeReady(randomID))
+            _ = try await scene.photos.makeReady(randomID, within: .usual)
             try await scene.photos.removePending(randomID)
             try await scene.passSettling()
             try await scene.sweeper.sweep()

@@ -98,9 +98,10 @@ struct TimeLimitTests {
 
     @Test("Memory and files are limited as documented")
     func spools() {
-        #expect(Spool.maxMemoryBytes == 1_048_576)
         #expect(Spool.blockBytes == 262_144)
-        #expect(SpoolMemory.usualMaxBytes == 201_326_592)
+        #expect(SpoolBudget.usualMemoryBytes == 117_440_512)
+        #expect(SpoolBudget.usualMemoryBytesPerUser == 67_108_864)
+        #expect(SpoolBudget.usualDiskBytes == 4_294_967_296)
         #expect(PhotoFormat.prefixBytes == 64)
     }
 }

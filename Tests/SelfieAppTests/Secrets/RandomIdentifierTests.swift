@@ -48,7 +48,7 @@ struct RandomIdentifierTests {
         try await spool.append(ByteBuffer(data: TestImage.jpeg))
         let object = try await spool.finish()
         let photos = try (0..<200).map { _ in
-            try NewPhoto(title: "A", fileName: "photo", object: object, userID: 1).photo.randomID
+            try NewPhoto(title: "A", fileName: "photo", object: object, userID: 1).randomID
         }
         let tokens = (0..<200).map { _ in IssuedToken(date: Date(), lifetime: 1).token }
         for names in [photos, tokens] {

@@ -9,7 +9,7 @@ import Testing
 struct PhotoURLSignerTests {
     private static let secret = String(repeating: "secret", count: 6)
     private static let day = 86_400.0
-    private let signer = PhotoURLSigner(secret: secret, minLifetime: 86_400)
+    private let signer = PhotoURLSigner(secret: secret)
     /// Noon of a day.
     private let noon = Date(timeIntervalSince1970: 20_000 * day + day / 2)
 
@@ -20,9 +20,9 @@ struct PhotoURLSignerTests {
         return (String(match.1), String(match.2), String(match.3))
     }
 
-    private func target(of id: String, at date: Date, by signer: PhotoURLSigner? = nil) -> String {
+    private func target(of id: String, at date: Date, series: Int = 0, by signer: PhotoURLSigner? = nil) -> String {
         var text = TextBuffer(capacity: 1)
-        let urls = (signer ?? self.signer).day(of: date, origin: "")
+        let urls = (signer ?? self.signer).day(of: date, origin: "", series: series)
         Array(id.utf8).withUnsafeBytes { urls.appendURL(of: $0, to: &text) }
         return text.string
     }
@@ -33,7 +33,8 @@ struct PhotoURLSignerTests {
         let end = try #require(TimeInterval(expires))
         func secondsLeft(at seconds: TimeInterval) -> Int? {
             let date = Date(timeIntervalSince1970: seconds)
-            return signer.secondsLeft(randomID: id, expires: expires, signature: signature, at: date)
+            return signer.check(randomID: id, expires: expires, series: nil, signature: signature, at: date)?
+                .secondsLeft
         }
         #expect(end == 20_002 * Self.day)
         #expect(secondsLeft(at: noon.timeIntervalSince1970) == Int(1.5 * Self.day))
@@ -54,14 +55,15 @@ struct PhotoURLSignerTests {
 
     @Test("The tag of a list is never a photo's signature, and changes with the list, the origin and the day")
     func tags() throws {
-        let id = Array("abc123".utf8)
+        let id = "abc123"
         let (_, _, signature) = try parts(target(of: "abc123", at: noon))
-        let tag = signer.day(of: noon, origin: "").code(of: id)
+        let tag = signer.day(of: noon, origin: "", series: 0).code(of: id)
         #expect(tag != signature)
-        #expect(tag == signer.day(of: noon, origin: "").code(of: id))
-        #expect(tag != signer.day(of: noon, origin: "").code(of: id + [0]))
-        #expect(tag != signer.day(of: noon, origin: "http://a").code(of: id))
-        #expect(tag != signer.day(of: noon + Self.day, origin: "").code(of: id))
+        #expect(tag == signer.day(of: noon, origin: "", series: 0).code(of: id))
+        #expect(tag != signer.day(of: noon, origin: "", series: 0).code(of: id + "0"))
+        #expect(tag != signer.day(of: noon, origin: "", series: 1).code(of: id))
+        #expect(tag != signer.day(of: noon, origin: "http://a", series: 0).code(of: id))
+        #expect(tag != signer.day(of: noon + Self.day, origin: "", series: 0).code(of: id))
     }
 
     @Test("All URLs of a day are the same, and the next day's differ")
@@ -75,25 +77,49 @@ struct PhotoURLSignerTests {
     func alternatingDays() {
         for days in [0, 1, 1, 0, 2, 0] {
             let date = noon + Double(days) * Self.day
-            let fresh = PhotoURLSigner(secret: Self.secret, minLifetime: 86_400)
+            let fresh = PhotoURLSigner(secret: Self.secret)
             #expect(target(of: "abc", at: date) == target(of: "abc", at: date, by: fresh))
         }
     }
 
-    @Test("A URL works at least as long as the token of a longer lifetime", arguments: [1, 24, 30 * 24])
-    func outlivesToken(hours: Int) throws {
-        let signer = PhotoURLSigner(secret: Self.secret, minLifetime: hours * 3600)
-        let lastMoment = Date(timeIntervalSince1970: 20_001 * Self.day - 1)
-        let (id, expires, signature) = try parts(target(of: "abc", at: lastMoment, by: signer))
-        let left = signer.secondsLeft(randomID: id, expires: expires, signature: signature, at: lastMoment)
-        #expect(left ?? 0 >= max(hours, 24) * 3600)
+    @Test("A URL works for 24 to 48 hours", arguments: [(0, 48), (0.5, 36), (0.999, 24)])
+    func lifetime(dayPart: Double, hours: Int) throws {
+        let date = Date(timeIntervalSince1970: ((20_000 + dayPart) * Self.day).rounded(.down))
+        let (id, expires, signature) = try parts(target(of: "abc", at: date))
+        let url = signer.check(randomID: id, expires: expires, series: nil, signature: signature, at: date)
+        #expect((hours * 3600...hours * 3600 + 120).contains(url?.secondsLeft ?? 0))
+    }
+
+    @Test("A URL tells its series, which can't be changed, and the first series needs none")
+    func series() throws {
+        let second = target(of: "abc", at: noon, series: 2)
+        let match = try #require(second.wholeMatch(of: /\/photos\/abc\?expires=(\d+)&series=2&signature=(.{43})/))
+        let (expires, signature) = (String(match.1), String(match.2))
+        func series(_ series: String?, of id: String = "abc") -> Int? {
+            signer.check(randomID: id, expires: expires, series: series, signature: signature, at: noon)?.series
+        }
+        #expect(series("2") == 2)
+        for other in [nil, "", "0", "1", "3", "02", "+2", "-2", "22", "2\0"] { #expect(series(other) == nil) }
+        // The series is not mistaken for a part of the id.
+        #expect(series(nil, of: "abc\0" + "2") == nil)
+        let (_, firstExpires, firstSignature) = try parts(target(of: "abc", at: noon))
+        for (text, isValid) in [(nil, true), ("0", true), ("1", false)] as [(String?, Bool)] {
+            let url = signer.check(
+                randomID: "abc",
+                expires: firstExpires,
+                series: text,
+                signature: firstSignature,
+                at: noon
+            )
+            #expect((url?.series == 0) == isValid)
+        }
     }
 
     @Test("Nothing about a URL can be changed")
     func tampering() throws {
         let (id, expires, signature) = try parts(target(of: "abc123", at: noon))
         func isValid(_ id: String, _ expires: String, _ signature: String) -> Bool {
-            signer.secondsLeft(randomID: id, expires: expires, signature: signature, at: noon) != nil
+            signer.check(randomID: id, expires: expires, series: nil, signature: signature, at: noon) != nil
         }
         #expect(isValid(id, expires, signature))
         for other in ["abc124", "abc12", "abc1234", "ABC123", "", "\(expires)\nabc123"] {
@@ -121,8 +147,8 @@ struct PhotoURLSignerTests {
     @Test("Another secret signs otherwise")
     func otherSecret() throws {
         let (id, expires, signature) = try parts(target(of: "abc123", at: noon))
-        let other = PhotoURLSigner(secret: Self.secret + "x", minLifetime: 86_400)
-        #expect(other.secondsLeft(randomID: id, expires: expires, signature: signature, at: noon) == nil)
+        let other = PhotoURLSigner(secret: Self.secret + "x")
+        #expect(other.check(randomID: id, expires: expires, series: nil, signature: signature, at: noon) == nil)
     }
 
     @Test("An id that railsauth's data may hold is percent-encoded into one path segment")

@@ -29,7 +29,12 @@ package struct CrashStorm: Sendable {
 
     /// Starts a process.
     package func start() async throws -> ServedSelfie {
-        try await ServedSelfie.start(databaseURL: databaseURL, objects: objects, postgres: postgres)
+        try await ServedSelfie.start(
+            databaseURL: databaseURL,
+            objects: objects,
+            settings: ["UPLOADS_AT_ONCE_PER_USER_MAX": "200"],
+            postgres: postgres
+        )
     }
 
     /// Starts many requests at once and kills the process when some of them were answered.

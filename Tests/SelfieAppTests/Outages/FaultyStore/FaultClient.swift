@@ -40,8 +40,9 @@ struct FaultClient: Sendable {
 
     private func upload(bytes: Int) async throws -> String {
         let new = try await account.photo(bytes: bytes)
-        let upload = UploadPhoto(photos: account.photos, objects: store)
-        let id = try await upload(new, sessionID: account.session.id, logger: account.logger).randomID
+        let upload = UploadPhoto(photos: account.photos, objects: store, quota: .usual)
+        _ = try await upload(new, sessionID: account.session.id, logger: account.logger)
+        let id = new.randomID
         let isWhole = account.scene.objects.bytes(key: id) == CrashCase.image(bytes: bytes)
         #expect(isWhole)
         return id

@@ -1,0 +1,13 @@
+package import Budgets
+
+/// The memory that lists of photos share in a process. The holders are users, by their ids.
+package struct ListBudget: Sendable {
+    /// The bytes of lists that were sent before, those included that are still being sent.
+    package var kept = ByteBudget<Int>(maxBytes: 32 << 20, maxBytesPerHolder: 8 << 20)
+    /// The lists that are made while their clients read.
+    ///
+    /// Each holds up to a hundred rows and two pieces of JSON, about a third of a MiB.
+    package var streams = Places<Int>(limits: Places.Limits(total: 128, perHolder: 32))
+
+    package init() {}
+}
