@@ -54,6 +54,7 @@ struct PhotoLists: Sendable {
         let urls = urls(selected.library.urlSeries)
         var pieces = PhotoListPieces(selected, photos: photos, urls: urls)
         let first = try await pieces.next()
+        let isShort = pieces.hasEnded
         let reservation = kept.reservation(for: selected.library.userID)
         let whole = try await whole(first, then: &pieces, within: reservation)
         let body: ResponseBody
@@ -62,7 +63,7 @@ struct PhotoLists: Sendable {
             // Photos that were deleted meanwhile belong to this version, and are missing.
             if selection == .all, pieces.hasAllPhotos { kept.keep(list) }
             body = ResponseBody(list)
-        } else if pieces.hasEnded, let first {
+        } else if isShort, let first {
             // It is no longer than a piece of another list, so it needs no memory beyond the connection's.
             body = ResponseBody(byteBuffer: first)
         } else {

@@ -1,0 +1,95 @@
+import ConnectionTestSupport
+import Foundation
+import Postgres
+import ServerProcesses
+import ServiceTestSupport
+import Testing
+
+@Suite("Uploads at the same time", .timeLimit(.minutes(2)))
+struct UploadPlaceTests {
+    /// Runs a body while so many uploads of a token have begun, and sent no byte of their bodies.
+    private func withBegunUploads(
+        _ count: Int,
+        token: String,
+        _ service: TestService,
+        _ body: @Sendable () async throws -> Void
+    ) async throws {
+        guard count > 0 else { return try await body() }
+        try await RawConnection.open(port: service.port) { connection in
+            try await connection.send(Self.head(token: token))
+            var connection = connection
+            // The service asks for the body once the upload has its place.
+            let answer = String(decoding: try await connection.readSome(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 100 "), "\(answer)")
+            try await withBegunUploads(count - 1, token: token, service, body)
+        }
+    }
+
+    private static func head(token: String) -> String {
+        """
+        POST /api/upload_photo HTTP/1.1\r
+        Host: a\r
+        Authorization: Token \(token)\r
+        Content-Type: \(TestMultipart.contentType)\r
+        Content-Length: 1000\r
+        Expect: 100-continue\r
+        \r
+
+        """
+    }
+
+    @Test("A user has four, a fifth is refused before its body is read, and others go on")
+    func perUser() async throws {
+        try await TestService.run { service in
+            let ada = try await service.makeToken()
+            let bob = try await service.makeToken(email: "bob@example.com")
+            try await withBegunUploads(4, token: ada, service) {
+                let refused = try await RawConnection.open(port: service.port) { connection in
+                    try await connection.send(Self.head(token: ada))
+                    var connection = connection
+                    return try #require(try await connection.readResponse())
+                }
+                #expect(refused.status == 429 && refused.headers["retry-after"] == "2")
+                #expect(refused.message == "Too many requests. Please try again later!")
+                #expect(try await service.upload(token: bob).status == 200)
+            }
+            try await poll("the places are free again") { try await service.upload(token: ada).status == 200 }
+            #expect(try await service.count("SELECT count(*) FROM photos WHERE state = 'pending'") == 0)
+        }
+    }
+
+    @Test("A process has so many, and further ones are told to come again")
+    func perProcess() async throws {
+        let settings = ["UPLOADS_AT_ONCE_MAX": "3", "UPLOADS_AT_ONCE_PER_USER_MAX": "2"]
+        try await TestService.run(settings: settings) { service in
+            let (ada, bob) = (try await service.makeToken(), try await service.makeToken(email: "bob@example.com"))
+            try await withBegunUploads(2, token: ada, service) {
+                #expect(try await service.upload(token: bob).status == 200)
+                try await withBegunUploads(1, token: bob, service) {
+                    let refused = try await service.upload(token: bob)
+                    #expect(refused.status == 503 && refused.headers["retry-after"] == "5")
+                    #expect(try await service.upload(token: ada).status == 429)
+                }
+            }
+            try await poll("the places are free again") { try await service.upload(token: bob).status == 200 }
+        }
+    }
+
+    @Test("An upload that fails in any way gives its place back")
+    func givenBack() async throws {
+        try await TestService.run(settings: ["UPLOADS_AT_ONCE_PER_USER_MAX": "1"]) { service in
+            let token = try await service.makeToken()
+            for body in [Data(), Data("no photo".utf8)] {
+                #expect(try await service.upload(body, token: token).status >= 400)
+            }
+            let malformed = try await service.send(
+                "POST",
+                "/api/upload_photo",
+                headers: [("Authorization", tokenHeader(token)), ("Content-Type", TestMultipart.contentType)],
+                body: Data("no multipart".utf8)
+            )
+            #expect(malformed.status == 400)
+            #expect(try await service.upload(token: token).status == 200)
+        }
+    }
+}
