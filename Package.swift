@@ -433,7 +433,7 @@ let package = Package(
         .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "Postgres", "SelfieCore",
+                "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieCore",
                 "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings

@@ -34,6 +34,7 @@ package struct UseCases: Sendable {
         let tokenLifetimeHours: Int
         let needsPasswordForToken: Bool
         let rateLimits: RateLimits?
+        let auditRetentionDays: Int
         let photoQuota: PhotoQuota
         let uploadLimits: Places<Int>.Limits
 
@@ -42,6 +43,7 @@ package struct UseCases: Sendable {
         ///   - tokenLifetimeHours: How long a token lives.
         ///   - needsPasswordForToken: Whether `get_token` requires the password.
         ///   - rateLimits: The rate limits; nil for none.
+        ///   - auditRetentionDays: How many days events are kept, 30 or more.
         ///   - photoQuota: What a user may have.
         ///   - uploadLimits: How many uploads of a process, and of a user, are under way at once.
         package init(
@@ -49,6 +51,7 @@ package struct UseCases: Sendable {
             tokenLifetimeHours: Int,
             needsPasswordForToken: Bool,
             rateLimits: RateLimits?,
+            auditRetentionDays: Int,
             photoQuota: PhotoQuota,
             uploadLimits: Places<Int>.Limits
         ) {
@@ -56,6 +59,7 @@ package struct UseCases: Sendable {
             self.tokenLifetimeHours = tokenLifetimeHours
             self.needsPasswordForToken = needsPasswordForToken
             self.rateLimits = rateLimits
+            self.auditRetentionDays = auditRetentionDays
             self.photoQuota = photoQuota
             self.uploadLimits = uploadLimits
         }
@@ -146,6 +150,7 @@ package struct UseCases: Sendable {
         housekeeper = Housekeeper(
             postgres: postgres,
             tokenLifetimeHours: settings.tokenLifetimeHours,
+            auditRetentionDays: settings.auditRetentionDays,
             logger: logger
         )
     }

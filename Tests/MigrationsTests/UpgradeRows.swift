@@ -170,7 +170,7 @@ enum UpgradeRows {
     {
         [
             "id": id, "event": name, "happened_at": "2026-11-21T10:00:00.123456", "user_id": user ?? NSNull(),
-            "address": address ?? NSNull(), "request_id": request ?? NSNull(),
+            "address": address ?? NSNull(), "request_id": request ?? NSNull(), "count": 1,
         ]
     }
 }

@@ -31,6 +31,8 @@ package struct ServiceConfiguration: Sendable {
     package let getsTokenWithoutPassword: Bool
     /// From `RATE_LIMITS` and the keys that begin with `RATE_LIMIT_`; nil for none.
     package let rateLimits: RateLimits?
+    /// From `AUDIT_RETENTION_DAYS`.
+    package let auditRetentionDays: Int
     /// From `PHOTOS_PER_USER_MAX` and `STORAGE_PER_USER_MAX`.
     package let photoQuota: PhotoQuota
     /// From `UPLOADS_AT_ONCE_MAX` and `UPLOADS_AT_ONCE_PER_USER_MAX`.
@@ -70,6 +72,7 @@ package struct ServiceConfiguration: Sendable {
         passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
         rateLimits = settings.rateLimits()
+        auditRetentionDays = settings.integer("AUDIT_RETENTION_DAYS", in: 30...3650, default: 365)
         photoQuota = settings.photoQuota()
         uploadLimits = settings.uploadLimits()
         trustedProxies = settings.integer("TRUSTED_PROXIES", in: 0...16)
@@ -133,6 +136,7 @@ extension ServiceConfiguration {
             tokenLifetimeHours: tokenLifetimeHours,
             needsPasswordForToken: !getsTokenWithoutPassword,
             rateLimits: rateLimits,
+            auditRetentionDays: auditRetentionDays,
             photoQuota: photoQuota,
             uploadLimits: uploadLimits
         )

@@ -18,6 +18,7 @@ package struct DeleteAccount: Sendable {
         let deleted: Void? = try await check(
             password,
             for: PasswordCheck.Purpose(
+                account: .user(id: session.userID),
                 actions: [.passwordOfSession(id: session.id)],
                 failure: .accountDeletionFailed,
                 userID: session.userID,

@@ -11,8 +11,7 @@ package struct GetToken: Sendable {
     /// - Returns: The account and its new token; nil when e-mail or password is wrong.
     /// - Throws: `RateLimitExceeded`, `AccountError.disabled`, `PostgresError`, `PasswordHasherError`.
     package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
-        let network = attempt.source.address.network
-        try await limiter.count([.getToken(network: network)], ofUser: nil, from: attempt.source)
+        try await limiter.count(LimitedAction.getToken(from: attempt.source.address), ofUser: nil, from: attempt.source)
         return needsPassword ? try await signIn(attempt) : try await signIn.withoutPassword(attempt)
     }
 }

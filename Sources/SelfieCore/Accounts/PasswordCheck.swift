@@ -1,3 +1,5 @@
+import Budgets
+
 /// Tries a password.
 ///
 /// It counts the try, takes the count back for a right password, and notes a wrong one.
@@ -8,6 +10,8 @@ struct PasswordCheck: Sendable {
 
     /// What a try counts as, and how a failure is noted.
     struct Purpose {
+        /// The account, as the line for hashes knows it.
+        let account: AccountName
         /// The actions to count before the password is tried.
         let actions: [LimitedAction]
         /// The event to note when the password is wrong.
@@ -16,13 +20,15 @@ struct PasswordCheck: Sendable {
         let userID: Int?
         /// Where the request came from.
         let source: RequestSource
+
+        fileprivate var claimant: FairLine.Claimant { source.claimant(account) }
     }
 
     /// Refuses a try at once when the hasher has no room for it.
     ///
-    /// - Throws: `PasswordHasherError.overloaded`.
-    func requireRoom() throws(PasswordHasherError) {
-        try hasher.requireRoom()
+    /// - Throws: `FairLineRefusal`.
+    func requireRoom(for account: AccountName, from source: RequestSource) throws(FairLineRefusal) {
+        try hasher.requireRoom(for: source.claimant(account))
     }
 
     /// Tries a password, and uses the account if it is right.
@@ -36,7 +42,7 @@ struct PasswordCheck: Sendable {
     ///   - require: Throws when the account must not be used. The try stays counted.
     ///   - use: Does the work that needs the password. It returns nil when the hash was changed meanwhile.
     /// - Returns: The result of `use`. Nil when the password is wrong or there is no account; both take the same time.
-    /// - Throws: `RateLimitExceeded`, `PasswordHasherError`, `PostgresError`, or what the closures throw.
+    /// - Throws: `RateLimitExceeded`, `FairLineRefusal`, `PasswordHasherError`, `PostgresError`, or what the closures throw.
     func callAsFunction<Outcome>(
         _ password: Password?,
         for purpose: Purpose,
@@ -44,14 +50,19 @@ struct PasswordCheck: Sendable {
         require: (User?) throws -> Void = { _ in },
         use: (User, Password) async throws -> Outcome?
     ) async throws -> Outcome? {
-        try requireRoom()
-        var counted = try await limiter.count(purpose.actions, ofUser: purpose.userID, from: purpose.source)
+        try requireRoom(for: purpose.account, from: purpose.source)
+        let name = purpose.userID.map { AccountName.user(id: $0) } ?? purpose.account
+        var counted = try await limiter.count(
+            purpose.actions + [.passwordTry(name)],
+            ofUser: purpose.userID,
+            from: purpose.source
+        )
         var isAgain = false
         while true {
             let user = try await limiter.givingBack(counted, onFailureOf: { try await find(isAgain) })
             try require(user)
             let isCorrect = try await limiter.givingBack(&counted) {
-                try await hasher.verify(password, against: user?.passwordHash)
+                try await hasher.verify(password, against: user?.passwordHash, for: purpose.claimant)
             }
             guard isCorrect, let user, let password else {
                 try await audit.add(purpose.failure, userID: purpose.userID, from: purpose.source)

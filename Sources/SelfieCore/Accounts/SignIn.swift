@@ -46,11 +46,13 @@ package struct SignIn: Sendable {
     ///   `PasswordHasherError`.
     package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
         // Checked before the database is asked.
-        try check.requireRoom()
+        let account = AccountName.unknown(email: attempt.email)
+        try check.requireRoom(for: account, from: attempt.source)
         let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
         return try await check(
             attempt.password,
             for: PasswordCheck.Purpose(
+                account: account,
                 actions: Self.actions(attempt, of: found),
                 failure: .signInFailed,
                 userID: found?.user.id,
@@ -65,6 +67,7 @@ package struct SignIn: Sendable {
                     try await audit.add(.signInFailed, userID: user.id, from: attempt.source)
                     throw AccountError.disabled
                 }
+                if attempt.changesNothing { try await audit.add(.passwordChecked, userID: user.id, from: attempt.source) }
                 return try await begin(attempt, user: user, password: password).map { (user, $0) }
             }
         )
@@ -99,13 +102,13 @@ package struct SignIn: Sendable {
         }
         let name: AccountName = found.map { .user(id: $0.user.id) } ?? .unknown(email: attempt.email)
         // The address comes first: a refused address must not use up an account's tries.
-        return [.signIn(network: network), .password(name)]
+        return LimitedAction.signIn(from: attempt.source.address) + [.password(name)]
     }
 
     private func begin(_ attempt: SignInAttempt, user: User, password: Password) async throws -> IssuedToken? {
         var hash = user.passwordHash
         if hasher.isWeak(hash), !attempt.changesNothing {
-            hash = try await hasher.hash(password)
+            hash = try await hasher.hash(password, for: attempt.source.claimant(.unknown(email: attempt.email)))
             guard try await users.renewHash(of: user, to: hash) else { return nil }
         }
         return try await begin(attempt, user: user, passwordHash: hash)

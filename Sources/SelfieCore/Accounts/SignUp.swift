@@ -14,17 +14,18 @@ package struct SignUp: Sendable {
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - source: Where the request came from.
     /// - Returns: The account.
-    /// - Throws: `InvalidInput`, `RateLimitExceeded`, `PostgresError`, `PasswordHasherError`.
+    /// - Throws: `InvalidInput`, `RateLimitExceeded`, `PostgresError`, `FairLineRefusal`, `PasswordHasherError`.
     package func callAsFunction(
         fullName: String,
         email: String,
         password: Password?,
         from source: RequestSource
     ) async throws -> NewUser {
-        try hasher.requireRoom()
-        try await limiter.count([.signUp(network: source.address.network)], ofUser: nil, from: source)
+        let claimant = source.claimant(.unknown(email: email))
+        try hasher.requireRoom(for: claimant)
+        try await limiter.count(LimitedAction.signUp(from: source.address), ofUser: nil, from: source)
         let user = try await check(fullName: fullName, email: email, password: password)
-        let hash = try await hasher.hash(user.password)
+        let hash = try await hasher.hash(user.password, for: claimant)
         guard try await users.add(user, passwordHash: hash, from: source) else {
             throw InvalidInput(complaints: [Self.emailTaken])
         }

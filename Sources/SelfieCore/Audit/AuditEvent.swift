@@ -2,6 +2,8 @@
 package enum AuditEvent: String, Sendable, CaseIterable {
     case signUp = "sign_up"
     case signIn = "sign_in"
+    /// A right password was sent with HEAD, so that no session began.
+    case passwordChecked = "password_checked"
     case signInFailed = "sign_in_failed"
     /// Too many sign-ins failed, so more are refused. It is noted once for each window.
     case signInLimited = "sign_in_limited"

@@ -2,7 +2,8 @@ import Postgres
 
 /// The table `audit_events`.
 ///
-/// Events are added and never deleted.
+/// Events are added, and removed only when they are old. Events without an account are counted in one row for each hour and
+/// site, so that whoever fails on purpose can't fill the table.
 ///
 /// A change adds its event in the same statement, with ``insertion(of:from:forEach:)``, or in the same transaction.
 struct AuditStore: Sendable {
@@ -19,8 +20,11 @@ struct AuditStore: Sendable {
         guard let userID else {
             try await postgres.write(
                 """
-                INSERT INTO audit_events (event, address, request_id)
-                VALUES (\(event.rawValue), \(source.address.text), \(source.requestID))
+                INSERT INTO audit_events AS counted (event, address, request_id, hour)
+                VALUES (
+                    \(event.rawValue), \(source.address.site), \(source.requestID), date_trunc('hour', now() AT TIME ZONE 'UTC')
+                )
+                ON CONFLICT (hour, event, address) WHERE hour IS NOT NULL DO UPDATE SET count = counted.count + 1
                 """
             )
             return
@@ -84,6 +88,22 @@ struct AuditStore: Sendable {
                 SELECT id FROM audit_events
                 WHERE user_id = \(userID) AND (address IS NOT NULL OR request_id IS NOT NULL)
                 LIMIT \(rowCount)
+            )
+            """
+        }
+    }
+
+    /// Removes events that are too old.
+    ///
+    /// - Parameter days: How many days events are kept, 30 or more.
+    /// - Throws: `PostgresError`.
+    func removeOld(days: Int) async throws {
+        try await postgres.writeInBatches { rowCount in
+            """
+            DELETE FROM audit_events WHERE id IN (
+                SELECT id FROM audit_events
+                WHERE happened_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(days)::integer)
+                LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
             )
             """
         }

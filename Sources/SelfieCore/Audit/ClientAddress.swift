@@ -7,9 +7,12 @@ package struct ClientAddress: Sendable, Equatable {
     let text: String
     /// What counts as one caller: an IPv4 address, or an IPv6 address's /64 network, which is one home's.
     let network: String
+    /// What counts as one customer of a provider: an IPv4 address, or an IPv6 address's /48 network, of which one may have
+    /// 65,536 of the others (RFC 6177).
+    package let site: String
 
     /// For peers without an address, such as those of a Unix socket.
-    package static let none = ClientAddress(text: "none", network: "none")
+    package static let none = ClientAddress(text: "none", network: "none", site: "none")
 
     /// Reads an address.
     ///
@@ -25,16 +28,17 @@ package struct ClientAddress: Sendable, Equatable {
         return nil
     }
 
-    private init(text: String, network: String) {
+    private init(text: String, network: String, site: String) {
         self.text = text
         self.network = network
+        self.site = site
     }
 
     private init?(version4 text: String) {
         var address = in_addr()
         guard inet_pton(AF_INET, text, &address) == 1 else { return nil }
         let text = Self.text(AF_INET, &address)
-        self.init(text: text, network: text)
+        self.init(text: text, network: text, site: text)
     }
 
     private init?(version6 text: String) {
@@ -46,10 +50,19 @@ package struct ClientAddress: Sendable, Equatable {
             self = mapped
             return
         }
+        self.init(
+            text: canonical,
+            network: Self.network(of: address, bits: 64),
+            site: Self.network(of: address, bits: 48)
+        )
+    }
+
+    private static func network(of address: in6_addr, bits: Int) -> String {
+        var address = address
         withUnsafeMutableBytes(of: &address) { bytes in
-            for index in 8..<16 { bytes[index] = 0 }
+            for index in bits / 8..<16 { bytes[index] = 0 }
         }
-        self.init(text: canonical, network: Self.text(AF_INET6, &address) + "/64")
+        return text(AF_INET6, &address) + "/\(bits)"
     }
 
     private static func text(_ family: Int32, _ address: UnsafeRawPointer) -> String {

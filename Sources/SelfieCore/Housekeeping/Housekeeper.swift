@@ -1,10 +1,11 @@
 import Logging
 import Postgres
 
-/// Removes old rows: expired sessions, ended windows of limits, and addresses that were not used for long.
+/// Removes old rows: expired sessions, ended windows of limits, addresses that were not used for long, and old events.
 package struct Housekeeper: Sendable {
     let postgres: PostgresClient
     let tokenLifetimeHours: Int
+    let auditRetentionDays: Int
     let logger: Logger
 
     /// Removes all of them, and logs what failed.
@@ -13,7 +14,9 @@ package struct Housekeeper: Sendable {
             try await SessionStore(postgres: postgres).removeExpired()
             try await RateLimitStore(postgres: postgres).removeEnded()
             try await KnownAddressStore(postgres: postgres).removeUnused(tokenLifetimeHours: tokenLifetimeHours)
-            try await AuditStore(postgres: postgres).removeOldSources()
+            let audit = AuditStore(postgres: postgres)
+            try await audit.removeOldSources()
+            try await audit.removeOld(days: auditRetentionDays)
         } catch {
             // Work that the end of the service interrupted did not fail.
             if Task.isCancelled { return }

@@ -10,15 +10,38 @@ struct LimitedAction: Sendable {
     let refusal: AuditEvent
     /// A text that differs for each action and each one who does it.
     let name: String
+    /// How many times the limit holds.
+    let factor: Int
+    /// Whether the count is given back to a client that turns out to be right.
+    let isForgiven: Bool
 
     private init(
         _ limit: RateLimitName,
         _ refusal: AuditEvent,
+        factor: Int = 1,
+        isForgiven: Bool = true,
         by actor: String...
     ) {
         self.limit = limit
         self.refusal = refusal
+        self.factor = factor
+        self.isForgiven = isForgiven
         name = actor.joined(separator: "\0")
+    }
+
+    /// How many times the limit of a network holds for its site.
+    static let siteFactor = 8
+
+    /// An action of an address, and where the address is of a site with many networks, the same of the site.
+    private static func each(
+        of address: ClientAddress,
+        _ limit: RateLimitName,
+        _ refusal: AuditEvent,
+        _ action: String
+    ) -> [LimitedAction] {
+        let own = LimitedAction(limit, refusal, by: action, address.network)
+        guard address.site != address.network else { return [own] }
+        return [own, LimitedAction(limit, refusal, factor: siteFactor, by: action, address.site)]
     }
 
     /// A password is tried for an account, or for an e-mail that has none.
@@ -26,7 +49,7 @@ struct LimitedAction: Sendable {
         switch account {
         case .user(let id): LimitedAction(.signInPerAccount, .signInLimited, by: "user", "\(id)")
         case .unknown(let email):
-            LimitedAction(.signInPerAccount, .signInLimited, by: "email", email.trimmingWhitespace().lowercased())
+            LimitedAction(.signInPerAccount, .signInLimited, by: "email", normalized(email))
         }
     }
 
@@ -40,25 +63,40 @@ struct LimitedAction: Sendable {
         LimitedAction(.signInPerAccount, .passwordLimited, by: "session", "\(id)")
     }
 
-    static func signIn(network: String) -> LimitedAction {
-        LimitedAction(.signInPerAddress, .signInLimited, by: "signin", network)
+    /// A password is tried for an account, right or wrong.
+    static func passwordTry(_ account: AccountName) -> LimitedAction {
+        let name =
+            switch account {
+            case .user(let id): "user \(id)"
+            case .unknown(let email): "email \(normalized(email))"
+            }
+        return LimitedAction(.passwordTriesPerAccount, .signInLimited, isForgiven: false, by: "tries", name)
     }
 
-    static func signUp(network: String) -> LimitedAction {
-        LimitedAction(.signUpPerAddress, .signUpLimited, by: "signup", network)
+    static func signIn(from address: ClientAddress) -> [LimitedAction] {
+        each(of: address, .signInPerAddress, .signInLimited, "signin")
     }
 
-    static func getToken(network: String) -> LimitedAction {
-        LimitedAction(.getTokenPerAddress, .getTokenLimited, by: "get_token", network)
+    static func signUp(from address: ClientAddress) -> [LimitedAction] {
+        each(of: address, .signUpPerAddress, .signUpLimited, "signup")
     }
 
-    static func tokenGuess(network: String) -> LimitedAction {
-        LimitedAction(.tokenGuessesPerAddress, .tokenGuessesLimited, by: "token", network)
+    static func getToken(from address: ClientAddress) -> [LimitedAction] {
+        each(of: address, .getTokenPerAddress, .getTokenLimited, "get_token")
+    }
+
+    static func tokenGuess(from address: ClientAddress) -> [LimitedAction] {
+        each(of: address, .tokenGuessesPerAddress, .tokenGuessesLimited, "token")
     }
 
     static func upload(userID: Int) -> LimitedAction {
         LimitedAction(.uploadsPerUser, .uploadsLimited, by: "upload", "\(userID)")
     }
+}
+
+/// An e-mail as accounts are compared by it.
+func normalized(_ email: String) -> String {
+    email.trimmingWhitespace().lowercased()
 }
 
 /// An account as a sign-in names it.

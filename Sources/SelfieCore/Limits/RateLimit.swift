@@ -19,6 +19,9 @@ package struct RateLimit: Sendable, Equatable {
         self.seconds = seconds
     }
 
+    /// So many times as much in the same window.
+    func times(_ factor: Int) -> RateLimit { RateLimit(count * factor, per: seconds) }
+
     /// Reads a limit such as `10/15m`: a count, and a number with s, m, h or d behind it.
     package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)

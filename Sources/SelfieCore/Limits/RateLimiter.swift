@@ -54,10 +54,10 @@ struct RateLimiter: Sendable {
         }
         var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
-            let limit = limits[action.limit]
+            let limit = limits[action.limit].times(action.factor)
             let count = try await givingBack(counted, onFailureOf: { try await store.count(key, limit: limit) })
             guard count.count > limit.count else {
-                counted.places.append(count.place)
+                counted.add(count.place, isForgiven: action.isForgiven)
                 continue
             }
             // Others may have used up the account's tries. That must not cost this address any.
@@ -75,9 +75,10 @@ struct RateLimiter: Sendable {
     ///
     /// The request goes on if this fails, and this goes on if the client is gone.
     func giveBack(_ counted: CountedActions) async {
-        guard !counted.places.isEmpty else { return }
-        try? await Task { try await store.giveBack(counted.places) }.value
-        memory.forget(counted.places.map(\.key))
+        let places = counted.forgiven + counted.unforgiven
+        guard !places.isEmpty else { return }
+        try? await Task { try await store.giveBack(places) }.value
+        memory.forget(places.map(\.key))
     }
 
     /// Runs work, and takes back what was counted if the work fails.
@@ -110,7 +111,7 @@ struct RateLimiter: Sendable {
     ) async throws -> Bool {
         let isRight = try await givingBack(counted, onFailureOf: verify)
         if isRight {
-            await giveBack(counted)
+            await giveBack(counted.onlyForgiven)
             counted = CountedActions()
         }
         return isRight
@@ -127,7 +128,19 @@ struct RateLimiter: Sendable {
 
 /// What was counted against limits.
 struct CountedActions: Sendable {
-    fileprivate var places: [RateLimitStore.Place] = []
+    fileprivate private(set) var forgiven: [RateLimitStore.Place] = []
+    /// These count for right clients, too.
+    fileprivate private(set) var unforgiven: [RateLimitStore.Place] = []
+
+    fileprivate mutating func add(_ place: RateLimitStore.Place, isForgiven: Bool) {
+        if isForgiven { forgiven.append(place) } else { unforgiven.append(place) }
+    }
+
+    fileprivate var onlyForgiven: CountedActions {
+        var counted = self
+        counted.unforgiven = []
+        return counted
+    }
 }
 
 /// Something was done too often.

@@ -8,6 +8,8 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case signInPerAccount = "SIGNIN_PER_ACCOUNT"
     /// Wrong passwords from one address, for any accounts.
     case signInPerAddress = "SIGNIN_PER_ADDRESS"
+    /// Passwords that are tried for one account, right ones too: each costs a hash.
+    case passwordTriesPerAccount = "PASSWORD_TRIES_PER_ACCOUNT"
     /// Sign-ups from one address.
     case signUpPerAddress = "SIGNUP_PER_ADDRESS"
     /// Calls of `get_token` from one address.
@@ -22,6 +24,7 @@ package enum RateLimitName: String, Sendable, CaseIterable {
         switch self {
         case .signInPerAccount: RateLimit(20, per: 15 * 60)
         case .signInPerAddress, .getTokenPerAddress, .tokenGuessesPerAddress: RateLimit(100, per: 15 * 60)
+        case .passwordTriesPerAccount: RateLimit(240, per: 15 * 60)
         case .signUpPerAddress: RateLimit(30, per: 3_600)
         case .uploadsPerUser: RateLimit(500, per: 3_600)
         }

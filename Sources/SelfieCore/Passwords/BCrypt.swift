@@ -12,6 +12,11 @@ enum BCrypt {
     /// Called with the cost of a hash right before it is computed.
     typealias Observer = @Sendable (_ cost: Int) -> Void
 
+    /// Whether a password has 1 to 72 bytes and no NUL.
+    static func canHash(_ password: [UInt8]) -> Bool {
+        (1...maxPasswordBytes).contains(password.count) && !password.contains(0)
+    }
+
     /// Hashes a password.
     ///
     /// - Parameters:
@@ -70,7 +75,7 @@ enum BCrypt {
         cost: Int,
         willCompute: Observer
     ) throws(BCryptError) -> String {
-        guard (1...maxPasswordBytes).contains(password.count), !password.contains(0) else { throw .unhashable }
+        guard canHash(password) else { throw .unhashable }
         // 32 KiB is much for a thread's stack. It held the password, so it is wiped.
         let data = UnsafeMutablePointer<crypt_data>.allocate(capacity: 1)
         defer {

@@ -1,16 +1,18 @@
+import Budgets
 import Encodings
 import NIOPosix
-import Synchronization
 
 /// Hashes and checks passwords on threads of its own, so that many sign-ins do not slow other requests down.
+///
+/// Who finds no thread waits in the line of their network, and networks take turns. So a flood from one network delays the
+/// others by little.
 package final class PasswordHasher: Sendable {
     /// The cost of new hashes; weaker ones are renewed at sign-in.
     let cost: Int
 
     private let options: PasswordHasherOptions
     private let threads: NIOThreadPool
-    private let maxWaiting: Int
-    private let waiting = Atomic(0)
+    private let line: FairLine
     /// The hash to check against for an unknown e-mail, so that it takes as long.
     private let dummyHash: String
 
@@ -24,7 +26,7 @@ package final class PasswordHasher: Sendable {
         self.cost = cost
         self.options = options
         threads = NIOThreadPool(numberOfThreads: options.threadCount)
-        maxWaiting = options.threadCount * options.maxWaitingPerThread
+        line = FairLine(limits: options.line)
         dummyHash = try BCrypt.hash(Array(RandomIdentifier.makeSecret().utf8), cost: cost)
         threads.start()
     }
@@ -36,35 +38,46 @@ package final class PasswordHasher: Sendable {
 
     /// Refuses work at once that would be refused later.
     ///
-    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
-    func requireRoom() throws(PasswordHasherError) {
-        guard waiting.load(ordering: .relaxed) < maxWaiting else { throw .overloaded }
+    /// - Parameter claimant: Who wants the work done.
+    /// - Throws: `FairLineRefusal` when too much is waiting already.
+    func requireRoom(for claimant: FairLine.Claimant) throws(FairLineRefusal) {
+        try line.requireRoom(for: claimant)
     }
+
+    /// How much work waits for a thread.
+    var waitingCount: Int { line.waitingCount }
 
     /// Hashes a password.
     ///
-    /// - Parameter password: The password.
+    /// - Parameters:
+    ///   - password: The password.
+    ///   - claimant: Who wants it.
     /// - Returns: Its hash.
-    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already, or `BCryptError`.
-    func hash(_ password: Password) async throws -> String {
+    /// - Throws: `FairLineRefusal` when too much is waiting already, `PasswordHasherError.overloaded` when its turn does
+    ///   not come in time, or `BCryptError`.
+    func hash(_ password: Password, for claimant: FairLine.Claimant) async throws -> String {
         let willCompute = options.willCompute
-        return try await run { [cost] in try BCrypt.hash(password.bytes, cost: cost, willCompute: willCompute) }
+        return try await run(for: claimant) { [cost] in
+            try BCrypt.hash(password.bytes, cost: cost, willCompute: willCompute)
+        }
     }
 
     /// Checks a password.
     ///
-    /// It takes the same time with and without a hash.
+    /// It takes the same time with and without a hash, and for a password that bcrypt can't hash.
     ///
     /// - Parameters:
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - hash: The account's hash; nil when there is no such account.
+    ///   - claimant: Who wants it.
     /// - Returns: Whether it is the account's password.
-    /// - Throws: `PasswordHasherError.overloaded` when too much is waiting already.
-    func verify(_ password: Password?, against hash: String?) async throws -> Bool {
-        let bytes = password?.bytes ?? Array("undecryptable".utf8)
+    /// - Throws: `FairLineRefusal` when too much is waiting already, `PasswordHasherError.overloaded` when its turn does
+    ///   not come in time.
+    func verify(_ password: Password?, against hash: String?, for claimant: FairLine.Claimant) async throws -> Bool {
+        let bytes = password.flatMap { BCrypt.canHash($0.bytes) ? $0.bytes : nil }
         let willCompute = options.willCompute
-        let isMatch = try await run { [dummyHash, cost] in
-            let hash = hash ?? dummyHash
+        let isMatch = try await run(for: claimant) { [dummyHash, cost] in
+            let (bytes, hash) = (bytes ?? Self.standIn, hash ?? dummyHash)
             if BCrypt.verify(bytes, against: hash, willCompute: willCompute) { return true }
             // A hash of a lower cost must not show by a faster refusal. Each cost takes twice as long as the one below.
             // So the costs in between, and this one once more, fill the time of a present hash.
@@ -77,25 +90,31 @@ package final class PasswordHasher: Sendable {
             }
             return false
         }
-        return isMatch && password != nil && hash != nil
+        return isMatch && bytes != nil && hash != nil
     }
+
+    /// What is hashed in place of a password that can't be.
+    private static let standIn = Array("undecryptable".utf8)
 
     /// Whether a hash should be renewed while its password is known.
     func isWeak(_ hash: String) -> Bool {
         (BCrypt.cost(of: hash) ?? 0) < cost
     }
 
-    private func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        let (now, deadline) = (options.now, options.now() + options.maxWait)
-        defer { waiting.subtract(1, ordering: .relaxed) }
-        guard waiting.add(1, ordering: .relaxed).newValue <= maxWaiting else { throw PasswordHasherError.overloaded }
-        return try await threads.runIfActive {
-            guard now() < deadline else { throw PasswordHasherError.overloaded }
-            return try work()
-        }
+    private func run<Result: Sendable>(
+        for claimant: FairLine.Claimant,
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        let deadline = options.now() + options.maxWait
+        let place = try await line.enter(claimant)
+        defer { withExtendedLifetime(place) {} }
+        guard options.now() < deadline else { throw PasswordHasherError.overloaded }
+        return try await threads.runIfActive(work)
     }
 }
 
+/// Why a password was not hashed.
 package enum PasswordHasherError: Error {
+    /// Its turn did not come in time.
     case overloaded
 }

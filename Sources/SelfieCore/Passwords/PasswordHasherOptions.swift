@@ -1,10 +1,18 @@
+import Budgets
+
 /// The limits of a hasher.
 package struct PasswordHasherOptions: Sendable {
     /// How many hashes are computed at once.
     var threadCount: Int
 
-    /// How much work may be waiting or under way for each thread: at cost 12, a quarter of a second each.
-    var maxWaitingPerThread = 48
+    /// How much work may wait for each thread. At cost 12, each takes a quarter of a second.
+    ///
+    /// Networks take turns. So a network waits for as many turns as there are networks that wait, up to ``maxWait``.
+    var waitingPerThread = 384
+    /// How much of it may be one network's.
+    var waitingPerNetworkAndThread = 28
+    /// How much of that may be for one account.
+    var waitingPerAccountAndThread = 24
 
     /// How long work may wait for its turn.
     ///
@@ -16,6 +24,15 @@ package struct PasswordHasherOptions: Sendable {
 
     /// Called for each hash, on the thread that is about to compute it.
     var willCompute: BCrypt.Observer = { _ in }
+
+    var line: FairLine.Limits {
+        FairLine.Limits(
+            places: threadCount,
+            waiting: threadCount * waitingPerThread,
+            waitingPerGroup: threadCount * waitingPerNetworkAndThread,
+            waitingPerMember: threadCount * waitingPerAccountAndThread
+        )
+    }
 
     /// One thread fewer than there are cores, so that requests keep one.
     ///

@@ -35,7 +35,7 @@ struct TokenGuesses: Sendable {
     /// - Returns: `SessionError.ended`.
     /// - Throws: `RateLimitExceeded`, `PostgresError`.
     func refusal(from source: RequestSource) async throws -> SessionError {
-        try await limiter.count([.tokenGuess(network: source.address.network)], ofUser: nil, from: source)
+        try await limiter.count(LimitedAction.tokenGuess(from: source.address), ofUser: nil, from: source)
         return .ended
     }
 }

@@ -16,7 +16,8 @@ struct DatabaseDiagnosis: Sendable {
     /// The service's own statements work on older ones, too.
     private static let minVersion = 12
     private static let tables = [
-        "users", "photos", "sessions", "object_deletions", "rate_limits", "known_addresses", "audit_events",
+        "users", "photos", "photo_libraries", "sessions", "object_deletions", "rate_limits", "known_addresses",
+        "audit_events",
     ]
 
     init(

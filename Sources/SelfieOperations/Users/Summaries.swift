@@ -55,6 +55,8 @@ package struct AuditSummary: Sendable, Encodable {
     package let id: Int
     package let happenedAt: Date
     package let event: String
+    /// How often it happened in its hour, for an event without an account; else 1.
+    package let count: Int
     /// Nil when there was no such account.
     @Nullable package var userID: Int?
     /// Nil for an event of the command line, and for a deleted account.
@@ -62,7 +64,7 @@ package struct AuditSummary: Sendable, Encodable {
     @Nullable package var requestID: String?
 
     private enum CodingKeys: String, CodingKey {
-        case id, happenedAt, event, address
+        case id, happenedAt, event, count, address
         case userID = "userId"
         case requestID = "requestId"
     }
@@ -71,6 +73,7 @@ package struct AuditSummary: Sendable, Encodable {
         id = try row.decode("id")
         happenedAt = try row.decode("happened_at")
         event = try row.decode("event")
+        count = try row.decode("count")
         userID = try row.decodeIfPresent("user_id")
         address = try row.decodeIfPresent("address")
         requestID = try row.decodeIfPresent("request_id")

@@ -151,7 +151,7 @@ package struct UserAdministration: Sendable {
             }
         let rows = try await postgres.read(
             """
-            SELECT id, happened_at, event, user_id, address, request_id FROM audit_events
+            SELECT id, happened_at, event, count, user_id, address, request_id FROM audit_events
             WHERE id < \(before) AND (\(id)::bigint IS NULL OR user_id = \(id)::bigint) ORDER BY id DESC LIMIT \(limit)
             """
         )

@@ -27,7 +27,8 @@ extension ServiceError {
             case NoPlace.holderHasAll: .tooManyAtOnce
             case NoPlace.allTaken: .unavailable
             case let error as RateLimitExceeded: ServiceError(error)
-            case is PasswordHasherError: .unavailable
+            case FairLineRefusal.ownLineFull: .tooManyAtOnce
+            case is FairLineRefusal, is PasswordHasherError: .unavailable
             case is SpoolError: .unavailable
             case let error as PostgresError where error.isUnavailable: .unavailable
             case let error as PostgresTransactionError where error.postgresError.isUnavailable: .unavailable

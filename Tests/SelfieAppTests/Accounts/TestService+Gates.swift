@@ -23,7 +23,9 @@ extension PhotoService {
     /// Computes hashes on so many threads, each of which passes a gate before.
     mutating func computesHashes(threads: Int, placesPerThread: Int = 100, through gate: ThreadGate) {
         passwordHashing.threadCount = threads
-        passwordHashing.maxWaitingPerThread = placesPerThread
+        passwordHashing.waitingPerThread = placesPerThread - 1
+        passwordHashing.waitingPerNetworkAndThread = placesPerThread
+        passwordHashing.waitingPerAccountAndThread = placesPerThread
         // What is held up must not be late.
         let time = ContinuousClock.now
         passwordHashing.now = { time }

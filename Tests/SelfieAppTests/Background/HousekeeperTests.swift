@@ -27,6 +27,7 @@ struct HousekeeperTests {
                 let housekeeper = Housekeeper(
                     postgres: postgres,
                     tokenLifetimeHours: tokenLifetimeHours,
+                    auditRetentionDays: 100,
                     logger: TestLog().logger(level: .info)
                 )
                 try await body(postgres, housekeeper)

@@ -61,13 +61,13 @@ struct GivenBackTests {
         return Task {
             let source = RequestSource(address: .none, requestID: "request")
             var counted = try await limiter.count([.passwordOfSession(id: 1)], ofUser: nil, from: source)
-            return try await limiter.givingBack(&counted) { try await hasher.verify(password, against: hash) }
+            return try await limiter.givingBack(&counted) { try await hasher.verify(password, against: hash, for: source.claimant(.user(id: 1))) }
         }
     }
 
     private static func hasher(gate: ThreadGate) throws -> PasswordHasher {
         var options = PasswordHasherOptions(coreCount: 2)
-        (options.threadCount, options.maxWaitingPerThread) = (1, 2)
+        (options.threadCount, options.waitingPerNetworkAndThread) = (1, 1)
         options.willCompute = { gate.pass($0) }
         let time = ContinuousClock.now
         options.now = { time }
@@ -78,10 +78,10 @@ struct GivenBackTests {
     func gone() async throws {
         try await Self.run { service, gate in
             let hasher = try Self.hasher(gate: gate)
-            async let other = hasher.verify(nil, against: nil)
+            async let other = hasher.verify(nil, against: nil, for: RequestSource.test.claimant(.user(id: 1)))
             try await poll("the thread is at work") { gate.heldCount == 1 }
             let trial = try Self.trial("my password", service, hasher)
-            try await poll("the password waits") { (try? hasher.requireRoom()) == nil }
+            try await poll("the password waits") { hasher.waitingCount == 1 }
             #expect(try await Self.counts(service) == [1])
             trial.cancel()
             gate.open()

@@ -1,4 +1,5 @@
 import AESCrypt
+import Budgets
 import NIOPosix
 import ServerProcesses
 import TestSupport
@@ -17,14 +18,15 @@ struct PasswordHasherTests {
     private func withHasher(
         cost: Int = 4,
         threads: Int = 2,
-        placesPerThread: Int = 3,
+        placesPerThread: Int = 2,
         gate: ThreadGate = .recorder(),
         uptime: ManualTime = ManualTime(),
         _ body: (PasswordHasher) async throws -> Void
     ) async throws {
         var options = PasswordHasherOptions(coreCount: 2)
         options.threadCount = threads
-        options.maxWaitingPerThread = placesPerThread
+        (options.waitingPerThread, options.waitingPerNetworkAndThread) = (placesPerThread, placesPerThread)
+        options.waitingPerAccountAndThread = placesPerThread
         options.now = { uptime.now }
         options.willCompute = { gate.pass($0) }
         let hasher = try PasswordHasher(cost: cost, options: options)
@@ -42,17 +44,20 @@ struct PasswordHasherTests {
     /// Hashes, and says whether there was room and time for it.
     private func isHashed(_ password: Password, by hasher: PasswordHasher) async throws -> Bool {
         do {
-            return try await hasher.hash(password).hasPrefix("$2b$04$")
-        } catch PasswordHasherError.overloaded {
+            return try await hasher.hash(password, for: .test).hasPrefix("$2b$04$")
+        } catch is PasswordHasherError {
+            return false
+        } catch is FairLineRefusal {
             return false
         }
     }
 
-    @Test("One thread fewer than there are cores, 48 places for each, and a wait of eight seconds at most")
+    @Test("One thread fewer than there are cores, places in line for each, and a wait of eight seconds at most")
     func limits() {
         #expect([1, 2, 3, 16].map { PasswordHasherOptions(coreCount: $0).threadCount } == [1, 1, 2, 15])
         let options = PasswordHasherOptions(coreCount: 4)
-        #expect(options.maxWaitingPerThread == 48)
+        #expect(options.line.places == 3 && options.line.waiting == 3 * 384)
+        #expect(options.line.waitingPerGroup == 3 * 28 && options.line.waitingPerMember == 3 * 24)
         #expect(options.maxWait == .seconds(8))
         let (before, now, after) = (ContinuousClock.now, options.now(), ContinuousClock.now)
         #expect((before...after).contains(now))
@@ -61,13 +66,13 @@ struct PasswordHasherTests {
     @Test("Only the right password with its own hash is correct")
     func verification() async throws {
         try await withHasher { hasher in
-            let hash = try await hasher.hash(try password())
-            #expect(try await hasher.verify(try password(), against: hash))
-            #expect(try await !hasher.verify(try password("my passwore"), against: hash))
-            #expect(try await !hasher.verify(nil, against: hash))
-            #expect(try await !hasher.verify(try password(), against: nil))
-            #expect(try await !hasher.verify(nil, against: nil))
-            #expect(try await !hasher.verify(try password(), against: "no hash"))
+            let hash = try await hasher.hash(try password(), for: .test)
+            #expect(try await hasher.verify(try password(), against: hash, for: .test))
+            #expect(try await !hasher.verify(try password("my passwore"), against: hash, for: .test))
+            #expect(try await !hasher.verify(nil, against: hash, for: .test))
+            #expect(try await !hasher.verify(try password(), against: nil, for: .test))
+            #expect(try await !hasher.verify(nil, against: nil, for: .test))
+            #expect(try await !hasher.verify(try password(), against: "no hash", for: .test))
         }
     }
 
@@ -75,7 +80,7 @@ struct PasswordHasherTests {
     func standIn() async throws {
         try await withHasher { hasher in
             let hash = try BCrypt.hash(Array("undecryptable".utf8), cost: 4)
-            #expect(try await !hasher.verify(nil, against: hash))
+            #expect(try await !hasher.verify(nil, against: hash, for: .test))
         }
     }
 
@@ -99,7 +104,7 @@ struct PasswordHasherTests {
             let hash = try cost.map { $0 == 0 ? "no hash" : try BCrypt.hash(Array("my password".utf8), cost: $0) }
             for wrong in [try password("your password"), nil] {
                 recorder.forget()
-                #expect(try await !hasher.verify(wrong, against: hash))
+                #expect(try await !hasher.verify(wrong, against: hash, for: .test))
                 #expect(recorder.passed == expected)
                 #expect(recorder.passed.map { 1 << $0 }.reduce(0, +) == 1 << 7)
             }
@@ -111,13 +116,13 @@ struct PasswordHasherTests {
         let gate = ThreadGate()
         try await withHasher(gate: gate) { hasher in
             let password = try password()
-            try hasher.requireRoom()
+            try hasher.requireRoom(for: .test)
             try await withThrowingTaskGroup(of: Bool.self) { tasks in
                 for _ in 0..<20 { tasks.addTask { try await isHashed(password, by: hasher) } }
                 // Of six places two are at work, and what finds none is refused at once.
                 for _ in 0..<14 { #expect(try await tasks.next() == false) }
                 try await poll("both threads are at work") { gate.heldCount == 2 }
-                #expect(throws: PasswordHasherError.overloaded) { try hasher.requireRoom() }
+                #expect(throws: FairLineRefusal.ownLineFull) { try hasher.requireRoom(for: .test) }
                 // The pool that all others share has threads left.
                 #expect(try await NIOThreadPool.singleton.runIfActive { 42 } == 42)
                 #expect(gate.passed == [4, 4])
@@ -125,46 +130,50 @@ struct PasswordHasherTests {
                 for _ in 0..<6 { #expect(try await tasks.next() == true) }
             }
             #expect(gate.passed.count == 6)
-            try hasher.requireRoom()
-            let hash = try await hasher.hash(password)
-            #expect(try await hasher.verify(password, against: hash))
+            try hasher.requireRoom(for: .test)
+            let hash = try await hasher.hash(password, for: .test)
+            #expect(try await hasher.verify(password, against: hash, for: .test))
         }
     }
 
     @Test("What waits for eight seconds is not begun any more", arguments: [(7_999, true), (8_000, false)])
     func wait(milliseconds: Int, isHashed: Bool) async throws {
         let (gate, uptime) = (ThreadGate(), ManualTime())
-        try await withHasher(threads: 1, placesPerThread: 2, gate: gate, uptime: uptime) { hasher in
+        try await withHasher(threads: 1, placesPerThread: 1, gate: gate, uptime: uptime) { hasher in
             let password = try password()
             async let first = self.isHashed(password, by: hasher)
             try await poll("the thread is at work") { gate.heldCount == 1 }
             async let second = self.isHashed(password, by: hasher)
-            try await poll("the other waits") { (try? hasher.requireRoom()) == nil }
+            try await poll("the other waits") { (try? hasher.requireRoom(for: .test)) == nil }
             uptime.advance(by: .milliseconds(milliseconds))
             gate.open()
             // What was begun is done, however long it takes.
             #expect(try await first)
             #expect(try await second == isHashed)
             #expect(gate.passed.count == (isHashed ? 2 : 1))
-            try hasher.requireRoom()
+            try hasher.requireRoom(for: .test)
         }
     }
 
     @Test("Who goes away while waiting costs no hash")
     func cancellation() async throws {
         let gate = ThreadGate()
-        try await withHasher(threads: 1, placesPerThread: 2, gate: gate) { hasher in
+        try await withHasher(threads: 1, placesPerThread: 1, gate: gate) { hasher in
             let password = try password()
             async let first = isHashed(password, by: hasher)
             try await poll("the thread is at work") { gate.heldCount == 1 }
             let second = Task { try await isHashed(password, by: hasher) }
-            try await poll("the other waits") { (try? hasher.requireRoom()) == nil }
+            try await poll("the other waits") { (try? hasher.requireRoom(for: .test)) == nil }
             second.cancel()
             gate.open()
             await #expect(throws: CancellationError.self) { try await second.value }
             #expect(try await first)
             #expect(gate.passed.count == 1)
-            try hasher.requireRoom()
+            try hasher.requireRoom(for: .test)
         }
     }
+}
+
+extension FairLine.Claimant {
+    fileprivate static let test = FairLine.Claimant(group: "network", member: "account")
 }
