@@ -53,6 +53,12 @@ package final class ThreadGate: Sendable {
         for semaphore in held { semaphore.signal() }
     }
 
+    /// Lets go the thread that it has held up for longest.
+    package func letOneGo() {
+        let semaphore = state.withLock { $0.held.isEmpty ? nil : $0.held.removeFirst() }
+        semaphore?.signal()
+    }
+
     /// Holds up threads again.
     package func close() {
         state.withLock { $0.isOpen = false }

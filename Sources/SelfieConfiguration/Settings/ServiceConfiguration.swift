@@ -37,7 +37,7 @@ package struct ServiceConfiguration: Sendable {
     package let photoQuota: PhotoQuota
     /// From `UPLOADS_AT_ONCE_MAX` and `UPLOADS_AT_ONCE_PER_USER_MAX`.
     package let uploadLimits: Places<Int>.Limits
-    /// From `TRUSTED_PROXIES`; nil when it is not set.
+    /// From `TRUSTED_PROXIES`, or 1 on Heroku; nil when neither tells.
     package let trustedProxies: Int?
     /// From `LOG_LEVEL`.
     package let logLevel: Logger.Level
@@ -75,7 +75,7 @@ package struct ServiceConfiguration: Sendable {
         auditRetentionDays = settings.integer("AUDIT_RETENTION_DAYS", in: 30...3650, default: 365)
         photoQuota = settings.photoQuota()
         uploadLimits = settings.uploadLimits()
-        trustedProxies = settings.integer("TRUSTED_PROXIES", in: 0...16)
+        trustedProxies = settings.trustedProxies()
         logLevel = settings.logLevel()
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
             throw ConfigurationError(problems: settings.problems)

@@ -66,6 +66,12 @@ package struct SettingsReader {
         integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)
     }
 
+    /// Heroku sets `DYNO` to the dyno's name, and one router is before each dyno (Heroku Dev Center, "Dynos and the Dyno
+    /// Manager" and "HTTP Routing").
+    mutating func trustedProxies() -> Int? {
+        integer("TRUSTED_PROXIES", in: 0...16) ?? (source.value(of: "DYNO") == nil ? nil : 1)
+    }
+
     mutating func photoQuota() -> PhotoQuota {
         PhotoQuota(
             maxCount: integer("PHOTOS_PER_USER_MAX", in: 1...1_000_000, default: PhotoQuota.usual.maxCount),

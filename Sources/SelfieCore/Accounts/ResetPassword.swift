@@ -39,7 +39,10 @@ package struct ResetPassword: Sendable {
             find: { _ in try await users.find(id: session.userID) },
             use: { user, _ in
                 guard !user.isDisabled else { throw SessionError.ended }
-                let newHash = if let hash { hash } else { try await hasher.hash(try Password.checked(new), for: source.claimant(.user(id: user.id))) }
+                let newHash =
+                    if let hash { hash } else {
+                        try await hasher.hash(try Password.checked(new), for: source.claimant(.user(id: user.id)))
+                    }
                 hash = newHash
                 let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
                 let isChanged = try await users.changePassword(

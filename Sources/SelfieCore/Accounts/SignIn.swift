@@ -67,7 +67,9 @@ package struct SignIn: Sendable {
                     try await audit.add(.signInFailed, userID: user.id, from: attempt.source)
                     throw AccountError.disabled
                 }
-                if attempt.changesNothing { try await audit.add(.passwordChecked, userID: user.id, from: attempt.source) }
+                if attempt.changesNothing {
+                    try await audit.add(.passwordChecked, userID: user.id, from: attempt.source)
+                }
                 return try await begin(attempt, user: user, password: password).map { (user, $0) }
             }
         )

@@ -58,7 +58,8 @@ struct UserAudit: AsyncParsableCommand {
         try output.print(events) {
             let rows = events.map { event in
                 [
-                    "\(event.id)", Cell.time(event.happenedAt), event.count > 1 ? "\(event.event) ×\(event.count)" : event.event,
+                    "\(event.id)", Cell.time(event.happenedAt),
+                    event.count > 1 ? "\(event.event) ×\(event.count)" : event.event,
                     event.userID.map { "\($0)" } ?? "",
                     event.address ?? "", Cell.text(event.requestID),
                 ]

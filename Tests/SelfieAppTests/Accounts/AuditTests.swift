@@ -81,13 +81,55 @@ struct AuditTests {
         }
     }
 
+    @Test("Failures without an account are one row an hour, event and network, however many there are")
+    func counted() async throws {
+        try await TestService.run(settings: ["TRUSTED_PROXIES": "1"]) { service in
+            _ = try await service.signUp(email: "ada@example.com", headers: [("X-Forwarded-For", "192.0.2.1")])
+            let addresses = ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1", "2001:db8:1::1"]
+            for _ in 0..<3 {
+                for (number, address) in addresses.enumerated() {
+                    let headers = [("X-Forwarded-For", address)]
+                    #expect(
+                        try await service.signIn(email: "nobody\(number)@example.com", headers: headers).status == 401
+                    )
+                }
+            }
+            func rows() async throws -> [String] {
+                try await service.postgres.read(
+                    """
+                    SELECT address || ' ' || count AS line FROM audit_events
+                    WHERE event = 'sign_in_failed' AND user_id IS NULL ORDER BY 1
+                    """
+                ).map { try $0.decode("line") }
+            }
+            let expected = ["192.0.2.1 3", "192.0.2.2 3", "2001:db8:1::/48 3", "2001:db8::/48 6"]
+            #expect(try await rows() == expected)
+            // The next hour has rows of its own. What is known of an account has one for each.
+            try await service.postgres.withConnection { connection in
+                try await connection.execute(
+                    script: """
+                        ALTER TABLE audit_events DISABLE TRIGGER USER;
+                        UPDATE audit_events SET hour = hour - interval '1 hour';
+                        ALTER TABLE audit_events ENABLE TRIGGER USER;
+                        """
+                )
+            }
+            _ = try await service.signIn(email: "nobody@example.com", headers: [("X-Forwarded-For", "192.0.2.1")])
+            #expect(try await rows() == ["192.0.2.1 1"] + expected)
+            for _ in 0..<2 { _ = try await service.signIn(email: "ada@example.com", password: "wrong password") }
+            #expect(try await service.count("SELECT count(*) FROM audit_events WHERE user_id IS NOT NULL") == 3)
+        }
+    }
+
     @Test("What is noted can't be changed, but for addresses and requests that are forgotten")
     func appendOnly() async throws {
         try await TestService.run { service in
             _ = try await service.signUp(email: "ada@example.com")
             let refused: [PostgresQuery] = [
                 "DELETE FROM audit_events", "TRUNCATE audit_events", "UPDATE audit_events SET event = 'sign_in'",
-                "UPDATE audit_events SET address = '192.0.2.1'",
+                "UPDATE audit_events SET address = '192.0.2.1'", "UPDATE audit_events SET count = count + 1",
+                "UPDATE audit_events SET count = count - 1, address = NULL", "UPDATE audit_events SET hour = now()",
+                "DELETE FROM audit_events WHERE happened_at > now() AT TIME ZONE 'UTC' - interval '28 days'",
                 "UPDATE audit_events SET user_id = NULL, address = NULL",
                 "UPDATE audit_events SET request_id = 'other', address = NULL",
                 "UPDATE audit_events SET happened_at = now(), address = NULL",

@@ -76,7 +76,9 @@ struct SmallStormTests {
             let tried = isTooLate ? 2 : 6
             #expect(try await service.count("SELECT sum(count)::bigint AS count FROM rate_limits") == 3 * tried)
             #expect(try await service.count("SELECT max(count)::bigint AS count FROM rate_limits") == tried)
-            let failed = try await service.count("SELECT sum(count) AS count FROM audit_events WHERE event = 'sign_in_failed'")
+            let failed = try await service.count(
+                "SELECT sum(count) AS count FROM audit_events WHERE event = 'sign_in_failed'"
+            )
             #expect(failed == tried)
             #expect(try await service.signIn(email: "ada@example.com").status == 200)
         }

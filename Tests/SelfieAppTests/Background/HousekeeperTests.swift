@@ -14,6 +14,7 @@ struct HousekeeperTests {
     /// Runs a body with a database that has one account, and a housekeeper who waits to be asked.
     private static func run(
         tokenLifetimeHours: Int = 24,
+        auditRetentionDays: Int = 365,
         _ body: (PostgresClient, Housekeeper) async throws -> Void
     ) async throws {
         try await TestCluster.withDatabase { databaseURL in
@@ -27,7 +28,7 @@ struct HousekeeperTests {
                 let housekeeper = Housekeeper(
                     postgres: postgres,
                     tokenLifetimeHours: tokenLifetimeHours,
-                    auditRetentionDays: 100,
+                    auditRetentionDays: auditRetentionDays,
                     logger: TestLog().logger(level: .info)
                 )
                 try await body(postgres, housekeeper)
@@ -103,6 +104,25 @@ struct HousekeeperTests {
                 }
             }
             #expect(try await postgres.read("SELECT id FROM audit_events").count == 9)
+        }
+    }
+
+    @Test("Events go when they are too old, and not a day before", arguments: [30, 365])
+    func events(days: Int) async throws {
+        try await Self.run(auditRetentionDays: days) { postgres, housekeeper in
+            for (name, age) in [
+                ("kept", days * Self.day - Self.minute), ("gone", days * Self.day + Self.minute), ("young", 1),
+            ] {
+                try await postgres.write(
+                    """
+                    INSERT INTO audit_events (happened_at, event, user_id)
+                    VALUES (now() AT TIME ZONE 'UTC' - make_interval(secs => \(age)), \(name), 1)
+                    """
+                )
+            }
+            await housekeeper.tidy()
+            let names = try await Self.names("SELECT event AS name FROM audit_events ORDER BY id", postgres)
+            #expect(names == ["kept", "young"])
         }
     }
 

@@ -69,7 +69,7 @@ struct HeadTests {
                         "HEAD /api/get_token?email=ada@example.com&password=\(password)",
                         authorization: TestService.basic,
                         status: status,
-                        event: status == 401 ? "sign_in_failed" : nil
+                        event: withoutPassword ? nil : status == 401 ? "sign_in_failed" : "password_checked"
                     )
                 )
             }

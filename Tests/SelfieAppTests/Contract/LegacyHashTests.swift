@@ -48,7 +48,8 @@ struct LegacyHashTests {
                 Scenario(
                     "HEAD renews nothing",
                     "HEAD /api/get_token?email=ada@example.com&password=\(encrypted)",
-                    authorization: TestService.basic
+                    authorization: TestService.basic,
+                    event: "password_checked"
                 )
             ])
             _ = try await service.newToken()

@@ -67,8 +67,8 @@ struct HungUpTests {
             gate.close()
             let other = isTried ? nil : Task { try await service.signIn(email: "nobody@example.com").status }
             if !isTried { try await poll("another password is tried") { gate.heldCount == 1 } }
-            // A sign-in counts for its address and its account.
-            let rows = (isTried ? 0 : 2) + (call == "signin" ? 2 : 1)
+            // A sign-in counts for its address and its account, and each try of a password for its account.
+            let rows = (isTried ? 0 : 3) + (call == "signin" ? 3 : 2)
             try await RawConnection.open(port: service.port) { client in
                 try await client.send(Self.request(call, token: token))
                 try await poll("the password is counted, and a thread is held up") {

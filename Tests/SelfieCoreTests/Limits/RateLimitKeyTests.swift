@@ -24,18 +24,21 @@ struct RateLimitKeyTests {
         try await postgres.read("SELECT key FROM rate_limits").map { try $0.decode("key") }
     }
 
-    private static let actions: [LimitedAction] = [
-        .password(.user(id: 1)), .password(.user(id: 2)), .password(.unknown(email: "1")),
-        .password(.unknown(email: "2")), .passwordFromKnownNetwork(userID: 1, network: "1"),
-        .passwordFromKnownNetwork(userID: 2, network: "1"), .passwordFromKnownNetwork(userID: 1, network: "2"),
-        .passwordFromKnownNetwork(userID: 11, network: "2"), .passwordFromKnownNetwork(userID: 1, network: "12"),
-        .passwordOfSession(id: 1), .passwordOfSession(id: 2), .upload(userID: 1), .upload(userID: 2),
-        .passwordTry(.user(id: 1)), .passwordTry(.user(id: 2)), .passwordTry(.unknown(email: "1")),
-        .passwordTry(.unknown(email: "user 1")),
-    ] + ["192.0.2.1", "192.0.2.2", "2001:db8::1"].compactMap { ClientAddress($0) }.flatMap { address in
-        LimitedAction.signIn(from: address) + LimitedAction.signUp(from: address) + LimitedAction.getToken(from: address)
-            + LimitedAction.tokenGuess(from: address)
-    }
+    private static let actions: [LimitedAction] =
+        [
+            .password(.user(id: 1)), .password(.user(id: 2)), .password(.unknown(email: "1")),
+            .password(.unknown(email: "2")), .passwordFromKnownNetwork(userID: 1, network: "1"),
+            .passwordFromKnownNetwork(userID: 2, network: "1"), .passwordFromKnownNetwork(userID: 1, network: "2"),
+            .passwordFromKnownNetwork(userID: 11, network: "2"), .passwordFromKnownNetwork(userID: 1, network: "12"),
+            .passwordOfSession(id: 1), .passwordOfSession(id: 2), .upload(userID: 1), .upload(userID: 2),
+            .passwordTry(.user(id: 1)), .passwordTry(.user(id: 2)), .passwordTry(.unknown(email: "1")),
+            .passwordTry(.unknown(email: "user 1")),
+        ]
+        + ["192.0.2.1", "192.0.2.2", "2001:db8::1"].compactMap { ClientAddress($0) }.flatMap { address in
+            LimitedAction.signIn(from: address) + LimitedAction.signUp(from: address)
+                + LimitedAction.getToken(from: address)
+                + LimitedAction.tokenGuess(from: address)
+        }
 
     @Test("No two actions share a count, nor do two installations, and a key tells nothing")
     func keys() async throws {
@@ -77,11 +80,23 @@ struct RateLimitKeyTests {
                     ),
                     (.passwordOfSession(id: 1), RateLimit(1, per: 3_600), 3_480...3_600, "password_limited"),
                     (LimitedAction.signIn(from: address)[0], RateLimit(100, per: 900), 780...900, "sign_in_limited"),
-                    (LimitedAction.signUp(from: address)[0], RateLimit(30, per: 3_600), 3_480...3_600, "sign_up_limited"),
-                    (LimitedAction.getToken(from: address)[0], RateLimit(100, per: 900), 780...900, "get_token_limited"),
-                    (LimitedAction.tokenGuess(from: address)[0], RateLimit(100, per: 900), 780...900, "token_guesses_limited"),
+                    (
+                        LimitedAction.signUp(from: address)[0], RateLimit(30, per: 3_600), 3_480...3_600,
+                        "sign_up_limited"
+                    ),
+                    (
+                        LimitedAction.getToken(from: address)[0], RateLimit(100, per: 900), 780...900,
+                        "get_token_limited"
+                    ),
+                    (
+                        LimitedAction.tokenGuess(from: address)[0], RateLimit(100, per: 900), 780...900,
+                        "token_guesses_limited"
+                    ),
                     (LimitedAction.signIn(from: address)[1], RateLimit(800, per: 900), 780...900, "sign_in_limited"),
-                    (LimitedAction.signUp(from: address)[1], RateLimit(240, per: 3_600), 3_480...3_600, "sign_up_limited"),
+                    (
+                        LimitedAction.signUp(from: address)[1], RateLimit(240, per: 3_600), 3_480...3_600,
+                        "sign_up_limited"
+                    ),
                     (.passwordTry(.user(id: 1)), RateLimit(240, per: 900), 780...900, "sign_in_limited"),
                     (.upload(userID: 1), RateLimit(500, per: 3_600), 3_480...3_600, "uploads_limited"),
                 ]

@@ -107,7 +107,8 @@ struct DoctorDatabaseTests {
                 try await RailsDatabase.run("DROP OWNED BY \(role); DROP ROLE \(role);", url: url)
                 #expect(run.status == 1)
                 #expect(run.text.contains("WARNING Database: its user may not make temporary tables"))
-                let tables = "photos, photo_libraries, sessions, object_deletions, rate_limits, known_addresses, audit_events"
+                let tables =
+                    "photos, photo_libraries, sessions, object_deletions, rate_limits, known_addresses, audit_events"
                 #expect(run.text.contains("may not read and change the tables \(tables)"))
                 #expect(run.text.contains("ON \(tables) TO \(role)"))
             }
