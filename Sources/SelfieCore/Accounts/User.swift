@@ -41,6 +41,7 @@ package struct NewUser: Sendable {
     }
 
     private static func complaints(aboutName name: String) -> [Complaint] {
+        let name = name.trimmingWhitespace()
         let blank = name.allSatisfy(\.isWhitespace) ? [Complaint(.fullName, .blank)] : []
         return blank + Complaint.about(name, .fullName)
     }
@@ -48,7 +49,7 @@ package struct NewUser: Sendable {
     private static func complaints(aboutEmail email: String) -> [Complaint] {
         var complaints = email.isEmpty ? [Complaint(.email, .blank)] : []
         if !isEmail(email) { complaints.append(Complaint(.email, .invalid)) }
-        // An e-mail holds no NUL, so only its length can still be wrong.
+        // The contract's rule decides on characters, so only the length can still be wrong.
         return complaints + Complaint.about(email, .email).filter { $0.problem != .invalid }
     }
 

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A client's input breaks rules.
 package struct InvalidInput: Error, Equatable {
     /// At least one.
@@ -36,10 +38,12 @@ package struct Complaint: Sendable, Equatable {
     /// The most characters of a text.
     package static let maxCharacters = 255
 
-    /// The rules for any text: it is not too long, and has no NUL, which PostgreSQL's text can't hold.
+    /// The rules for any text: it is not too long, and has no control characters.
+    ///
+    /// PostgreSQL's text can't hold NUL. JSON makes six bytes of each, and a terminal obeys them.
     static func about(_ text: String, _ field: Field) -> [Complaint] {
         var complaints: [Complaint] = []
-        if text.unicodeScalars.contains("\0") { complaints.append(Complaint(field, .invalid)) }
+        if text.unicodeScalars.contains(where: \.isControl) { complaints.append(Complaint(field, .invalid)) }
         if text.unicodeScalars.count > maxCharacters {
             complaints.append(Complaint(field, .tooLong(maxCharacters: maxCharacters)))
         }

@@ -1,3 +1,4 @@
+import Encodings
 import Postgres
 import SelfieConfiguration
 
@@ -26,11 +27,7 @@ struct Secrets: Sendable {
     func hidden(in words: String) -> String {
         let line = String(words.map { $0.isNewline || $0.isWhitespace ? " " : $0 })
             .split(separator: " ").joined(separator: " ")
-        let printable = String(String.UnicodeScalarView(line.unicodeScalars.filter { !$0.properties.isControl }))
+        let printable = String(String.UnicodeScalarView(line.unicodeScalars.filter { !$0.isControl }))
         return values.reduce(printable) { $0.replacing($1, with: "***") }
     }
-}
-
-extension Unicode.Scalar.Properties {
-    fileprivate var isControl: Bool { generalCategory == .control }
 }

@@ -12,8 +12,8 @@ import SelfieCore
 struct RequestParameters {
     /// The most bytes of a body with parameters.
     ///
-    /// The longest parameter takes 400.
-    static let maxBodyBytes = 256 * 1024
+    /// All parameters of a call take less than 4,000.
+    static let maxBodyBytes = 16 * 1024
 
     private let body: [String: String]
     private let query: [String: String]

@@ -13,8 +13,3 @@ enum DeviceLabel {
         return label.isEmpty ? nil : label
     }
 }
-
-extension Unicode.Scalar {
-    /// Whether it is a control character, such as a line end.
-    var isControl: Bool { properties.generalCategory == .control }
-}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import Foundation
 import SelfieConfiguration
 import SelfieOperations
@@ -30,7 +31,17 @@ struct OutputOptions: ParsableArguments {
             var container = encoder.singleValueContainer()
             try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
         }
-        Swift.print(String(decoding: try encoder.encode(result), as: UTF8.self))
+        Swift.print(Self.visible(String(decoding: try encoder.encode(result), as: UTF8.self)))
+    }
+
+    /// The same JSON with escapes in place of characters that a terminal would obey.
+    ///
+    /// They are only in strings, but for the line ends between members.
+    private static func visible(_ json: String) -> String {
+        json.unicodeScalars.reduce(into: "") { text, scalar in
+            guard scalar.isInvisible, scalar != "\n" else { return text.unicodeScalars.append(scalar) }
+            for unit in scalar.utf16 { text += "\\u" + String(0x1_0000 + Int(unit), radix: 16).dropFirst() }
+        }
     }
 }
 
@@ -78,7 +89,7 @@ enum Cell {
     /// A text that people typed, without characters that move a terminal's cursor or change its direction.
     static func text(_ text: String?) -> String {
         let scalars = (text ?? "").unicodeScalars.map { scalar in
-            [.control, .format].contains(scalar.properties.generalCategory) ? "?" : scalar
+            scalar.isInvisible ? "?" : scalar
         }
         return String(String.UnicodeScalarView(scalars))
     }

@@ -236,8 +236,8 @@ struct ParameterTests {
             try await service.check([
                 missing("256 pairs", pairs(256), 400, Refusal.missing),
                 missing("257 pairs", pairs(257), 400, "The request has too many parameters"),
-                missing("256 KiB", json(256 * 1024), 400, Refusal.missing),
-                missing("256 KiB and one byte", json(256 * 1024 + 1), 413, "The request is too large"),
+                missing("16 KiB", json(16 * 1024), 400, Refusal.missing),
+                missing("16 KiB and one byte", json(16 * 1024 + 1), 413, "The request is too large"),
             ])
         }
     }

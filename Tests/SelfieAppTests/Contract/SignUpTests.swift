@@ -68,6 +68,8 @@ struct SignUpTests {
                 Self.scenario("long name", fullName: long, password: good, message: nameTooLong),
                 Self.scenario("long words", fullName: "\(long) b", password: good, message: nameTooLong),
                 Self.scenario("NUL in the name", fullName: "A\0da", password: good, message: "full_name - is invalid,"),
+                Self.scenario("a line end", fullName: "A\nda", password: good, message: "full_name - is invalid,"),
+                Self.scenario("an escape", fullName: "A\u{1B}[31m", password: good, message: "full_name - is invalid,"),
                 Self.scenario("no e-mail", email: "", password: good, message: blankEmail),
                 Self.scenario("blank e-mail", email: "  ", password: good, message: blankEmail),
                 Self.scenario("long e-mail", email: longEmail, password: good, message: emailTooLong),
@@ -176,7 +178,7 @@ struct SignUpTests {
         try await TestService.run { service in
             let names = [
                 ("Ada", "Ada", "Ada"), ("Ada Lovelace", "Ada", "Lovelace"),
-                ("  Ada  King\tLovelace\n", "Ada", "Lovelace"),
+                ("\t  Ada  King\u{2003}Lovelace\n", "Ada", "Lovelace"),
                 ("\u{3000}李\u{3000}小龍", "李", "小龍"), (#"A"d\a <b>"#, #"A"d\a"#, "<b>"),
             ]
             for (index, (fullName, first, last)) in names.enumerated() {
