@@ -411,7 +411,7 @@ let package = Package(
             name: "ObjectStoreTests",
             dependencies: [
                 "Budgets",
-                "Encodings", "LinuxFiles", "ObjectStore", "S3", "ServiceTestSupport", "ServerProcesses", "TestSupport",
+                "Encodings", "LinuxFiles", "ObjectStore", "ConnectionTestSupport", "S3", "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],

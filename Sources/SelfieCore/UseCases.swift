@@ -20,6 +20,7 @@ package struct UseCases: Sendable {
     package let uploadPhoto: UploadPhoto
     package let listPhotos: ListPhotos
     package let deletePhoto: DeletePhoto
+    package let describePhoto: DescribePhoto
     package let photos: PhotoStore
     /// Run it every few seconds.
     package let sweeper: PhotoSweeper
@@ -146,6 +147,7 @@ package struct UseCases: Sendable {
         uploadPhoto = UploadPhoto(photos: photos, objects: objects, quota: settings.photoQuota)
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
         deletePhoto = DeletePhoto(photos: photos, objects: objects)
+        describePhoto = DescribePhoto(photos: photos, objects: objects)
         sweeper = PhotoSweeper(photos: photos, objects: objects, now: clocks.storeNow, logger: logger)
         housekeeper = Housekeeper(
             postgres: postgres,

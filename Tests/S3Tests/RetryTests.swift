@@ -151,6 +151,20 @@ struct RetryTests {
         }
     }
 
+    @Test("A bucket that is missing at a deletion is an error, since it may be there again", arguments: [1, 2])
+    func deletionWithoutBucket(count: Int) async throws {
+        let missing = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchBucket"))
+        try await ScriptedServer.with([missing]) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in
+                    _ = try await client.delete(keys: ["a", "b"].dropLast(2 - count))
+                }
+                #expect(error?.isMissingBucket == true)
+            }
+            #expect(server.received.count == 1)
+        }
+    }
+
     @Test("A source that fails is that failure, and is not tried again")
     func failingSource() async throws {
         struct DiskFailed: Error {}

@@ -31,7 +31,12 @@ package struct S3ObjectStore: ObjectStore {
     }
 
     package func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
-        try await Self.call { () async throws(S3Error) in try await client.delete(keys: keys) }
+        do {
+            return try await client.delete(keys: keys)
+        } catch {
+            // A bucket that is not there is not empty: it may be renamed or gone for a moment.
+            throw error.isMissingBucket ? .unavailable(error) : ObjectStoreError(error)
+        }
     }
 
     package func length(key: String) async throws(ObjectStoreError) -> Int? {

@@ -113,7 +113,7 @@ extension S3Error {
     }
 
     /// Whether the bucket is missing.
-    var isMissingBucket: Bool {
+    package var isMissingBucket: Bool {
         guard case .notFound(let failure) = self else { return false }
         return failure.code == "NoSuchBucket"
     }

@@ -6,28 +6,28 @@ import NIOHTTP1
 extension S3Client {
     /// Removes an object.
     ///
-    /// A missing one is no error.
+    /// A missing one is no error, but a missing bucket is: it may be there again.
     ///
     /// - Parameter key: 1 to ``maxKeyBytes`` bytes of UTF-8.
-    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
+    /// - Throws: any case of ``S3Error``; ``S3Error/notFound(_:)`` only for the bucket.
     package func delete(key: String) async throws(S3Error) {
         try Self.check(key: key)
         do {
             try await send(S3Request(method: .DELETE, key: key), during: call(within: deadlines.call))
-        } catch .notFound {
-            return
+        } catch {
+            guard case .notFound = error, !error.isMissingBucket else { throw error }
         }
     }
 
     /// Removes many objects at once.
     ///
-    /// Missing ones are no error.
+    /// Missing ones are no error, but a missing bucket is.
     ///
     /// A store that does not know this call gets a request for each object.
     ///
     /// - Parameter keys: at most ``maxPageCount``, each 1 to ``maxKeyBytes`` bytes of UTF-8.
     /// - Returns: the keys whose objects are still there, each with the reason.
-    /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``, when the call as a whole failed.
+    /// - Throws: any case of ``S3Error``, when the call as a whole failed.
     package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
         guard keys.count <= Self.maxPageCount else { throw .invalidArgument(.keyCount) }
         for key in keys { try Self.check(key: key) }
@@ -41,8 +41,6 @@ extension S3Client {
         if !together.isEmpty {
             do {
                 failures = try await deleteTogether(together)
-            } catch .notFound(let failure) where failure.code == "NoSuchBucket" {
-                return [:]
             } catch {
                 guard error.isUnknownCall else { throw error }
                 single = keys

@@ -49,6 +49,16 @@ package struct PhotoStore: Sendable {
         )
     }
 
+    /// Keeps the type and the length of a photo that railsauth stored without them.
+    func keepDetails(of photo: ServedPhoto) async throws {
+        try await postgres.write(
+            """
+            UPDATE photos SET content_type = \(photo.contentType), byte_count = \(photo.byteCount)
+            WHERE random_id = \(photo.randomID) AND state = 'ready' AND content_type IS NULL
+            """
+        )
+    }
+
     /// Adds a photo as pending.
     ///
     /// - Parameters:

@@ -11,4 +11,16 @@ package struct ServedPhoto: Sendable {
     package let createdAt: Int?
     /// The number of the owner's present series of photos' URLs.
     package let urlSeries: Int
+
+    /// The same photo with a known type and length.
+    func with(contentType: String, byteCount: Int) -> ServedPhoto {
+        ServedPhoto(
+            randomID: randomID,
+            fileName: fileName,
+            contentType: contentType,
+            byteCount: byteCount,
+            createdAt: createdAt,
+            urlSeries: urlSeries
+        )
+    }
 }

@@ -27,7 +27,7 @@ struct PhotoAnswer {
         }
         let length = known ?? photo.byteCount ?? 0
         guard photo.byteCount == nil || photo.byteCount == length else { throw Self.otherLength }
-        var headers = try await headers(length: length)
+        var headers = headers(length: length)
         // HEAD ignores the range (RFC 9110, section 14.2).
         if request.method == .head {
             return Response(status: .ok, headers: headers, body: ResponseBody(contentLength: length) { _ in })
@@ -48,30 +48,18 @@ struct PhotoAnswer {
         }
     }
 
-    private func headers(length: Int) async throws -> HTTPFields {
-        var contentType = photo.contentType
-        if contentType == nil { contentType = try await typeByContents(length: length) }
+    private func headers(length: Int) -> HTTPFields {
         var headers: HTTPFields = [
-            .contentType: contentType ?? PhotoFormat.unknownContentType,
+            .contentType: photo.contentType ?? PhotoFormat.unknownContentType,
             .eTag: photo.preconditions.tag.quoted,
             .acceptRanges: "bytes",
             .contentDisposition: ContentDisposition.inline(
                 fileName: photo.fileName,
-                format: contentType.flatMap(PhotoFormat.init(rawValue:))
+                format: photo.contentType.flatMap(PhotoFormat.init(rawValue:))
             ),
         ]
         if let seconds = photo.preconditions.lastModified { headers[.lastModified] = HTTPDate.text(of: seconds) }
         return headers
-    }
-
-    /// railsauth stored no types, so the object's first bytes decide.
-    private func typeByContents(length: Int) async throws -> String? {
-        guard length > 0 else { return nil }
-        let range = 0..<min(length, PhotoFormat.prefixBytes)
-        guard let object = try await objects.open(key: photo.randomID, range: range) else { return nil }
-        var bytes = ByteBuffer()
-        try await object.bytes.forEachChunk { bytes.writeImmutableBuffer($0) }
-        return PhotoFormat(leadingBytes: bytes.readableBytesView)?.contentType
     }
 
     private func body(_ range: Range<Int>?, of length: Int, context: ServiceRequestContext) async throws

@@ -9,6 +9,7 @@ import SelfieCore
 /// Photos' bytes, for anybody with a signed URL: the signature is the permission.
 struct PhotoFileEndpoints: EndpointGroup {
     private let photos: PhotoStore
+    private let describePhoto: DescribePhoto
     private let objects: any ObjectStore
     private let urls: PhotoURLSigner
     private let redirectsToBucket: Bool
@@ -42,6 +43,7 @@ struct PhotoFileEndpoints: EndpointGroup {
 
     init(_ parts: WebParts) {
         photos = parts.useCases.photos
+        describePhoto = parts.useCases.describePhoto
         objects = parts.objects
         urls = parts.photoURLs
         redirectsToBucket = parts.settings.redirectsToBucket
@@ -65,7 +67,7 @@ struct PhotoFileEndpoints: EndpointGroup {
             )
         else { throw Self.invalidURL }
         // Asked each time, even for a client with a copy: a deleted photo is gone at once.
-        guard let photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
+        guard var photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
         guard photo.urlSeries == url.series else { throw Self.invalidURL }
         let secondsLeft = url.secondsLeft
         switch photo.preconditions.outcome(request.headers) {
@@ -75,18 +77,25 @@ struct PhotoFileEndpoints: EndpointGroup {
             return Response(status: .notModified, headers: Self.headers(cacheSeconds: secondsLeft, and: headers))
         case .proceed: break
         }
+        let isHead = request.method == .head
+        if photo.contentType == nil {
+            let described = try await describePhoto(photo, isKept: !isHead, logger: context.logger)
+            guard let described else { throw Self.missingObject(context) }
+            photo = described
+        }
         if redirectsToBucket {
-            let isHead = request.method == .head
             let response = try await redirect(to: photo, isHead: isHead, at: date, secondsLeft: secondsLeft)
             if let response { return response }
         }
         let response = try await PhotoAnswer(photo: photo, objects: objects).response(to: request, context: context)
-        guard var response else {
-            context.logger.error("a photo's object is missing")
-            throw Self.notFound
-        }
+        guard var response else { throw Self.missingObject(context) }
         response.headers = Self.headers(cacheSeconds: secondsLeft, and: response.headers)
         return response
+    }
+
+    private static func missingObject(_ context: ServiceRequestContext) -> ServiceError {
+        context.logger.error("a photo's object is missing")
+        return notFound
     }
 
     private func redirect(

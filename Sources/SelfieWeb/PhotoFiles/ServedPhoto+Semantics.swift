@@ -10,9 +10,7 @@ extension ServedPhoto {
         Preconditions(tag: EntityTag(PercentEncoding.string(of: randomID)), lastModified: createdAt)
     }
 
-    /// The headers for the store's answer.
-    ///
-    /// Nil for a photo that railsauth stored: the store knows its type better.
+    /// The headers for the store's answer; nil when the type is not known.
     var label: PublicLabel? {
         contentType.map { contentType in
             PublicLabel(

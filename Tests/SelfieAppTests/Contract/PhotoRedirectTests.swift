@@ -62,6 +62,21 @@ struct PhotoRedirectTests {
         }
     }
 
+    @Test("It does so for a photo of railsauth's, too, whose type only the object tells", arguments: ["GET", "HEAD"])
+    func legacyLabel(method: String) async throws {
+        try await TestService.run(store: .s3) { service in
+            let photo = try await service.uploadedPhoto()
+            try await service.forgetDetails(of: photo)
+            let answer = try await service.send(method, photo.target)
+            #expect(answer.status == 302)
+            let query = URLComponents(string: answer.headers["location"] ?? "")?.queryItems
+            #expect(query?.first { $0.name == "response-content-type" }?.value == "image/jpeg")
+            try await service.objects.remove(key: photo.randomID)
+            try await service.forgetDetails(of: photo)
+            #expect(try await service.send(method, photo.target).status == 404)
+        }
+    }
+
     @Test("A redirect stays in no cache for longer than the temporary keys live that signed it")
     func temporaryKeys() async throws {
         try await CredentialEndpoint.with(try await RcloneServer.shared, lifetime: 1_800) { endpoint in

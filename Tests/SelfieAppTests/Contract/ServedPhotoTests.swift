@@ -146,25 +146,34 @@ struct ServedPhotoTests {
             let photo = try await service.uploadedPhoto()
             let before = try await service.send("GET", photo.target)
             try await service.forgetDetails(of: photo)
+            let head = try await service.send("HEAD", photo.target)
+            #expect(head.headers["content-length"] == before.headers["content-length"])
+            #expect(head.headers["content-type"] == "image/jpeg")
+            // HEAD changes nothing. After GET, the row knows what the object told.
+            let known = "SELECT count(*) FROM photos WHERE content_type = 'image/jpeg' AND byte_count > 1000" as PostgresQuery
+            #expect(try await service.count(known) == 0)
             let after = try await service.send("GET", photo.target)
+            #expect(try await service.count(known) == 1)
+            let listed = try await service.list(token: photo.token).jsonArray?.first
+            #expect(listed?["content_type"] as? String == "image/jpeg")
+            #expect(listed?["byte_count"] as? Int == TestImage.jpeg.count)
             #expect(after.status == 200)
             #expect(after.body == TestImage.jpeg)
             for name in ["content-type", "content-length", "etag", "last-modified", "content-disposition"] {
                 #expect(after.headers[name] == before.headers[name], "\(name)")
             }
-            let head = try await service.send("HEAD", photo.target)
-            #expect(head.headers["content-length"] == before.headers["content-length"])
-            #expect(head.headers["content-type"] == "image/jpeg")
             let part = try await service.send("GET", photo.target, headers: [("Range", "bytes=-5")])
             #expect(part.status == 206)
             #expect(part.body == TestImage.jpeg.suffix(5))
 
+            try await service.forgetDetails(of: photo)
             try await service.objects.write(Data("no photo".utf8), key: photo.randomID)
             var unknown = try await service.send("GET", photo.target)
             // A server that was asked for the object a moment ago may still know it as it was.
             try await poll("the other object") {
+                try await service.forgetDetails(of: photo)
                 unknown = try await service.send("GET", photo.target)
-                return unknown.status == 200
+                return unknown.status == 200 && unknown.body.count == 8
             }
             #expect(unknown.text == "no photo")
             #expect(unknown.headers["content-type"] == "application/octet-stream")
@@ -172,6 +181,7 @@ struct ServedPhotoTests {
             try await service.objects.write(Data(), key: photo.randomID)
             var empty = try await service.send("GET", photo.target)
             try await poll("the empty object") {
+                try await service.forgetDetails(of: photo)
                 empty = try await service.send("GET", photo.target)
                 return empty.status == 200 && empty.body.isEmpty
             }
