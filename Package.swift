@@ -87,6 +87,7 @@ let package = Package(
             dependencies: [
                 "CLinux", "CLibPQ",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -411,7 +412,8 @@ let package = Package(
             name: "ObjectStoreTests",
             dependencies: [
                 "Budgets",
-                "Encodings", "LinuxFiles", "ObjectStore", "ConnectionTestSupport", "S3", "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "TestSupport",
+                "Encodings", "LinuxFiles", "ObjectStore", "ConnectionTestSupport", "S3", "S3TestSupport",
+                "ServiceTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],

@@ -28,7 +28,7 @@ package enum Routes {
         let basic = BasicMiddleware(credential: parts.settings.apiCredential)
         let token = TokenMiddleware(findSession: parts.useCases.findSession, sources: parts.sources)
         for group in groups { group.init(parts).add(to: router, basic: basic, token: token) }
-        return ServiceResponder(router: router)
+        return ServiceResponder(router: router, endpoints: endpoints)
     }
 
     /// The answer of a connection's own refusal.

@@ -40,7 +40,7 @@ package final class ServerProcess: Sendable {
     /// A port for a server that can't choose one, or that restarts on the same one.
     ///
     /// It is below the ports that systems give out, so nobody takes it while the server is down.
-    static func anyPort() -> Int { .random(in: 20_000..<30_000) }
+    package static func anyPort() -> Int { .random(in: 20_000..<30_000) }
 
     /// Starts the server and waits for it.
     ///

@@ -29,7 +29,9 @@ struct UsersCommandTests {
             _ = try await service.upload(token: token)
             _ = try await service.signUp(email: "bob_1@example.com", fullName: "Bob \u{202E}100%")
             // Older versions took control characters, too.
-            try await service.postgres.write("UPDATE users SET last_name = U&'\\001B[31m\\202E\\009B100%' WHERE first_name = 'Bob'")
+            try await service.postgres.write(
+                "UPDATE users SET last_name = U&'\\001B[31m\\202E\\009B100%' WHERE first_name = 'Bob'"
+            )
             // Neither what is still on its way nor what has ended is counted.
             try await service.postgres.write(
                 "INSERT INTO photos (name, title, random_id, user_id, state) SELECT '', '', 'p', id, 'pending' FROM users LIMIT 1"

@@ -53,6 +53,7 @@ missing_packages() {
     [ "$1" != bench ] || has_command wrk || echo wrk
     [ "$1" != bench ] || has_command nginx || has_file /usr/sbin/nginx || echo nginx
     [ "$1" != tests ] || has_command openssl || echo openssl
+    [ "$1" != tests ] || has_command pgbouncer || has_file /usr/sbin/pgbouncer || echo pgbouncer
     if [ "$1" != server ] && ! { has_rclone && { [ "$1" = bench ] || has_python_packages; }; }; then
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi

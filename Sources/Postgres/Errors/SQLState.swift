@@ -14,6 +14,8 @@ package enum SQLState: Sendable, Hashable {
     case featureNotSupported
     /// A prepared statement is gone.
     case invalidStatementName
+    /// Somebody else has prepared a statement of the name in the same session.
+    case duplicatePreparedStatement
     /// Any other; its five characters.
     case other(String)
 
@@ -30,6 +32,7 @@ package enum SQLState: Sendable, Hashable {
             case "25006": .readOnlyTransaction
             case "0A000": .featureNotSupported
             case "26000": .invalidStatementName
+            case "42P05": .duplicatePreparedStatement
             default: .other(code)
             }
     }
@@ -46,6 +49,7 @@ package enum SQLState: Sendable, Hashable {
         case .readOnlyTransaction: "25006"
         case .featureNotSupported: "0A000"
         case .invalidStatementName: "26000"
+        case .duplicatePreparedStatement: "42P05"
         case .other(let code): code
         }
     }
@@ -61,11 +65,11 @@ package enum SQLState: Sendable, Hashable {
 
     /// Whether the same transaction may well succeed when it is tried again from its start.
     var isWorthRetrying: Bool {
-        self == .serializationFailure || self == .deadlockDetected
+        self == .serializationFailure || self == .deadlockDetected || spoilsPreparedStatement
     }
 
     /// Whether the statement had no effect, and must be prepared again.
     var spoilsPreparedStatement: Bool {
-        self == .featureNotSupported || self == .invalidStatementName
+        self == .featureNotSupported || self == .invalidStatementName || self == .duplicatePreparedStatement
     }
 }

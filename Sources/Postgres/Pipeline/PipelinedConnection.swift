@@ -11,7 +11,7 @@ final class PipelinedConnection {
     /// What the socket is being watched for; nothing once it was ready.
     private var watched: SocketWatcher.Events = []
     private(set) var pipeline = PipelineStateMachine<Statement>()
-    private var prepared = PreparedStatements(maxCount: maxPreparedStatements)
+    private var prepared: PreparedStatements
     /// Statements that wait for a script, or a script that waits for statements.
     private(set) var backlog: Deque<Statement> = []
     private var isRunningScript = false
@@ -25,9 +25,16 @@ final class PipelinedConnection {
 
     /// - Parameters:
     ///   - libpq: An open connection in pipeline mode.
+    ///   - preparesStatements: Whether statements are kept prepared.
     ///   - keepsNotifications: Whether somebody takes notifications. If nobody does, they are not kept.
     ///   - onReady: Called on any thread when there is something to ``receive(now:)``.
-    init(_ libpq: consuming LibPQ, keepsNotifications: Bool = false, onReady: @escaping @Sendable () -> Void) {
+    init(
+        _ libpq: consuming LibPQ,
+        preparesStatements: Bool = true,
+        keepsNotifications: Bool = false,
+        onReady: @escaping @Sendable () -> Void
+    ) {
+        prepared = PreparedStatements(maxCount: preparesStatements ? Self.maxPreparedStatements : 0)
         watchID = SocketWatcher.shared.add(libpq.socket, onReady: onReady)
         self.libpq = libpq
         self.keepsNotifications = keepsNotifications
@@ -65,7 +72,7 @@ final class PipelinedConnection {
             pipeline.sent(statement, isPreparing: false, now: now, deadline: deadline)
         case .query(let query):
             if !statement.sharesBatch { try synchronize() }
-            let isPreparing = try send(query, now: now)
+            let isPreparing = try send(query, isOnce: statement.purpose == .setUp, now: now)
             pipeline.sent(
                 statement,
                 isPreparing: isPreparing,
@@ -177,6 +184,11 @@ final class PipelinedConnection {
         return pipeline.takeAll().filter { !$0.isAbandoned }.map { ($0.statement, $0.failure ?? error) } + waiting
     }
 
+    /// Sends every statement as text from now on.
+    func stopPreparing() {
+        prepared = PreparedStatements(maxCount: 0)
+    }
+
     /// Forgets a prepared statement that the server does not know any more.
     func forgetPrepared(_ query: PostgresQuery, now: ContinuousClock.Instant) throws(PostgresError) {
         if let name = prepared.spoiled(query) { try deallocate(name, now: now) }
@@ -188,9 +200,20 @@ final class PipelinedConnection {
         return pipeline.isEmpty
     }
 
-    /// Whether the statement is being prepared.
-    private func send(_ query: PostgresQuery, now: ContinuousClock.Instant) throws(PostgresError) -> Bool {
-        switch prepared.use(query) {
+    /// Sends a statement, by its name or as text.
+    ///
+    /// - Parameters:
+    ///   - query: The statement.
+    ///   - isOnce: Whether it is sent once only, so that preparing it would be for nothing.
+    ///   - now: The time.
+    /// - Returns: Whether it is being prepared.
+    /// - Throws: `PostgresError.connectionLost`.
+    private func send(
+        _ query: PostgresQuery,
+        isOnce: Bool,
+        now: ContinuousClock.Instant
+    ) throws(PostgresError) -> Bool {
+        switch isOnce ? .unprepared : prepared.use(query) {
         case .ready(let name):
             try libpq.sendExecute(name: name, query: query)
             return false

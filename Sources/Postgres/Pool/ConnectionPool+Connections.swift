@@ -54,6 +54,7 @@ extension ConnectionPool {
         }
         if error.sqlState == .readOnlyTransaction { doom(member.id) }
         if error.sqlState.spoilsPreparedStatement, case .query(let query) = statement.content {
+            if error.sqlState == .duplicatePreparedStatement { stopPreparing() }
             // On a shared connection, the statements behind this one look like a transaction, too.
             let isInTransaction = statement.purpose == .leased && member.connection.isInTransaction
             forget(query, on: member, now: now)
@@ -66,6 +67,12 @@ extension ConnectionPool {
             if statement.timeout != nil { return statement.finish(.failure(.statementTimedOut)) }
         }
         statement.finish(entry.outcome)
+    }
+
+    /// Only another client of the same session can have prepared a statement of ours: there is a pooler.
+    private func stopPreparing() {
+        preparesStatements = false
+        for member in members { member.connection.stopPreparing() }
     }
 
     private func forget(_ query: PostgresQuery, on member: Member, now: ContinuousClock.Instant) {
@@ -162,7 +169,8 @@ extension ConnectionPool {
         switch outcome {
         case .success(let handover):
             guard let libpq = handover.take() else { return }
-            let connection = PipelinedConnection(libpq) { [weak self, eventLoop] in
+            let connection = PipelinedConnection(libpq, preparesStatements: preparesStatements) {
+                [weak self, eventLoop] in
                 eventLoop.execute { [weak self] in self?.assumeIsolated { $0.receive(from: id) } }
             }
             let member = Member(id: id, connection: connection)

@@ -34,6 +34,8 @@ actor ConnectionPool {
     var members: [Member] = []
     var waiters: [UInt64: Waiter] = [:]
     nonisolated let lastID = Atomic<UInt64>(0)
+    /// Whether statements are kept prepared: not behind a pooler that lends a session to several clients.
+    var preparesStatements = true
     private var isTurnScheduled = false
     private var wakeUpCall = WakeUpCall()
     let metrics: PoolMetrics

@@ -1,6 +1,9 @@
+import Crypto
+
 /// The statements that one session keeps prepared.
 ///
-/// Their number is bounded; the least recently used one makes room.
+/// A name is made of what it stands for. So a session that a pooler lends to several clients never runs another statement
+/// than the one that is meant. Their number is bounded; the least recently used one makes room.
 struct PreparedStatements {
     /// What a prepared statement is for: a text and the types of its parameters.
     ///
@@ -15,6 +18,17 @@ struct PreparedStatements {
 
         func hash(into hasher: inout Hasher) {
             hasher.combine(query.sql)
+        }
+
+        /// Letters and digits, fewer than the 63 bytes that PostgreSQL looks at.
+        var name: String {
+            var hash = SHA256()
+            for parameter in query.parameters {
+                withUnsafeBytes(of: parameter.type.rawValue.littleEndian) { hash.update(bufferPointer: $0) }
+            }
+            hash.update(data: Array(query.sql.utf8))
+            return "selfie_"
+                + hash.finalize().prefix(16).map { String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
         }
     }
 
@@ -36,7 +50,6 @@ struct PreparedStatements {
     private let maxCount: Int
     private var entries: [Key: Entry] = [:]
     private var useCount: UInt64 = 0
-    private var nameCount: UInt64 = 0
 
     init(maxCount: Int) {
         self.maxCount = maxCount
@@ -59,10 +72,8 @@ struct PreparedStatements {
             entries[oldest.key] = nil
             evicted = oldest.value.name
         }
-        nameCount += 1
-        let name = "s\(nameCount)"
-        entries[key] = Entry(name: name, lastUse: useCount)
-        return .prepare(name, evicting: evicted)
+        entries[key] = Entry(name: key.name, lastUse: useCount)
+        return .prepare(key.name, evicting: evicted)
     }
 
     /// The server has prepared a statement.

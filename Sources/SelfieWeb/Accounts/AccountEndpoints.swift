@@ -33,6 +33,7 @@ struct AccountEndpoints: EndpointGroup {
             .get,
             "/api/get_token",
             .basic(handleGetToken),
+            changesState: true,
             takes: [.accountEmail, .password, .device],
             answers: [.ok(.object(token))],
             refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
@@ -61,6 +62,7 @@ struct AccountEndpoints: EndpointGroup {
             method,
             "/api/clear_token",
             .token(handleClearToken),
+            changesState: true,
             takes: [.all],
             answers: [.ok(.message(tokenCleared))],
             refuses: [tokenExpiredForClearing, .invalidParameters]

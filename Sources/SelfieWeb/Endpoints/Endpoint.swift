@@ -8,6 +8,10 @@ package struct Endpoint: Sendable {
     /// Such as `/api/sessions/:id`, where `:id` stands for any one segment.
     package let path: String
     package let authentication: Authentication
+    /// Whether it may change something, so that it goes on when its client is gone.
+    ///
+    /// A GET should not, but railsauth has two that do.
+    package let changesState: Bool
     package let parameters: [Parameter]
     package let answers: [Answer]
     /// This call's own refusals.

@@ -40,6 +40,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
         _ method: HTTPRequest.Method,
         _ path: String,
         _ access: Access,
+        changesState: Bool? = nil,
         takes parameters: [Endpoint.Parameter] = [],
         answers: [Endpoint.Answer],
         refuses refusals: [ServiceError] = []
@@ -49,6 +50,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
             method: method,
             path: path,
             authentication: access.authentication,
+            changesState: changesState ?? (method != .get),
             parameters: parameters,
             answers: answers,
             refusals: refusals

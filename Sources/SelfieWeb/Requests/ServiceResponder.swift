@@ -1,21 +1,38 @@
 import HTTPTypes
 import Hummingbird
 
-/// Wraps the router with two rules of Rails for every request.
+/// Wraps the router with rules for every request.
 ///
-/// `.json` at the end of a path is ignored. HEAD answers as GET does, without the body.
+/// As in Rails, `.json` at the end of a path is ignored, and HEAD answers as GET does, without the body. A GET that changes
+/// something goes on when its client is gone, as other methods do.
 package struct ServiceResponder: HTTPResponder {
     typealias Context = ServiceRequestContext
 
     private let router: RouterResponder<ServiceRequestContext>
+    /// The segments of the paths where a GET changes something.
+    private let changingPaths: [[Substring]]
 
-    init(router: Router<ServiceRequestContext>) {
+    init(router: Router<ServiceRequestContext>, endpoints: [Endpoint]) {
         self.router = router.buildResponder()
+        changingPaths = endpoints.filter { $0.changesState && $0.method == .get }.map { $0.path.split(separator: "/") }
     }
 
     func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
-        let response = try await router.respond(to: Self.withoutFormat(request), context: context)
+        let request = Self.withoutFormat(request)
+        if changesState(request) {
+            // The connection cancels the task of a GET whose client is gone, but not this one.
+            return try await Task { try await router.respond(to: request, context: context) }.value
+        }
+        let response = try await router.respond(to: request, context: context)
         return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func changesState(_ request: Request) -> Bool {
+        guard request.method == .get, let path = request.head.path?.prefix(while: { $0 != "?" }) else { return false }
+        return changingPaths.contains { segments in
+            // Most paths differ in their length.
+            path.utf8.count >= segments.reduce(0) { $0 + 1 + $1.utf8.count } && path.split(separator: "/") == segments
+        }
     }
 
     private static func withoutFormat(_ request: Request) -> Request {

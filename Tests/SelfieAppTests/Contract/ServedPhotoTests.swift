@@ -150,7 +150,8 @@ struct ServedPhotoTests {
             #expect(head.headers["content-length"] == before.headers["content-length"])
             #expect(head.headers["content-type"] == "image/jpeg")
             // HEAD changes nothing. After GET, the row knows what the object told.
-            let known = "SELECT count(*) FROM photos WHERE content_type = 'image/jpeg' AND byte_count > 1000" as PostgresQuery
+            let known =
+                "SELECT count(*) FROM photos WHERE content_type = 'image/jpeg' AND byte_count > 1000" as PostgresQuery
             #expect(try await service.count(known) == 0)
             let after = try await service.send("GET", photo.target)
             #expect(try await service.count(known) == 1)
