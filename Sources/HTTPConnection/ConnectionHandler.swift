@@ -27,6 +27,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private let limits: ConnectionLimits
     private let meter: SocketMeter
+    private let gate: RequestGate
     private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
     private let logger: Logger
     /// Succeeds when nobody waits for the present answer any more.
@@ -38,16 +39,20 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isInputClosed = false
     /// Whether a head with a Content-Length waits to be sent with the first bytes of its body.
     private var holdsHead = false
+    /// Whether reads are as large as a body wants them.
+    private var hasLargeReads = false
 
     init(
         limits: ConnectionLimits,
         meter: SocketMeter,
+        gate: RequestGate,
         abandonment: EventLoopPromise<Void>,
         refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer,
         logger: Logger
     ) {
         self.limits = limits
         self.meter = meter
+        self.gate = gate
         self.refusalAnswer = refusalAnswer
         self.abandonment = abandonment
         self.logger = logger
@@ -57,6 +62,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         let eventLoop = context.eventLoop
         meter.onRead = { [unowned self] in state.bytesRead(now: eventLoop.now) }
+        gate.mayPass = { [unowned self] in state.mayParse }
         let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
             let (handler, context) = bound.value
@@ -68,6 +74,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         ticker?.cancel()
         ticker = nil
         meter.onRead = nil
+        gate.mayPass = { true }
         abandonment.fail(ChannelError.ioOnClosedChannel)
     }
 
@@ -96,8 +103,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
                     ConnectionStateMachine.Exchange(requestID: requestID, method: head.method),
                     isKeepAlive: isKeepAlive,
                     expectsContinue: expectsContinue,
+                    bodyLength: head.headers.first(name: "content-length").flatMap { Int($0) },
                     now: context.eventLoop.now
                 )
+                readsLargeBody(head.headers, context: context)
                 context.fireChannelRead(wrapInboundOut(.head(request)))
             } catch {
                 context.fireErrorCaught(error)
@@ -107,7 +116,32 @@ final class ConnectionHandler: ChannelDuplexHandler {
             context.fireChannelRead(wrapInboundOut(.body(buffer)))
         case .end(let trailers):
             state.requestEnd(now: context.eventLoop.now)
+            if hasLargeReads { setMaxReadBytes(limits.maxReadBytes, context: context) }
+            hasLargeReads = false
             context.fireChannelRead(wrapInboundOut(.end(trailers.map { HTTPFields($0, splitCookie: false) })))
+        }
+    }
+
+    /// Reads more at a time while a large body comes.
+    private func readsLargeBody(_ headers: HTTPHeaders, context: ChannelHandlerContext) {
+        let length = headers.first(name: "content-length").flatMap { Int($0) }
+        guard length ?? 0 > limits.maxReadBytes || headers.contains(name: "transfer-encoding") else { return }
+        hasLargeReads = true
+        setMaxReadBytes(limits.maxBodyReadBytes, context: context)
+    }
+
+    private func setMaxReadBytes(_ bytes: Int, context: ChannelHandlerContext) {
+        // A channel that can't be told has just been closed.
+        try? context.channel.syncOptions?.setOption(.recvAllocator, value: .upTo(bytes))
+    }
+
+    /// Lets the next requests be parsed, once the present answer is written.
+    private func resumeGate(context: ChannelHandlerContext) {
+        guard let gateContext = try? context.pipeline.syncOperations.context(handler: gate) else { return }
+        let bound = NIOLoopBound((gate, gateContext), eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+            let (gate, context) = bound.value
+            if context.channel.isActive { gate.resume(context: context) }
         }
     }
 
@@ -137,6 +171,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             holdsHead = false
             context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
             if state.responseEnd(now: context.eventLoop.now) == .linger { linger(context: context) }
+            if gate.isHolding { resumeGate(context: context) }
         }
     }
 
@@ -222,6 +257,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch (state.parserError(), error) {
         case (.refuse, _) where !isInputClosed: refuse(context: context, with: refusal)
         case (.failBody, let error?): context.fireErrorCaught(error)
+        case (.drop, _): break
         default: context.close(promise: nil)
         }
     }

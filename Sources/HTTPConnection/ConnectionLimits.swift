@@ -19,6 +19,19 @@ package struct ConnectionLimits: Sendable {
     var bodyWindow: TimeAmount = .seconds(12)
     /// How many bytes must arrive within `bodyWindow` while the server is ready to read.
     var minBodyBytesPerWindow = 3 * 1024
+    /// How long a body may take at most, unless ``minBodyBytesPerSecond`` gives it more. Only time in which the server is
+    /// ready to read counts.
+    var bodyTimeout: TimeAmount = .seconds(60)
+    /// A body may take as long as its bytes take at this rate: those that it announces, or else those that have come.
+    var minBodyBytesPerSecond = 32 * 1024
+    /// How many requests of one connection may wait to be answered; more are not parsed.
+    var maxWaitingRequests = 8
+    /// The most bytes that are read at a time, but for a body.
+    var maxReadBytes = 16 * 1024
+    /// The most bytes of a body that are read at a time.
+    ///
+    /// Each piece passes through several tasks. A connection grows to it only while its reads are full.
+    var maxBodyReadBytes = 256 * 1024
     /// The time in which a client must take `minWrittenBytesPerTimeout` of an answer, or all of it.
     var writeTimeout: TimeAmount = .seconds(25)
     /// See `writeTimeout`.

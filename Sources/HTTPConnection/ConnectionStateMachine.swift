@@ -58,6 +58,8 @@ struct ConnectionStateMachine {
         case refuse
         /// Let the reader of the body know.
         case failBody
+        /// Answer the requests that came before, and drop all that comes.
+        case drop
         case close
     }
 
@@ -83,6 +85,9 @@ struct ConnectionStateMachine {
     private var stalledSince: NIODeadline?
     /// Whether a request took too long to be answered; what still comes of it is dropped.
     private(set) var hasTimedOut = false
+    private var body = BodyTime(announcedBytes: nil)
+    /// When the limits were last checked.
+    private var lastTick: NIODeadline
     /// How much the client had taken when it last made progress; nil while there is nothing to take.
     private var lastTaking: (time: NIODeadline, bytes: Int)?
 
@@ -90,6 +95,24 @@ struct ConnectionStateMachine {
         self.limits = limits
         phase = .idle(since: now)
         lastArrival = now
+        lastTick = now
+    }
+
+    /// How long the client of a body was waited for.
+    private struct BodyTime {
+        /// Nil for a body in chunks.
+        let announcedBytes: Int?
+        var arrivedBytes = 0
+        var waited = TimeAmount.zero
+
+        init(announcedBytes: Int?) {
+            self.announcedBytes = announcedBytes
+        }
+
+        func isOver(_ limits: ConnectionLimits) -> Bool {
+            let seconds = (announcedBytes ?? arrivedBytes) / limits.minBodyBytesPerSecond
+            return waited >= max(limits.bodyTimeout, .seconds(Int64(seconds)))
+        }
     }
 
     var isLingering: Bool {
@@ -114,8 +137,15 @@ struct ConnectionStateMachine {
         return !isDropping
     }
 
-    mutating func requestHead(_ exchange: Exchange, isKeepAlive: Bool, expectsContinue: Bool, now: NIODeadline) {
+    mutating func requestHead(
+        _ exchange: Exchange,
+        isKeepAlive: Bool,
+        expectsContinue: Bool,
+        bodyLength: Int? = nil,
+        now: NIODeadline
+    ) {
         exchanges.append(exchange)
+        body = BodyTime(announcedBytes: bodyLength)
         isClosing = isClosing || !isKeepAlive
         self.expectsContinue = expectsContinue
         (lastArrival, stalledSince) = (now, nil)
@@ -126,6 +156,7 @@ struct ConnectionStateMachine {
         guard case .readingBody(let since, let count) = phase else { return }
         _ = takesContinue()
         lastArrival = now
+        body.arrivedBytes += bytes
         phase = .readingBody(since: since, bytes: count + bytes)
     }
 
@@ -191,11 +222,20 @@ struct ConnectionStateMachine {
 
     mutating func parserError() -> ParserErrorAction {
         isClosing = true
+        if case .responding = phase { isDropping = true }
         return switch phase {
         case .idle, .readingHeader: .refuse
         case .readingBody: .failBody
-        case .responding, .lingering: .close
+        case .responding: .drop
+        case .lingering: .close
         }
+    }
+
+    /// Whether another request may be parsed. What is dropped is parsed, too.
+    var mayParse: Bool {
+        if isLingering || isDropping || hasTimedOut { return true }
+        if case .readingBody = phase { return true }
+        return exchanges.count < limits.maxWaitingRequests
     }
 
     /// The server is shutting down; true when the connection can be closed at once.
@@ -233,6 +273,7 @@ struct ConnectionStateMachine {
     ///   - isReadPending: Whether the server has asked the socket for more bytes, and so waits for the client.
     /// - Returns: What is due.
     mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
+        defer { lastTick = now }
         if let lastTaking, now - lastTaking.time >= limits.writeTimeout { return .close }
         if lastTaking != nil {
             // A client that has not taken one answer delays the next one itself.
@@ -258,6 +299,12 @@ struct ConnectionStateMachine {
                 return now - stalledSince >= limits.answerTimeout ? timeOut() : .none
             }
             stalledSince = nil
+            body.waited = body.waited + (now - lastTick)
+            if body.isOver(limits) {
+                body.waited = .zero
+                defer { bodyHasFailed = true }
+                return bodyHasFailed ? .close : .failBody
+            }
             guard now - since >= limits.bodyWindow else { return .none }
             phase = .readingBody(since: now, bytes: 0)
             guard bytes < limits.minBodyBytesPerWindow else { return .none }

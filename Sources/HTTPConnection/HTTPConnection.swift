@@ -20,32 +20,29 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     package let responder: HTTPChannelHandler.Responder
     private let limits: ConnectionLimits
     private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
+    private let places: ConnectionPlaces
 
     /// - Parameters:
     ///   - responder: Answers requests.
     ///   - limits: How much and how long a connection may take.
+    ///   - places: How many connections there may be.
     ///   - refusalAnswer: Makes the answers of the connection's own refusals.
     package init(
         responder: @escaping HTTPChannelHandler.Responder,
         limits: ConnectionLimits,
+        places: ConnectionPlaces,
         refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer
     ) {
         self.responder = responder
         self.limits = limits
+        self.places = places
         self.refusalAnswer = refusalAnswer
     }
 
-    /// The most bytes of an upload that are read at a time.
-    ///
-    /// Each piece passes through several tasks. A connection grows to it only while its reads are full.
-    private static let maxReadBytes = 256 * 1024
-
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
-            try channel.syncOptions?.setOption(
-                .recvAllocator,
-                value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: Self.maxReadBytes)
-            )
+            guard places.admit(channel) else { throw TooManyConnections() }
+            try channel.syncOptions?.setOption(.recvAllocator, value: .upTo(limits.maxReadBytes))
             let abandonment = try Self.addHandlers(
                 to: channel,
                 limits: limits,
@@ -82,9 +79,9 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         decoderLimits.maxHeaderFieldSize = limits.maxHeaderBytes
         decoderLimits.maxHeaderListSize = limits.maxHeaderBytes
         decoderLimits.maxHeaderFieldCount = limits.maxHeaderFields
-        let meter = SocketMeter()
+        let (meter, gate) = (SocketMeter(), RequestGate())
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(meter)
+        try pipeline.addHandlers([meter, gate])
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withErrorHandling: false,
@@ -97,6 +94,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
             ConnectionHandler(
                 limits: limits,
                 meter: meter,
+                gate: gate,
                 abandonment: abandonment,
                 refusalAnswer: refusalAnswer,
                 logger: logger
@@ -116,5 +114,12 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         } onCancel: {
             task.cancel()
         }
+    }
+}
+
+extension RecvByteBufferAllocator where Self == AdaptiveRecvByteBufferAllocator {
+    /// Memory for a read that grows with what comes, up to so many bytes.
+    static func upTo(_ maxBytes: Int) -> Self {
+        AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: maxBytes)
     }
 }

@@ -41,6 +41,8 @@ package struct PhotoService: Service {
     var spoolBudget = SpoolBudget()
     /// The memory that lists share.
     var listBudget = ListBudget()
+    /// How often the log tells that connections were closed because there were too many.
+    var reportInterval: Duration = .seconds(10)
     /// How often free memory is returned.
     var trimInterval: Duration = .seconds(10)
     /// How a bucket is used.
@@ -88,7 +90,8 @@ package struct PhotoService: Service {
         if configuration.rateLimits == nil {
             logger.warning("RATE_LIMITS is off: anyone with the API's credential can try any number of passwords")
         }
-        OpenFileLimit.raise()
+        let openFileLimit = OpenFileLimit.raise()
+        let connections = ConnectionBudget(openFileLimit: openFileLimit, configuration: configuration)
         let hasher = try PasswordHasher(
             cost: passwordHashCost ?? configuration.passwordHashCost,
             options: passwordHashing
@@ -96,7 +99,12 @@ package struct PhotoService: Service {
         do {
             try await S3Client.withHTTPClient(deadlines: bucket.deadlines) { httpClient in
                 try await PostgresClient.withClient(configuration: configuration.postgres) { postgres in
-                    try await serve(postgres: postgres, hasher: hasher, httpClient: httpClient)
+                    try await serve(
+                        postgres: postgres,
+                        hasher: hasher,
+                        httpClient: httpClient,
+                        places: connections.places
+                    )
                 }
             }
         } catch {
@@ -106,7 +114,12 @@ package struct PhotoService: Service {
         try await hasher.shutDown()
     }
 
-    private func serve(postgres: PostgresClient, hasher: PasswordHasher, httpClient: HTTPClient) async throws {
+    private func serve(
+        postgres: PostgresClient,
+        hasher: PasswordHasher,
+        httpClient: HTTPClient,
+        places: ConnectionPlaces
+    ) async throws {
         let objects = try await configuration.objectStorage.open(
             httpClient: httpClient,
             options: bucket,
@@ -130,8 +143,8 @@ package struct PhotoService: Service {
             now: now,
             logger: logger
         )
-        let background = worksInBackground ? backgroundServices(useCases) : []
-        try await run(background + [server(Routes.responder(parts))])
+        let background = worksInBackground ? backgroundServices(useCases, places) : []
+        try await run(background + [server(Routes.responder(parts), places: places)])
     }
 
     private var webSettings: WebParts.Settings {
@@ -145,8 +158,9 @@ package struct PhotoService: Service {
         )
     }
 
-    private func backgroundServices(_ useCases: UseCases) -> [any Service] {
+    private func backgroundServices(_ useCases: UseCases, _ places: ConnectionPlaces) -> [any Service] {
         let trimmer = MemoryTrimmer()
+        let closedConnections = ClosedConnectionReport(places: places, logger: logger)
         return [
             PeriodicService(interval: sweepInterval) {
                 await useCases.sweeper.sweepOrWarn()
@@ -162,6 +176,10 @@ package struct PhotoService: Service {
             } atEnd: {
                 await useCases.sessionUses.writeDown()
             },
+            PeriodicService(interval: reportInterval) {
+                closedConnections.report()
+                return .again
+            },
             PeriodicService(interval: trimInterval) {
                 trimmer.trimIfWorthwhile()
                 return .again
@@ -172,12 +190,12 @@ package struct PhotoService: Service {
     /// How many connections the kernel holds until they are accepted.
     private static let backlog = 4096
 
-    private func server(_ responder: ServiceResponder) -> any Service {
+    private func server(_ responder: ServiceResponder, places: ConnectionPlaces) -> any Service {
         // The log has the request's own id. Hummingbird's would be a second one.
         Application(
             responder: responder,
-            server: HTTPServerBuilder { [limits] responder in
-                HTTPConnection(responder: responder, limits: limits, refusalAnswer: Routes.answer)
+            server: HTTPServerBuilder { [limits, places] responder in
+                HTTPConnection(responder: responder, limits: limits, places: places, refusalAnswer: Routes.answer)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(hostname, port: port),

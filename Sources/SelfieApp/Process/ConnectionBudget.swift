@@ -1,0 +1,31 @@
+import Budgets
+import HTTPConnection
+import Postgres
+import SelfieConfiguration
+
+/// How many connections of clients a process takes.
+struct ConnectionBudget: Equatable {
+    let total: Int
+    let perAddress: Int
+
+    /// The most connections where nothing else is set: each takes about 15 KiB of memory.
+    static let maxTotal = 20_000
+    /// The fewest, even where hardly any file may be open.
+    static let minTotal = 32
+    /// Descriptors for the log, libraries, connections to the bucket, and files that are being served.
+    static let reservedCount = 256
+
+    /// - Parameters:
+    ///   - openFileLimit: How many descriptors the process may have.
+    ///   - configuration: The settings. Each connection to the database, and each upload, may have a descriptor, too.
+    init(openFileLimit: Int, configuration: ServiceConfiguration) {
+        let reserved = Self.reservedCount + configuration.postgres.pool.maxConnections + configuration.uploadLimits.total
+        let available = max(Self.minTotal, openFileLimit - reserved)
+        total = min(available, configuration.maxConnections ?? Self.maxTotal)
+        // Behind a proxy all clients come from its address.
+        let isProxied = configuration.trustedProxies ?? 0 > 0
+        perAddress = isProxied ? total : min(total, configuration.maxConnectionsPerAddress ?? max(1, total / 2))
+    }
+
+    var places: ConnectionPlaces { ConnectionPlaces(total: total, perAddress: perAddress) }
+}
