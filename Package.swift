@@ -222,7 +222,8 @@ let package = Package(
         .target(
             name: "SelfieApp",
             dependencies: [
-                "Budgets", "CLinux", "HTTPConnection", "Migrations", "ObjectStore", "Postgres", "S3", "SelfieConfiguration",
+                "Budgets", "CLinux", "HTTPConnection", "Migrations", "ObjectStore", "Postgres", "S3",
+                "SelfieConfiguration",
                 "SelfieCore",
                 "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

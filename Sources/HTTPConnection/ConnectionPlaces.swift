@@ -62,6 +62,3 @@ package final class ConnectionPlaces: Sendable {
         }
     }
 }
-
-/// A connection is beyond the limits, and closed at once.
-struct TooManyConnections: Error {}

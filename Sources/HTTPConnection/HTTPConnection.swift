@@ -13,6 +13,8 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     package struct Value: ServerChildChannelValue {
         let asyncChannel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
         let abandonment: EventLoopFuture<Void>
+        /// False for a connection beyond the limits.
+        let isAdmitted: Bool
 
         package var channel: any Channel { asyncChannel.channel }
     }
@@ -41,7 +43,6 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
-            guard places.admit(channel) else { throw TooManyConnections() }
             try channel.syncOptions?.setOption(.recvAllocator, value: .upTo(limits.maxReadBytes))
             let abandonment = try Self.addHandlers(
                 to: channel,
@@ -53,7 +54,8 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true)
             )
-            return Value(asyncChannel: asyncChannel, abandonment: abandonment)
+            // An error in place of it would end the server.
+            return Value(asyncChannel: asyncChannel, abandonment: abandonment, isAdmitted: places.admit(channel))
         }
     }
 
@@ -105,6 +107,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 
     /// Answers the connection's requests on the thread of its socket.
     package func handle(value: Value, logger: Logger) async {
+        guard value.isAdmitted else { return await close(value.asyncChannel) }
         let task = Task(executorPreference: EventLoopTaskExecutor(value.channel.eventLoop)) {
             await handleHTTP(asyncChannel: value.asyncChannel, logger: logger)
         }
@@ -114,6 +117,11 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         } onCancel: {
             task.cancel()
         }
+    }
+
+    /// Closes a connection beyond the limits without a word.
+    private func close(_ asyncChannel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>) async {
+        try? await asyncChannel.executeThenClose { _, _ in }
     }
 }
 

@@ -88,11 +88,58 @@ struct ConnectionClockTests {
         #expect(!connection.isOpen)
     }
 
-    @Test("A body that brings 3 KiB every 12 s may take as long as it needs")
+    @Test(
+        "A body has 60 s, or as long as its bytes take at 32 KiB a second",
+        arguments: [(1, 60), (60, 60), (62, 62), (200, 200)]
+    )
+    func bodyTime(length: Int, seconds: Int64) throws {
+        // Lengths are in 32 KiB, and each second brings enough to be no silence.
+        let connection = try EmbeddedConnection()
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length * 32 * 1024)\r\n\r\n")
+        for _ in 0..<seconds - 2 {
+            connection.wait(1)
+            connection.receive(String(repeating: "x", count: 512))
+        }
+        #expect(connection.failure == nil)
+        connection.wait(2)
+        #expect(connection.failure is SlowRequestError && connection.isOpen)
+        connection.answer(.requestTimeout)
+        #expect(try connection.taken().hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test("A body in chunks must bring 32 KiB a second after 60 s")
+    func chunkedBodyTime() throws {
+        for (bytes, isFast) in [(33 * 1024, true), (31 * 1024, false)] {
+            let connection = try EmbeddedConnection()
+            connection.receive("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for _ in 0..<90 {
+                connection.receive("\(String(bytes, radix: 16))\r\n\(String(repeating: "x", count: bytes))\r\n")
+                connection.wait(1)
+            }
+            #expect((connection.failure == nil) == isFast)
+        }
+    }
+
+    @Test("Time in which the server does not read counts for no body")
+    func stalledBodyTime() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+        for _ in 0..<10 {
+            connection.isServerReading = false
+            connection.receive(String(repeating: "x", count: 4_000))
+            connection.wait(20)
+            connection.isServerReading = true
+            connection.read()
+            connection.wait(2)
+        }
+        #expect(connection.failure == nil && connection.isOpen)
+    }
+
+    @Test("A body that brings 3 KiB every 12 s goes on")
     func steadyBody() throws {
         let connection = try EmbeddedConnection()
-        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(100 * 3 * 1024)\r\n\r\n")
-        for _ in 0..<100 {
+        connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(4 * 3 * 1024)\r\n\r\n")
+        for _ in 0..<4 {
             connection.wait(12 - 1)
             connection.receive(String(repeating: "x", count: 3 * 1024))
             connection.wait(1)

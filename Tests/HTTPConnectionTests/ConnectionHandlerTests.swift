@@ -4,6 +4,8 @@ import NIOHTTP1
 import NIOHTTPTypes
 import Testing
 
+@testable import HTTPConnection
+
 @Suite("A connection, packet by packet")
 struct ConnectionHandlerTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -96,7 +98,7 @@ struct ConnectionHandlerTests {
         }
     }
 
-    @Test("What is not HTTP in a body fails the body, and while an answer is made, ends the connection")
+    @Test("What is not HTTP in a body fails the body, and behind a whole request, ends the connection with its answer")
     func garbage() throws {
         let reading = try EmbeddedConnection()
         reading.receive("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")
@@ -108,9 +110,22 @@ struct ConnectionHandlerTests {
 
         let answering = try EmbeddedConnection()
         answering.receive(Self.get)
-        answering.receive("garbage\r\n\r\n")
-        #expect(!answering.isOpen)
-        #expect(try answering.taken().isEmpty)
+        answering.receive("garbage\r\n\r\n" + Self.get)
+        #expect(answering.isOpen)
+        #expect(heads(try answering.parts()) == 1)
+        answering.answer(body: "hello")
+        let text = try answering.taken()
+        #expect(
+            text.hasPrefix("HTTP/1.1 200 ") && text.contains("\r\nconnection: close\r\n") && text.hasSuffix("hello")
+        )
+        #expect(answering.isOutputClosed)
+
+        let together = try EmbeddedConnection()
+        together.receive(Self.get + Self.get + "garbage\r\n\r\n")
+        for _ in 0..<2 { together.answer(body: "hello") }
+        let answers = try together.taken()
+        #expect(answers.split(separator: "HTTP/1.1 200 ").count == 2)
+        #expect(together.isOutputClosed)
 
         let answered = try EmbeddedConnection()
         answered.receive(Self.get)
@@ -149,6 +164,47 @@ struct ConnectionHandlerTests {
         #expect(busy.isOutputClosed)
         busy.receive(Self.get)
         #expect(try busy.parts().isEmpty)
+    }
+
+    @Test("Eight requests wait in line, and the next is parsed when one is answered", arguments: [1, 7, 1_000_000])
+    func line(bytesPerRead: Int) throws {
+        let connection = try EmbeddedConnection()
+        var rest = ByteBuffer(string: String(repeating: Self.get, count: 20))
+        while let read = rest.readSlice(length: min(bytesPerRead, rest.readableBytes)), read.readableBytes > 0 {
+            connection.receive(read)
+        }
+        #expect(heads(try connection.parts()) == 8)
+        for number in 0..<20 {
+            connection.answer(body: "\(number)")
+            connection.wait(0)
+            #expect(heads(try connection.parts()) == (number < 12 ? 1 : 0), "\(number)")
+        }
+        let answers = try connection.taken()
+        #expect(answers.split(separator: "HTTP/1.1 200 ").count == 20)
+        // After that it goes on as before.
+        connection.receive(Self.get)
+        #expect(heads(try connection.parts()) == 1)
+    }
+
+    @Test("Bodies of requests in line are whole, whatever empty lines they have")
+    func lineWithBodies() throws {
+        let connection = try EmbeddedConnection()
+        let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\n\r\na\r\n\r\nb\n\nc\r\n\n"
+        connection.receive(String(repeating: post, count: 12))
+        var bodies: [String] = []
+        for _ in 0..<13 {
+            for case .body(let bytes) in try connection.parts() { bodies.append(String(buffer: bytes)) }
+            connection.answer()
+            connection.wait(0)
+        }
+        #expect(bodies.joined() == String(repeating: "a\r\n\r\nb\n\nc\r\n\n", count: 12))
+    }
+
+    @Test("What a connection may hold is limited as documented")
+    func limits() {
+        #expect(ConnectionLimits().maxReadBytes == 16_384)
+        #expect(ConnectionLimits().maxBodyReadBytes == 262_144)
+        #expect(ConnectionLimits().maxWaitingRequests == 8)
     }
 
     @Test("A request may come byte by byte")

@@ -167,16 +167,18 @@ struct ConnectionEndTests {
     }
 
     @Test(
-        "What is not HTTP is answered, fails the body that it stands in, or closes the connection",
+        "What is not HTTP is answered, fails the body that it stands in, or is dropped behind requests that are whole",
         arguments: [
             (Stage.idle, ConnectionStateMachine.ParserErrorAction.refuse),
             (.readingHeader, .refuse), (.readingBody, .failBody),
-            (.responding, .close), (.pipelined, .close), (.lingering, .close),
+            (.responding, .drop), (.pipelined, .drop), (.lingering, .close),
         ]
     )
     func parserError(stage: Stage, action: ConnectionStateMachine.ParserErrorAction) {
         var machine = machine(at: stage)
         #expect(machine.parserError() == action)
+        let isTaken = machine.takesRequest()
+        #expect(action != .drop || !isTaken)
     }
 
     @Test("The answer to a body that is not HTTP ends the connection")

@@ -93,7 +93,7 @@ struct ConnectionTimeTests {
     @Test("A body that brings just enough within each window goes on")
     mutating func steadyBody() {
         beginBody()
-        for window in 1...10 {
+        for window in 1...4 {
             machine.requestBody(bytes: 3 * 1024, now: start)
             #expect(tick(TimeAmount.seconds(12) * window) == .none)
         }

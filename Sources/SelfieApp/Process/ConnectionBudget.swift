@@ -19,7 +19,8 @@ struct ConnectionBudget: Equatable {
     ///   - openFileLimit: How many descriptors the process may have.
     ///   - configuration: The settings. Each connection to the database, and each upload, may have a descriptor, too.
     init(openFileLimit: Int, configuration: ServiceConfiguration) {
-        let reserved = Self.reservedCount + configuration.postgres.pool.maxConnections + configuration.uploadLimits.total
+        let reserved =
+            Self.reservedCount + configuration.postgres.pool.maxConnections + configuration.uploadLimits.total
         let available = max(Self.minTotal, openFileLimit - reserved)
         total = min(available, configuration.maxConnections ?? Self.maxTotal)
         // Behind a proxy all clients come from its address.

@@ -1,0 +1,84 @@
+import ConnectionTestSupport
+import Foundation
+import Postgres
+import SelfieConfiguration
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieApp
+
+@Suite("Too many connections", .timeLimit(.minutes(1)))
+struct ConnectionLimitTests {
+    @Test(
+        "One too many is closed at once and counted, and the others go on",
+        arguments: ["CONNECTIONS_MAX", "CONNECTIONS_PER_ADDRESS_MAX"]
+    )
+    func closed(key: String) async throws {
+        let settings = ["CONNECTIONS_MAX": "1000", "CONNECTIONS_PER_ADDRESS_MAX": "1000"].merging([key: "40"]) { $1 }
+        try await TestService.run(settings: settings, adjust: { $0.reportInterval = .milliseconds(50) }) { service in
+            try await Self.withConnections(40, service) {
+                try await RawConnection.open(port: service.port) { connection in
+                    var connection = connection
+                    let answer = try await connection.readToEnd()
+                    #expect(answer.isEmpty)
+                }
+                try await poll("the log tells") {
+                    service.log.entries.contains {
+                        $0.contains("too many") && $0.contains("closed=1") && $0.contains("open=40")
+                    }
+                }
+            }
+            try await poll("there is room again") { try SocketTable.openCount(at: service.port) == 0 }
+            #expect(try await service.send("GET", "/").status == 200)
+        }
+    }
+
+    /// Runs a body with so many connections, each of which was answered once.
+    private static func withConnections(
+        _ count: Int,
+        _ service: TestService,
+        _ body: @Sendable () async throws -> Void
+    ) async throws {
+        guard count > 0 else { return try await body() }
+        try await RawConnection.open(port: service.port) { connection in
+            try await connection.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            var connection = connection
+            let answer = try await connection.readResponse()
+            #expect(answer?.status == 200)
+            try await withConnections(count - 1, service, body)
+        }
+    }
+
+    private func budget(files: Int, _ settings: [String: String] = [:]) throws -> ConnectionBudget {
+        let needed = [
+            "DATABASE_URL": "postgresql://localhost/a", "API_AUTH_NAME": "a", "API_AUTH_PASSWORD": "b",
+            "SECRET_KEY_BASE": String(repeating: "s", count: 64), "OBJECTS_PATH": "/tmp",
+        ]
+        let source = ConfigurationSource(values: needed.merging(settings) { $1 })
+        return ConnectionBudget(openFileLimit: files, configuration: try ServiceConfiguration(from: source))
+    }
+
+    @Test("Descriptors for the database, the bucket, uploads and files are kept apart")
+    func reserve() throws {
+        // Ten for the database, 200 for uploads, and 256 for the rest.
+        #expect(try budget(files: 1_024).total == 1_024 - 466)
+        #expect(try budget(files: 1_024).perAddress == 279)
+        let (most, more) = (try budget(files: 1_048_576), try budget(files: 30_000))
+        #expect(most == more)
+        #expect(try budget(files: 1_048_576).total == 20_000)
+        #expect(try budget(files: 64).total == 32)
+        #expect(try budget(files: 1_024, ["DATABASE_POOL_SIZE": "100"]).total == 1_024 - 556)
+        #expect(
+            try budget(files: 1_024, ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 7
+        )
+        #expect(try budget(files: 1_024, ["CONNECTIONS_MAX": "100"]).total == 100)
+        #expect(try budget(files: 1_024, ["CONNECTIONS_MAX": "100000"]).total == 558)
+        // All clients of a proxy have one address.
+        #expect(
+            try budget(files: 1_024, ["TRUSTED_PROXIES": "1", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 558
+        )
+        #expect(try budget(files: 1_024, ["DYNO": "web.1"]).perAddress == 558)
+    }
+}
