@@ -1,20 +1,9 @@
 import HTTPTypes
-import LinuxFiles
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
-
-/// Asks the connection to tell a client that sent `Expect: 100-continue` to go on.
-///
-/// It does nothing for other clients.
-package struct ContinueEvent: Sendable {
-    package init() {}
-}
-
-/// A request stopped arriving, or arrives too slowly.
-package struct SlowRequestError: Error {}
 
 /// Handles one connection: time limits, `Expect: 100-continue`, `Connection: close`, and an answer to what is not HTTP.
 ///
@@ -63,6 +52,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let eventLoop = context.eventLoop
         meter.onRead = { [unowned self] in state.bytesRead(now: eventLoop.now) }
         gate.mayPass = { [unowned self] in state.mayParse }
+        gate.bodyBytesToCome = { [unowned self] in state.bodyBytesToCome }
         let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
             let (handler, context) = bound.value
@@ -75,6 +65,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         ticker = nil
         meter.onRead = nil
         gate.mayPass = { true }
+        gate.bodyBytesToCome = { 0 }
         abandonment.fail(ChannelError.ioOnClosedChannel)
     }
 
@@ -191,25 +182,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
             }
             promise?.succeed()
-        case let event as SendFileEvent: send(event, context: context, promise: promise)
+        case let event as SendFileEvent:
+            holdsHead = false
+            let sent = promise ?? context.eventLoop.makePromise()
+            let region = event.region(until: sent.futureResult)
+            context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: sent)
         default: context.triggerUserOutboundEvent(event, promise: promise)
         }
-    }
-
-    private func send(_ event: SendFileEvent, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
-        let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: event.file.descriptor)
-        let region = FileRegion(
-            fileHandle: handle,
-            readerIndex: event.range.lowerBound,
-            endIndex: event.range.upperBound
-        )
-        let sent = promise ?? context.eventLoop.makePromise()
-        holdsHead = false
-        // The handle only borrows the descriptor. The file closes it, so the file is kept until the range is sent.
-        sent.futureResult.whenComplete { _ in
-            withExtendedLifetime(event.file) { _ = try? handle.takeDescriptorOwnership() }
-        }
-        context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: sent)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

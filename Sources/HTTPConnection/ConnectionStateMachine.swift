@@ -98,23 +98,6 @@ struct ConnectionStateMachine {
         lastTick = now
     }
 
-    /// How long the client of a body was waited for.
-    private struct BodyTime {
-        /// Nil for a body in chunks.
-        let announcedBytes: Int?
-        var arrivedBytes = 0
-        var waited = TimeAmount.zero
-
-        init(announcedBytes: Int?) {
-            self.announcedBytes = announcedBytes
-        }
-
-        func isOver(_ limits: ConnectionLimits) -> Bool {
-            let seconds = (announcedBytes ?? arrivedBytes) / limits.minBodyBytesPerSecond
-            return waited >= max(limits.bodyTimeout, .seconds(Int64(seconds)))
-        }
-    }
-
     var isLingering: Bool {
         if case .lingering = phase { true } else { false }
     }
@@ -156,7 +139,7 @@ struct ConnectionStateMachine {
         guard case .readingBody(let since, let count) = phase else { return }
         _ = takesContinue()
         lastArrival = now
-        body.arrivedBytes += bytes
+        body.arrived(bytes: bytes)
         phase = .readingBody(since: since, bytes: count + bytes)
     }
 
@@ -238,6 +221,12 @@ struct ConnectionStateMachine {
         return exchanges.count < limits.maxWaitingRequests
     }
 
+    /// How many bytes of the body that arrives are yet to come; 0 when none arrives, or when it comes in chunks.
+    var bodyBytesToCome: Int {
+        guard case .readingBody = phase, let announced = body.announcedBytes else { return 0 }
+        return max(announced - body.arrivedBytes, 0)
+    }
+
     /// The server is shutting down; true when the connection can be closed at once.
     mutating func quiesce() -> Bool {
         isClosing = true
@@ -299,9 +288,7 @@ struct ConnectionStateMachine {
                 return now - stalledSince >= limits.answerTimeout ? timeOut() : .none
             }
             stalledSince = nil
-            body.waited = body.waited + (now - lastTick)
-            if body.isOver(limits) {
-                body.waited = .zero
+            if body.isOver(waited: now - lastTick, limits) {
                 defer { bodyHasFailed = true }
                 return bodyHasFailed ? .close : .failBody
             }

@@ -5,6 +5,17 @@ import NIOCore
 struct SendFileEvent: Sendable {
     let file: PosixFile
     let range: Range<Int>
+
+    /// What the socket is given.
+    ///
+    /// The handle only borrows the descriptor. The file closes it, so the file is kept until the range is sent.
+    func region(until sent: EventLoopFuture<Void>) -> FileRegion {
+        let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: file.descriptor)
+        sent.whenComplete { _ in
+            withExtendedLifetime(file) { _ = try? handle.takeDescriptorOwnership() }
+        }
+        return FileRegion(fileHandle: handle, readerIndex: range.lowerBound, endIndex: range.upperBound)
+    }
 }
 
 /// How files are sent.

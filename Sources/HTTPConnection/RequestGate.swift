@@ -11,6 +11,8 @@ final class RequestGate: ChannelDuplexHandler {
 
     /// Whether another request may be parsed.
     var mayPass: () -> Bool = { true }
+    /// How many bytes of the present request's body are yet to come; 0 when there is none, or when it comes in chunks.
+    var bodyBytesToCome: () -> Int = { 0 }
     private var held = ByteBuffer()
     /// Whether more was asked for while something was held.
     private var isReadDue = false
@@ -46,14 +48,17 @@ final class RequestGate: ChannelDuplexHandler {
         isPassing = true
         defer { isPassing = false }
         while held.readableBytes > 0, mayPass() {
-            guard let piece = held.readSlice(length: Self.pieceLength(of: held.readableBytesView)) else { break }
+            // An empty line in a body means nothing.
+            let bodyBytes = min(bodyBytesToCome(), held.readableBytes)
+            let length = bodyBytes > 0 ? bodyBytes : Self.lengthToEmptyLine(held.readableBytesView)
+            guard let piece = held.readSlice(length: length) else { break }
             context.fireChannelRead(wrapInboundOut(piece))
         }
         if held.readableBytes == 0 { held = ByteBuffer() }
     }
 
     /// How many bytes there are up to the end of the first empty line, which ends a request's header.
-    private static func pieceLength(of bytes: ByteBufferView) -> Int {
+    private static func lengthToEmptyLine(_ bytes: ByteBufferView) -> Int {
         bytes.withUnsafeBytes { bytes in
             var start = 0
             while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {

@@ -197,7 +197,8 @@ struct ConnectionHandlerTests {
             connection.answer()
             connection.wait(0)
         }
-        #expect(bodies.joined() == String(repeating: "a\r\n\r\nb\n\nc\r\n\n", count: 12))
+        // One piece each: bodies of empty lines cost no more than others.
+        #expect(bodies == Array(repeating: "a\r\n\r\nb\n\nc\r\n\n", count: 12))
     }
 
     @Test("What a connection may hold is limited as documented")

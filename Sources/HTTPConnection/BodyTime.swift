@@ -1,0 +1,31 @@
+import NIOCore
+
+/// How much of a body has come, and how long its client was waited for.
+struct BodyTime {
+    /// Nil for a body in chunks.
+    let announcedBytes: Int?
+    private(set) var arrivedBytes = 0
+    private var waited = TimeAmount.zero
+
+    init(announcedBytes: Int?) {
+        self.announcedBytes = announcedBytes
+    }
+
+    mutating func arrived(bytes: Int) {
+        arrivedBytes += bytes
+    }
+
+    /// Counts time in which the client could have sent more.
+    ///
+    /// - Parameters:
+    ///   - time: How long the client was waited for.
+    ///   - limits: How long a body may take.
+    /// - Returns: Whether it has taken too long; the time begins anew then.
+    mutating func isOver(waited time: TimeAmount, _ limits: ConnectionLimits) -> Bool {
+        waited = waited + time
+        let seconds = (announcedBytes ?? arrivedBytes) / limits.minBodyBytesPerSecond
+        guard waited >= max(limits.bodyTimeout, .seconds(Int64(seconds))) else { return false }
+        waited = .zero
+        return true
+    }
+}

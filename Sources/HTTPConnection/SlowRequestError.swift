@@ -1,0 +1,2 @@
+/// A request stopped arriving, or arrives too slowly.
+package struct SlowRequestError: Error {}
