@@ -1,5 +1,12 @@
 import NIOCore
 
+/// What is yet to come of a body.
+enum ArrivingBody: Equatable {
+    /// So many bytes, as its request has told.
+    case bytes(Int)
+    case chunks
+}
+
 /// How much of a body has come, and how long its client was waited for.
 struct BodyTime {
     /// Nil for a body in chunks.
@@ -9,6 +16,10 @@ struct BodyTime {
 
     init(announcedBytes: Int?) {
         self.announcedBytes = announcedBytes
+    }
+
+    var arriving: ArrivingBody {
+        announcedBytes.map { .bytes(max($0 - arrivedBytes, 1)) } ?? .chunks
     }
 
     mutating func arrived(bytes: Int) {

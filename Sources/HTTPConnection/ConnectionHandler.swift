@@ -52,7 +52,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let eventLoop = context.eventLoop
         meter.onRead = { [unowned self] in state.bytesRead(now: eventLoop.now) }
         gate.mayPass = { [unowned self] in state.mayParse }
-        gate.bodyBytesToCome = { [unowned self] in state.bodyBytesToCome }
+        gate.arrivingBody = { [unowned self] in state.arrivingBody }
         let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
             let (handler, context) = bound.value
@@ -65,7 +65,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         ticker = nil
         meter.onRead = nil
         gate.mayPass = { true }
-        gate.bodyBytesToCome = { 0 }
+        gate.arrivingBody = { nil }
         abandonment.fail(ChannelError.ioOnClosedChannel)
     }
 

@@ -19,8 +19,9 @@ package struct ConnectionLimits: Sendable {
     var bodyWindow: TimeAmount = .seconds(12)
     /// How many bytes must arrive within `bodyWindow` while the server is ready to read.
     var minBodyBytesPerWindow = 3 * 1024
-    /// How long a body may take at most, unless ``minBodyBytesPerSecond`` gives it more. Only time in which the server is
-    /// ready to read counts.
+    /// How long a body may take at most, unless `minBodyBytesPerSecond` gives it more.
+    ///
+    /// Only time in which the server is ready to read counts.
     var bodyTimeout: TimeAmount = .seconds(60)
     /// A body may take as long as its bytes take at this rate: those that it announces, or else those that have come.
     var minBodyBytesPerSecond = 32 * 1024

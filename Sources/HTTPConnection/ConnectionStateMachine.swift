@@ -114,8 +114,10 @@ struct ConnectionStateMachine {
 
     /// Whether to answer a request that begins.
     ///
-    /// After an answer with `Connection: close` it is dropped: the client sends it again over another connection.
+    /// After an answer with `Connection: close` it is dropped: the client sends it again over another connection. So is
+    /// one too many that came in one piece with the end of a body in chunks.
     mutating func takesRequest() -> Bool {
+        if exchanges.count >= limits.maxWaitingRequests { (isClosing, isDropping) = (true, true) }
         isDropping = isDropping || isLingering || hasSaidClose
         return !isDropping
     }
@@ -214,17 +216,19 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// Whether another request may be parsed. What is dropped is parsed, too.
+    /// Whether another request may be parsed.
+    ///
+    /// What is dropped is parsed, too.
     var mayParse: Bool {
         if isLingering || isDropping || hasTimedOut { return true }
         if case .readingBody = phase { return true }
         return exchanges.count < limits.maxWaitingRequests
     }
 
-    /// How many bytes of the body that arrives are yet to come; 0 when none arrives, or when it comes in chunks.
-    var bodyBytesToCome: Int {
-        guard case .readingBody = phase, let announced = body.announcedBytes else { return 0 }
-        return max(announced - body.arrivedBytes, 0)
+    /// What is yet to come of the body that arrives; nil when none arrives.
+    var arrivingBody: ArrivingBody? {
+        guard case .readingBody = phase else { return nil }
+        return body.arriving
     }
 
     /// The server is shutting down; true when the connection can be closed at once.

@@ -11,8 +11,8 @@ final class RequestGate: ChannelDuplexHandler {
 
     /// Whether another request may be parsed.
     var mayPass: () -> Bool = { true }
-    /// How many bytes of the present request's body are yet to come; 0 when there is none, or when it comes in chunks.
-    var bodyBytesToCome: () -> Int = { 0 }
+    /// What the next bytes belong to.
+    var arrivingBody: () -> ArrivingBody? = { nil }
     private var held = ByteBuffer()
     /// Whether more was asked for while something was held.
     private var isReadDue = false
@@ -48,19 +48,31 @@ final class RequestGate: ChannelDuplexHandler {
         isPassing = true
         defer { isPassing = false }
         while held.readableBytes > 0, mayPass() {
-            // An empty line in a body means nothing.
-            let bodyBytes = min(bodyBytesToCome(), held.readableBytes)
-            let length = bodyBytes > 0 ? bodyBytes : Self.lengthToEmptyLine(held.readableBytesView)
-            guard let piece = held.readSlice(length: length) else { break }
+            guard let piece = held.readSlice(length: pieceLength) else { break }
             context.fireChannelRead(wrapInboundOut(piece))
         }
         if held.readableBytes == 0 { held = ByteBuffer() }
     }
 
+    /// How many bytes to hand on at once.
+    private var pieceLength: Int {
+        switch arrivingBody() {
+        case nil: Self.lengthToEmptyLine(held.readableBytesView, from: 0)
+        case .bytes(let count): min(count, held.readableBytes)
+        case .chunks:
+            Self.lengthToEmptyLine(held.readableBytesView, from: min(Self.minChunkedBytes, held.readableBytes))
+        }
+    }
+
+    /// The least that is handed on of a body in chunks, as far as it is there.
+    ///
+    /// Its end shows only to the parser. Bodies of empty lines would cost a pass through it for each.
+    private static let minChunkedBytes = 512
+
     /// How many bytes there are up to the end of the first empty line, which ends a request's header.
-    private static func lengthToEmptyLine(_ bytes: ByteBufferView) -> Int {
+    private static func lengthToEmptyLine(_ bytes: ByteBufferView, from start: Int) -> Int {
         bytes.withUnsafeBytes { bytes in
-            var start = 0
+            var start = start
             while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
                 let next = end + 1
                 if next < bytes.count, bytes[next] == UInt8(ascii: "\n") { return next + 1 }

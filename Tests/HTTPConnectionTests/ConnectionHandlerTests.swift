@@ -201,6 +201,30 @@ struct ConnectionHandlerTests {
         #expect(bodies == Array(repeating: "a\r\n\r\nb\n\nc\r\n\n", count: 12))
     }
 
+    @Test("A body in chunks of empty lines is passed on in few pieces, and what follows it in line stays limited")
+    func chunks() throws {
+        let connection = try EmbeddedConnection()
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let lines = String(repeating: "\n", count: 10_000)
+        connection.receive("\(head)\(String(10_000, radix: 16))\r\n\(lines)\r\n0\r\n\r\n\(Self.get)")
+        var parts = try connection.parts()
+        var bodies = parts.compactMap { if case .body(let bytes) = $0 { String(buffer: bytes) } else { nil } }
+        #expect(bodies.joined() == lines && bodies.count < 25 && heads(parts) == 2)
+        for _ in 0..<2 { connection.answer() }
+        #expect(try !connection.taken().contains("close"))
+
+        // A short end of a body, and many requests in the same piece.
+        connection.receive(head + "1\r\na\r\n0\r\n\r\n" + String(repeating: "GET / HTTP/1.1\r\n\r\n", count: 20))
+        parts = try connection.parts()
+        bodies = parts.compactMap { if case .body(let bytes) = $0 { String(buffer: bytes) } else { nil } }
+        #expect(bodies == ["a"] && heads(parts) == 8)
+        for _ in 0..<8 { connection.answer() }
+        // Those that were dropped are sent again over another connection.
+        let answers = try connection.taken().split(separator: "HTTP/1.1 200 ")
+        #expect(answers.map { $0.contains("connection: close") } == Array(repeating: false, count: 7) + [true])
+        #expect(connection.isOutputClosed)
+    }
+
     @Test("What a connection may hold is limited as documented")
     func limits() {
         #expect(ConnectionLimits().maxReadBytes == 16_384)

@@ -5,9 +5,9 @@ package struct PasswordHasherOptions: Sendable {
     /// How many hashes are computed at once.
     var threadCount: Int
 
-    /// How much work may wait for each thread. At cost 12, each takes a quarter of a second.
+    /// How much work may wait for each thread.
     ///
-    /// Networks take turns. So a network waits for as many turns as there are networks that wait, up to ``maxWait``.
+    /// At cost 12, each takes a quarter of a second. Networks take turns. So a network waits for as many turns as there are networks that wait, up to ``maxWait``.
     var waitingPerThread = 384
     /// How much of it may be one network's.
     var waitingPerNetworkAndThread = 28

@@ -6,7 +6,9 @@ package struct PhotoLibrary: Sendable {
     package let userID: Int
     let sessionID: Int
     package let expiry: Date
-    /// Another number after each change of the user's photos. It only grows.
+    /// Another number after each change of the user's photos.
+    ///
+    /// It only grows.
     package let version: Int
     /// The number of the user's present series of photos' URLs.
     package let urlSeries: Int

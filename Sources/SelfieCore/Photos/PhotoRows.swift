@@ -15,7 +15,9 @@ package struct PhotoRows: Sendable {
         package let name: ArraySlice<UInt8>
         package let title: ArraySlice<UInt8>
         package let randomID: ArraySlice<UInt8>
-        /// Such as `2026-11-22T10:00:00.000Z`. The last three are nil where railsauth did not keep them.
+        /// Such as `2026-11-22T10:00:00.000Z`.
+        ///
+        /// Like those that follow, it is nil where railsauth did not keep it.
         package let createdAt: ArraySlice<UInt8>?
         /// Decimal digits.
         package let byteCount: ArraySlice<UInt8>?

@@ -1,6 +1,8 @@
 package import Budgets
 
-/// The memory that lists of photos share in a process. The holders are users, by their ids.
+/// The memory that lists of photos share in a process.
+///
+/// The holders are users, by their ids.
 package struct ListBudget: Sendable {
     /// The bytes of lists that were sent before, those included that are still being sent.
     package var kept = ByteBudget<Int>(maxBytes: 32 << 20, maxBytesPerHolder: 8 << 20)

@@ -43,7 +43,9 @@ struct PhotoURLSigner: Sendable {
     struct CheckedURL: Equatable {
         /// How many more seconds it works.
         let secondsLeft: Int
-        /// The series that it belongs to. It works only if that is the user's present one.
+        /// The series that it belongs to.
+        ///
+        /// It works only if that is the user's present one.
         let series: Int
     }
 
