@@ -1,5 +1,4 @@
 import Budgets
-import DequeModule
 import NIOCore
 import SelfieCore
 import Synchronization
@@ -17,7 +16,7 @@ final class KeptLists: Sendable {
     private struct State {
         var entries: [Int: Entry] = [:]
         /// The users of `entries`, the first to be considered for removal first.
-        var users: Deque<Int> = []
+        var users = CircularBuffer<Int>()
     }
 
     private let budget: ByteBudget<Int>

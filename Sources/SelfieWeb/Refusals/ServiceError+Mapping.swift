@@ -23,7 +23,7 @@ extension ServiceError {
             case PhotoError.unknownFormat: .unknownPhotoFormat
             case PhotoError.givenUp: .unavailable
             case PhotoError.noRoom: .noRoomForPhotos
-            case PhotoError.noSuchPosition: ServiceError(.invalid, of: Endpoint.Parameter.after.name)
+            case PhotoError.noSuchPosition: ServiceError(.invalid, of: "after")
             case NoPlace.holderHasAll: .tooManyAtOnce
             case NoPlace.allTaken: .unavailable
             case let error as RateLimitExceeded: ServiceError(error)
