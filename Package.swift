@@ -250,7 +250,7 @@ let package = Package(
             name: "selfie",
             dependencies: [
                 "AESCrypt", "DevelopmentServer", "Encodings", "Migrations", "SelfieApp", "SelfieConfiguration",
-                "SelfieOperations",
+                "SelfieCore", "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

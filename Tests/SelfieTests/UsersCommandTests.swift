@@ -110,6 +110,58 @@ struct UsersCommandTests {
         }
     }
 
+    @Test("quota shows what a user has and may have, and sets it for that user alone")
+    func quota() async throws {
+        try await ServedSelfie.run(settings: ["PHOTOS_PER_USER_MAX": "1"]) { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            let other = try await service.makeToken(email: "bob@example.com")
+            for token in [token, other] { #expect(try await service.upload(token: token).status == 200) }
+            #expect(try await service.upload(token: token).status == 403)
+            let quota = { (options: [String]) in
+                try await Self.run(service, ["quota", "ada@example.com"] + options)
+            }
+            // The command reads the settings of its own environment.
+            #expect(
+                Self.lines(try await quota([])) == [
+                    ["HAS", "MAY", "HAVE"], ["photos", "1", "10000", "as", "all", "users"],
+                    ["bytes", "\(TestImage.jpeg.count)", "10737418240", "as", "all", "users"],
+                ]
+            )
+            let set = try #require(
+                try Self.json(try await quota(["--photos", "2", "--storage", "1000000", "--json"])) as? [String: Any]
+            )
+            #expect(set["is_changed"] as? Bool == true)
+            #expect((set["photos"] as? [String: Any])?["may_have"] as? Int == 2)
+            #expect((set["bytes"] as? [String: Any])?["is_usual"] as? Bool == false)
+            #expect(try await service.upload(token: token).status == 200)
+            #expect(try await service.upload(token: token).status == 403)
+            #expect(try await service.upload(token: other).status == 403)
+
+            // What is not named stays, and what is there already is no change.
+            let again = try #require(
+                try Self.json(try await quota(["--photos", "2", "--json"])) as? [String: Any]
+            )
+            #expect(again["is_changed"] as? Bool == false)
+            #expect((again["bytes"] as? [String: Any])?["may_have"] as? Int == 1_000_000)
+            #expect(
+                Self.lines(try await quota(["--photos", "usual", "--storage", "0"])).dropFirst() == [
+                    ["photos", "2", "10000", "as", "all", "users"],
+                    ["bytes", "\(2 * TestImage.jpeg.count)", "0", "set", "for", "this", "user"],
+                ]
+            )
+            for options in [
+                ["--photos", "many"], ["--photos", "-1"], ["--photos", "1000001"], ["--storage", "1.5"],
+            ] {
+                #expect(try await quota(options).status == 64, "\(options)")
+            }
+            #expect(try await Self.run(service, ["quota", "eve@example.com"]).status == 1)
+            let audit = try Self.json(try await Self.run(service, ["audit", "ada@example.com", "--json"]))
+            let events = (audit as? [[String: Any]])?.compactMap { $0["event"] as? String }
+            #expect(events?.filter { $0 == "quota_changed" }.count == 2)
+        }
+    }
+
     @Test("sessions and audit tell what happened, the audit by id also of who is gone")
     func history() async throws {
         try await ServedSelfie.run { served in

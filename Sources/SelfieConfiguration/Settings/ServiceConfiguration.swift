@@ -105,6 +105,18 @@ package struct ServiceConfiguration: Sendable {
         return postgres
     }
 
+    /// Reads only what users may have.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: The quota.
+    /// - Throws: `ConfigurationError`.
+    package static func photoQuota(from source: ConfigurationSource) throws(ConfigurationError) -> PhotoQuota {
+        var settings = SettingsReader(source)
+        let quota = settings.photoQuota()
+        guard settings.problems.isEmpty else { throw ConfigurationError(problems: settings.problems) }
+        return quota
+    }
+
     /// Reads only what copying photos from one store to another needs.
     ///
     /// - Parameter source: Environment and `.env` file.

@@ -74,8 +74,8 @@ package struct SettingsReader {
 
     mutating func photoQuota() -> PhotoQuota {
         PhotoQuota(
-            maxCount: integer("PHOTOS_PER_USER_MAX", in: 1...1_000_000, default: PhotoQuota.usual.maxCount),
-            maxBytes: integer("STORAGE_PER_USER_MAX", in: 1...(1 << 50), default: PhotoQuota.usual.maxBytes)
+            maxCount: integer("PHOTOS_PER_USER_MAX", in: PhotoQuota.maxCountRange, default: PhotoQuota.usual.maxCount),
+            maxBytes: integer("STORAGE_PER_USER_MAX", in: PhotoQuota.maxBytesRange, default: PhotoQuota.usual.maxBytes)
         )
     }
 

@@ -23,6 +23,7 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case accountDeletionFailed = "account_deletion_failed"
     case accountDisabled = "account_disabled"
     case accountEnabled = "account_enabled"
+    case quotaChanged = "quota_changed"
 }
 
 /// Where a request came from, as it is recorded.

@@ -8,6 +8,12 @@ package struct PhotoQuota: Sendable, Equatable {
     /// Where nothing else is set: 10,000 photos and 10 GiB.
     package static let usual = PhotoQuota(maxCount: 10_000, maxBytes: 10 << 30)
 
+    /// What can be set as `maxCount` for all users.
+    package static let maxCountRange = 1...1_000_000
+
+    /// What can be set as `maxBytes` for all users: up to 1 PiB.
+    package static let maxBytesRange = 1...(1 << 50)
+
     /// - Parameters:
     ///   - maxCount: The most photos.
     ///   - maxBytes: The most bytes of all photos together.

@@ -4,7 +4,7 @@ import SelfieCore
 
 /// Everything that the command line does with accounts.
 package struct UserAdministration: Sendable {
-    private let postgres: PostgresClient
+    let postgres: PostgresClient
 
     /// Runs a body with a database.
     ///
@@ -158,7 +158,7 @@ package struct UserAdministration: Sendable {
         return try rows.map(AuditSummary.init)
     }
 
-    private func id(of selector: UserSelector) async throws -> Int {
+    func id(of selector: UserSelector) async throws -> Int {
         let rows =
             switch selector {
             case .id(let id): try await postgres.read("SELECT id FROM users WHERE id = \(id)::bigint")
