@@ -1,10 +1,12 @@
 import ConnectionTestSupport
+import DatabaseTestSupport
 import Foundation
+import Glibc
 import ServerProcesses
 import ServiceTestSupport
 import Testing
 
-@Suite("The log of selfie serve")
+@Suite("The log of selfie serve", .timeLimit(.minutes(2)))
 struct LogTests {
     @Test(
         "Each request is one line with method, route, status, duration and id, and no line tells a secret",
@@ -61,6 +63,44 @@ struct LogTests {
             for secret in secrets { #expect(!output.contains(secret), "the log holds \(secret)") }
         }
     }
+
+    @Test("A log that nobody reads holds up no request, and not the end of the process")
+    func unread() async throws {
+        let log = Pipe()
+        _ = fcntl(log.fileHandleForWriting.fileDescriptor, Self.setPipeSize, 4096)
+        try await TestCluster.withDatabase { databaseURL in
+            try await ServedSelfie.withObjects(.disk) { objects in
+                try await TestCluster.withClient(databaseURL) { postgres in
+                    let process = try SelfieProcess(
+                        [
+                            "serve", "--hostname", "127.0.0.1", "--port", "0", "--migrations",
+                            ServedSelfie.migrationsPath,
+                        ],
+                        environment: TestService.settings(databaseURL: databaseURL, objects: objects),
+                        standardOutput: log.fileHandleForWriting
+                    )
+                    var text = ""
+                    while !text.contains("listening on") {
+                        text += String(decoding: log.fileHandleForReading.availableData, as: UTF8.self)
+                    }
+                    let port = try #require(text.firstMatch(of: /listening on 127\.0\.0\.1:(\d+)/)?.output.1)
+                    let service = ServedSelfie.attach(
+                        port: try #require(Int(port)),
+                        databaseURL: databaseURL,
+                        objects: objects,
+                        postgres: postgres
+                    )
+                    for _ in 0..<100 { #expect(try await service.send("GET", "/").status == 200) }
+                    process.signal(SIGTERM)
+                    #expect(try await process.waitForExit() == 0)
+                }
+            }
+        }
+        #expect(log.fileHandleForReading.availableData.count > 3_000, "it was full, and nobody has read it")
+    }
+
+    /// Source: linux/fcntl.h, `F_SETPIPE_SZ`.
+    private static let setPipeSize: Int32 = 1031
 
     /// Method, route and status of each line about a request that has all that belongs there.
     private static func requests(in output: String) throws -> [String] {

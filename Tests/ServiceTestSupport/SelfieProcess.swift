@@ -26,11 +26,13 @@ package final class SelfieProcess: Sendable {
     ///   - arguments: The command and its options.
     ///   - environment: All of its environment but what `ChildEnvironment` adds.
     ///   - directory: The folder to run it in; by default a new one, in which no `.env` can lie.
+    ///   - standardOutput: Where it prints instead, so that `output` has only its errors.
     /// - Throws: An error of Foundation's when it can't be started.
     package init(
         _ arguments: [String],
         environment: [String: String] = [:],
-        directory: URL? = nil
+        directory: URL? = nil,
+        standardOutput: FileHandle? = nil
     ) throws {
         ownFolder = FileManager.default.temporaryDirectory.appending(path: "selfie-process-\(UUID().uuidString)")
         let workFolder = ownFolder.appending(path: "work")
@@ -43,7 +45,7 @@ package final class SelfieProcess: Sendable {
         process.environment = ChildEnvironment.with(environment)
         process.currentDirectoryURL = directory ?? workFolder
         let handle = try FileHandle(forWritingTo: outputFile)
-        process.standardOutput = handle
+        process.standardOutput = standardOutput ?? handle
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice
         try process.run()

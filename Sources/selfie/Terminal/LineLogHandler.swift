@@ -5,6 +5,8 @@ import Synchronization
 
 /// Writes each event as one line of text to standard output, where platforms collect them.
 ///
+/// Nobody who logs waits for that: see ``LogWriter``.
+///
 ///     2026-11-21T08:18:25Z info request duration_ms=4.4 method=GET request_id=… route=/api/get_photos status=200
 ///
 /// swift-log's own `StreamLogHandler` asks the system for its time zone with each line. That is slow for a service with
@@ -21,10 +23,27 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        Self.line(of: event, with: metadata, at: Self.timestamp(of: time(nil))).withUnsafeBytes { bytes in
-            // Short lines are written whole (pipe(7)). There is nowhere to report a failure.
-            _ = write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
-        }
+        Self.standardOutput.write(Self.line(of: event, with: metadata, at: Self.timestamp(of: time(nil))))
+    }
+
+    private static let standardOutput: LogWriter = {
+        // The last lines say why a process ends. Nobody may read them.
+        atexit { LineLogHandler.standardOutput.flush(within: 1) }
+        return LogWriter(descriptor: STDOUT_FILENO, lossLine: lossLine)
+    }()
+
+    /// The line that tells how many lines were lost.
+    static func lossLine(count: Int) -> [UInt8] {
+        let event = LogEvent(
+            level: .warning,
+            message: "lines of the log were lost, since nobody took them",
+            metadata: ["count": "\(count)"],
+            source: nil,
+            file: #fileID,
+            function: #function,
+            line: #line
+        )
+        return line(of: event, with: [:], at: timestamp(of: time(nil)))
     }
 
     /// One line.
