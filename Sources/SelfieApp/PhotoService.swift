@@ -90,6 +90,7 @@ package struct PhotoService: Service {
         if configuration.rateLimits == nil {
             logger.warning("RATE_LIMITS is off: anyone with the API's credential can try any number of passwords")
         }
+        logger.info("\(configuration.trustedProxies)")
         let openFileLimit = OpenFileLimit.raise()
         let connections = ConnectionBudget(openFileLimit: openFileLimit, configuration: configuration)
         let hasher = try PasswordHasher(
@@ -150,7 +151,7 @@ package struct PhotoService: Service {
     private var webSettings: WebParts.Settings {
         WebParts.Settings(
             apiCredential: configuration.apiCredential,
-            trustedProxies: configuration.trustedProxies,
+            trustedProxies: configuration.trustedProxies.origin == .nobody ? nil : configuration.trustedProxies.count,
             publicURL: configuration.publicURL,
             maxUploadBytes: configuration.maxUploadBytes,
             redirectsToBucket: configuration.photoDelivery == .redirect,

@@ -47,13 +47,36 @@ struct ServiceConfigurationTests {
         #expect(configuration.passwordHashCost == 12)
         #expect(configuration.getsTokenWithoutPassword == false)
         #expect(configuration.logLevel == .info)
-        #expect(configuration.trustedProxies == nil)
+        #expect(configuration.trustedProxies.origin == .nobody && configuration.trustedProxies.count == 0)
         #expect(configuration.rateLimits == RateLimits())
         guard case .s3(let bucket) = configuration.objectStorage else {
             Issue.record("not S3")
             return
         }
         #expect(bucket.configuration.bucket == "selfies")
+    }
+
+    @Test("How a client's address is found is told in words, and Heroku has one proxy unless another number is set")
+    func trustedProxies() throws {
+        for (settings, words) in [
+            ([:], "a client's address is that of its connection, since TRUSTED_PROXIES is not set"),
+            (["TRUSTED_PROXIES": "0"], "a client's address is that of its connection, since TRUSTED_PROXIES is 0"),
+            (["TRUSTED_PROXIES": "1"], "a client's address is the last in X-Forwarded-For, since TRUSTED_PROXIES is 1"),
+            (
+                ["TRUSTED_PROXIES": "3"],
+                "a client's address is number 3 from the end of X-Forwarded-For, since TRUSTED_PROXIES is 3"
+            ),
+            (
+                ["DYNO": "web.1"],
+                "a client's address is the last in X-Forwarded-For, since DYNO is set, as on Heroku, and TRUSTED_PROXIES is not"
+            ),
+            (
+                ["DYNO": "web.1", "TRUSTED_PROXIES": "0"],
+                "a client's address is that of its connection, since TRUSTED_PROXIES is 0"
+            ),
+        ] {
+            #expect("\(try read(settings).trustedProxies)" == words)
+        }
     }
 
     @Test("An empty value is none")
@@ -72,7 +95,7 @@ struct ServiceConfigurationTests {
             "RATE_LIMIT_SIGNUP_PER_ADDRESS": "3/1h", "RATE_LIMIT_GET_TOKEN_PER_ADDRESS": "4/1d",
             "RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": "5/2s", "RATE_LIMIT_UPLOADS_PER_USER": "6/2m", "RATE_LIMITS": "ON",
         ])
-        #expect(configuration.trustedProxies == 2)
+        #expect(configuration.trustedProxies.count == 2)
         let limits = configuration.rateLimits
         #expect(limits?[.signInPerAccount] == RateLimit(1, per: 1))
         #expect(limits?[.signInPerAddress] == RateLimit(2, per: 60))

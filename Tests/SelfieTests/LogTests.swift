@@ -52,6 +52,7 @@ struct LogTests {
             #expect(try Self.requests(in: output) == expected)
             #expect(output.contains("request_id=my-own-id"))
             #expect(!output.contains("hb.request.id"), "one request has one id")
+            #expect(output.contains(" info a client's address is that of its connection, since "))
 
             let signature = try #require(url.split(separator: "signature=").last)
             var secrets = [

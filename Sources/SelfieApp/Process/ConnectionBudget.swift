@@ -24,7 +24,7 @@ struct ConnectionBudget: Equatable {
         let available = max(Self.minTotal, openFileLimit - reserved)
         total = min(available, configuration.maxConnections ?? Self.maxTotal)
         // Behind a proxy all clients come from its address.
-        let isProxied = configuration.trustedProxies ?? 0 > 0
+        let isProxied = configuration.trustedProxies.count > 0
         perAddress = isProxied ? total : min(total, configuration.maxConnectionsPerAddress ?? max(1, total / 2))
     }
 

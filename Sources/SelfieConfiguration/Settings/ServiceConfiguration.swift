@@ -41,8 +41,8 @@ package struct ServiceConfiguration: Sendable {
     package let maxConnections: Int?
     /// From `CONNECTIONS_PER_ADDRESS_MAX`; nil when it is not set.
     package let maxConnectionsPerAddress: Int?
-    /// From `TRUSTED_PROXIES`, or 1 on Heroku; nil when neither tells.
-    package let trustedProxies: Int?
+    /// From `TRUSTED_PROXIES`, or from `DYNO`, which Heroku sets.
+    package let trustedProxies: TrustedProxies
     /// From `LOG_LEVEL`.
     package let logLevel: Logger.Level
 

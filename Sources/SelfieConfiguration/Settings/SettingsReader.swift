@@ -66,10 +66,8 @@ package struct SettingsReader {
         integer("UPLOAD_BYTES_MAX", in: 1...(1 << 30), default: 32 << 20)
     }
 
-    /// Heroku sets `DYNO` to the dyno's name, and one router is before each dyno (Heroku Dev Center, "Dynos and the Dyno
-    /// Manager" and "HTTP Routing").
-    mutating func trustedProxies() -> Int? {
-        integer("TRUSTED_PROXIES", in: 0...16) ?? (source.value(of: "DYNO") == nil ? nil : 1)
+    mutating func trustedProxies() -> TrustedProxies {
+        TrustedProxies(setting: integer("TRUSTED_PROXIES", in: 0...16), isHeroku: source.value(of: "DYNO") != nil)
     }
 
     mutating func photoQuota() -> PhotoQuota {

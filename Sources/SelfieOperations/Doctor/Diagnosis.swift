@@ -114,8 +114,9 @@ package struct Diagnosis: Sendable {
 
     private static func checkSettings(_ source: ConfigurationSource, _ findings: Findings) {
         do {
-            _ = try ServiceConfiguration(from: source)
+            let configuration = try ServiceConfiguration(from: source)
             findings.ok("all keys that are needed are there")
+            findings.ok("\(configuration.trustedProxies)")
         } catch {
             for problem in error.problems {
                 findings.failed(

@@ -79,7 +79,8 @@ struct SettingsDiagnosis {
 
     private var trustedProxies: Explanation? {
         guard let text = source.value(of: "PUBLIC_URL"), let url = URL(string: text),
-            url.scheme?.lowercased() == "https", source.value(of: "TRUSTED_PROXIES") == nil
+            url.scheme?.lowercased() == "https", source.value(of: "TRUSTED_PROXIES") == nil,
+            source.value(of: "DYNO") == nil
         else { return nil }
         return Explanation(
             text: "PUBLIC_URL is https, so there is a proxy before the service, and TRUSTED_PROXIES is not set",

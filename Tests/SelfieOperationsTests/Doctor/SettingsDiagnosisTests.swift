@@ -47,6 +47,8 @@ struct SettingsDiagnosisTests {
     func proxies(count: String?) {
         let warnings = Self.warnings(["PUBLIC_URL": "https://photos.example.com", "TRUSTED_PROXIES": count ?? ""])
         #expect(warnings.contains { $0.text.contains("TRUSTED_PROXIES") } == (count == nil))
+        let onHeroku = Self.warnings(["PUBLIC_URL": "https://photos.example.com", "DYNO": "web.1"])
+        #expect(onHeroku.isEmpty)
     }
 
     @Test("One secret for two things is warned about")

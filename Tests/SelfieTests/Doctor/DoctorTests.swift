@@ -20,7 +20,8 @@ struct DoctorTests {
                 #expect(run.status == 0)
                 #expect(run.lines("FAILED").isEmpty && run.lines("WARNING").isEmpty && run.lines("skipped").isEmpty)
                 let expected = [
-                    "Configuration: all keys that are needed are there", "Database: reachable, PostgreSQL 1",
+                    "Configuration: all keys that are needed are there",
+                    "Configuration: a client's address is that of its connection", "Database: reachable, PostgreSQL 1",
                     "Database: its clock and ours agree", "Database: temporary tables are allowed",
                     "Database: migrated, with \(try TestCluster.migrations().count) migrations",
                     "Database: its tables can be read and changed",
