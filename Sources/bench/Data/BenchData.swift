@@ -9,8 +9,12 @@ enum BenchData {
     /// The user after those has a long list.
     static let longListCount = 10_000
     static var longListToken: String { "token-\(userCount + 1)" }
-    /// The user after that uploads.
-    static var uploaderToken: String { "token-\(userCount + 2)" }
+    /// The user after that has no photos.
+    static var emptyListToken: String { "token-\(userCount + 2)" }
+    /// The users after that upload.
+    ///
+    /// Each may have four uploads under way.
+    static let uploaderTokens = (1...2).map { "token-\(userCount + 2 + $0)" }
 
     /// Migrates an empty database and fills it.
     ///
@@ -39,7 +43,7 @@ enum BenchData {
         """
         INSERT INTO users (first_name, last_name, email, password_hash)
         SELECT 'First', 'Last', 'user-' || n || '@example.com', 'none'
-        FROM generate_series(1, \(userCount + 2)) AS n ORDER BY random()
+        FROM generate_series(1, \(userCount + 2 + uploaderTokens.count)) AS n ORDER BY random()
         """,
         """
         INSERT INTO sessions (user_id, token_digest, expires_at)

@@ -15,6 +15,10 @@ struct Results: Codable, Sendable {
         let listAt256: LoadFigures
         let pgbenchAt16: DatabaseFigures
         let staticAt16: LoadFigures
+        let emptyListAt16: LoadFigures
+        let welcomeAt16: LoadFigures
+        let unchangedListAt16: LoadFigures
+        let unchangedLongListAt16: LoadFigures
         let photos: Photos
     }
 
@@ -54,7 +58,8 @@ struct Results: Codable, Sendable {
         let once = [signIns.alone, signIns.besideList, signIns.listAlone, signIns.listBesideSignIns, longList]
         let loads = rounds.flatMap { round in
             [round.listAt16, round.listAt256, round.staticAt16, round.photos.fromDisk, round.photos.byNginx]
-                + [round.photos.proxied, round.photos.presigned]
+                + [round.photos.proxied, round.photos.presigned, round.emptyListAt16, round.welcomeAt16]
+                + [round.unchangedListAt16, round.unchangedLongListAt16]
         }
         let uploads = rounds.reduce(0) { $0 + $1.photos.uploads.failureCount + $1.photos.puts.failureCount }
         return (once + loads).reduce(uploads) { $0 + $1.failureCount }

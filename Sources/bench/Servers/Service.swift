@@ -5,7 +5,7 @@ import NIOHTTP1
 
 /// The measured service, as in production, and the calls that prepare it.
 enum Service {
-    private static let maxBodyBytes = 1 << 20
+    private static let maxBodyBytes = 8 << 20
 
     /// Starts the service, runs `body` and ends it.
     static func with<Result: Sendable>(
@@ -25,6 +25,8 @@ enum Service {
                 "SECRET_KEY_BASE": String(repeating: "0123456789abcdef", count: 4),
                 "LOG_LEVEL": "info",
                 "RATE_LIMITS": "off",
+                // A long run uploads more.
+                "STORAGE_PER_USER_MAX": "\(1 << 50)",
             ].merging(store) { $1 },
             body
         )
@@ -49,24 +51,37 @@ enum Service {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let body = try await body(of: Upload(photo).request(to: origin))
+        let body = try await body(of: Upload(photo).request(to: origin, token: BenchData.uploaderTokens[0]))
         let answer = try decoder.decode(Answer.self, from: Data(body.readableBytesView))
         return (answer.randomId, answer.imageUrl)
     }
 
     /// How long the body of a list of 20 photos is.
     static func listBytes(at origin: String) async throws -> Int {
+        try await body(of: listRequest(token: "token-1", to: origin)).readableBytes
+    }
+
+    /// The entity tag of a list.
+    static func listTag(token: String, at origin: String) async throws -> String {
+        try await answer(to: listRequest(token: token, to: origin)).headers.first(name: "etag") ?? ""
+    }
+
+    private static func listRequest(token: String, to origin: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: origin + "/api/get_photos")
-        request.headers = ["Authorization": "Token token=token-1"]
-        return try await body(of: request).readableBytes
+        request.headers = ["Authorization": "Token token=\(token)"]
+        return request
     }
 
     private static func body(of request: HTTPClientRequest) async throws -> ByteBuffer {
+        try await answer(to: request).body
+    }
+
+    private static func answer(to request: HTTPClientRequest) async throws -> (headers: HTTPHeaders, body: ByteBuffer) {
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: maxBodyBytes)
         guard response.status == .ok else {
             throw BenchError.refused(url: request.url, status: Int(response.status.code), body: String(buffer: body))
         }
-        return body
+        return (response.headers, body)
     }
 }

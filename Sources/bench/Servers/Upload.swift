@@ -31,11 +31,14 @@ struct Upload: Sendable {
         self.body = body
     }
 
-    func request(to origin: String) -> HTTPClientRequest {
+    /// - Parameters:
+    ///   - origin: The service.
+    ///   - token: Whose photo it is.
+    func request(to origin: String, token: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: origin + "/api/upload_photo")
         request.method = .POST
         request.headers = [
-            "Authorization": "Token token=\(BenchData.uploaderToken)",
+            "Authorization": "Token token=\(token)",
             "Content-Type": "multipart/form-data; boundary=\(Self.boundary)",
         ]
         request.body = .bytes(body)

@@ -77,13 +77,31 @@ struct Measurements: Sendable {
         let pgbenchAt16 = try await pgbench.run(connections: 16, seconds: seconds)
         say("  HTTP alone, 16 connections")
         let staticAt16 = try await wrk.run(.lists, at: stage.staticServer.origin, connections: 16, seconds: seconds)
+        say("  the list of nothing, GET /, and unchanged lists, 16 connections")
+        let emptyListAt16 = try await load(.emptyList)
+        let welcomeAt16 = try await load(.welcome)
+        let unchangedListAt16 = try await load(try await unchangedList("token-1"))
+        let unchangedLongListAt16 = try await load(try await unchangedList(BenchData.longListToken))
         return Results.Round(
             listAt16: listAt16,
             listAt256: listAt256,
             pgbenchAt16: pgbenchAt16,
             staticAt16: staticAt16,
+            emptyListAt16: emptyListAt16,
+            welcomeAt16: welcomeAt16,
+            unchangedListAt16: unchangedListAt16,
+            unchangedLongListAt16: unchangedLongListAt16,
             photos: try await photos()
         )
+    }
+
+    private func load(_ load: Wrk.Load) async throws -> LoadFigures {
+        try await wrk.run(load, at: stage.service.origin, connections: 16, seconds: seconds)
+    }
+
+    /// A list that the client has had a moment before: a tag is of one day.
+    private func unchangedList(_ token: String) async throws -> Wrk.Load {
+        .unchangedList(token: token, tag: try await Service.listTag(token: token, at: stage.service.origin))
     }
 
     private func photos() async throws -> Results.Photos {

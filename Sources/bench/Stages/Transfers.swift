@@ -14,8 +14,10 @@ enum Transfers {
     static func throughService(_ stage: PhotoStage, seconds: Int) async throws -> TransferFigures {
         let upload = Upload(stage.largePhoto)
         let origin = stage.bucketService.origin
-        return try await measure(bytes: stage.largePhoto.readableBytes, seconds: seconds) {
-            let response = try await HTTPClient.shared.execute(upload.request(to: origin), timeout: .seconds(60))
+        return try await measure(bytes: stage.largePhoto.readableBytes, seconds: seconds) { task in
+            let token = BenchData.uploaderTokens[task % BenchData.uploaderTokens.count]
+            let request = upload.request(to: origin, token: token)
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
             _ = try await response.body.collect(upTo: 1 << 20)
             return response.status == .ok
         }
@@ -26,7 +28,7 @@ enum Transfers {
         let (photo, s3) = (stage.largePhoto, stage.s3)
         // The client compares the answer with it. A direct put would not need it.
         let md5Hex = S3Body(photo).md5Hex
-        return try await measure(bytes: photo.readableBytes, seconds: seconds) {
+        return try await measure(bytes: photo.readableBytes, seconds: seconds) { _ in
             let sha256Hex = SHA256.hash(data: photo.readableBytesView).hexadecimal
             let body = S3Body(length: photo.readableBytes, sha256Hex: sha256Hex, md5Hex: md5Hex) { range in
                 photo.getSlice(at: range.lowerBound, length: range.count) ?? ByteBuffer()
@@ -39,16 +41,16 @@ enum Transfers {
     private static func measure(
         bytes: Int,
         seconds: Int,
-        _ upload: @escaping @Sendable () async throws -> Bool
+        _ upload: @escaping @Sendable (_ task: Int) async throws -> Bool
     ) async throws -> TransferFigures {
         let start = ContinuousClock.now
         let end = start + .seconds(seconds)
         let (count, failures) = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
-            for _ in 0..<PhotoStage.connections {
+            for task in 0..<PhotoStage.connections {
                 group.addTask {
                     var (count, failures) = (0, 0)
                     repeat {
-                        if try await upload() { count += 1 } else { failures += 1 }
+                        if try await upload(task) { count += 1 } else { failures += 1 }
                     } while ContinuousClock.now < end
                     return (count, failures)
                 }

@@ -8,6 +8,12 @@ struct Wrk: Sendable {
         case lists
         /// The list of 10,000 photos.
         case longList
+        /// The list of a user without photos.
+        case emptyList
+        /// A list that the client has already.
+        case unchangedList(token: String, tag: String)
+        /// The answer that needs no database.
+        case welcome
         /// Sign-ins of one user.
         case signIns
         /// A photo, by its full URL.
@@ -41,10 +47,17 @@ struct Wrk: Sendable {
     private func request(_ load: Load, _ origin: String) -> [String] {
         switch load {
         case .lists: ["-s", folder.appending(path: "lists.lua").path, origin]
-        case .longList: ["-H", "Authorization: Token token=\(BenchData.longListToken)", origin + "/api/get_photos"]
+        case .longList: list(BenchData.longListToken, origin)
+        case .emptyList: list(BenchData.emptyListToken, origin)
+        case .unchangedList(let token, let tag): ["-H", "If-None-Match: \(tag)"] + list(token, origin)
+        case .welcome: [origin + "/"]
         case .signIns: ["-s", folder.appending(path: "signin.lua").path, origin + "/api/signin"]
         case .photo: [origin]
         }
+    }
+
+    private func list(_ token: String, _ origin: String) -> [String] {
+        ["-H", "Authorization: Token token=\(token)", origin + "/api/get_photos"]
     }
 
     /// All requests are made beforehand, so that the load generator takes little time from the server.
