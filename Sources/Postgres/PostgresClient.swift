@@ -76,6 +76,24 @@ package final class PostgresClient: Sendable {
         try await observer.observe(name) { await pool.run(query) }
     }
 
+    /// Finds one row by a key, in one statement with the look-ups of other callers.
+    ///
+    /// An error of that statement is the error of all. So no key may make it fail, or slow.
+    ///
+    /// - Parameters:
+    ///   - lookup: How to find it.
+    ///   - key: The key.
+    ///   - name: What metrics and spans call it; the calling function's name unless another is given.
+    /// - Returns: The row; nil when there is none.
+    /// - Throws: `PostgresError`.
+    package func lookUp(
+        _ lookup: PostgresLookup,
+        key: [UInt8],
+        name: String = #function
+    ) async throws(PostgresError) -> PostgresRow? {
+        try await observer.observe(name) { await pool.lookUp(lookup, key: key) }
+    }
+
     /// Runs one statement that changes rows, once, in a transaction and on a connection of its own.
     ///
     /// - Parameters:

@@ -29,9 +29,10 @@ package struct ServiceResponder: HTTPResponder {
 
     private func changesState(_ request: Request) -> Bool {
         guard request.method == .get, let path = request.head.path?.prefix(while: { $0 != "?" }) else { return false }
+        // Most paths end in another letter.
+        let end = path.utf8.last { $0 != UInt8(ascii: "/") }
         return changingPaths.contains { segments in
-            // Most paths differ in their length.
-            path.utf8.count >= segments.reduce(0) { $0 + 1 + $1.utf8.count } && path.split(separator: "/") == segments
+            segments.last?.utf8.last == end && path.split(separator: "/") == segments
         }
     }
 

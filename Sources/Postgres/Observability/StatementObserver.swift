@@ -32,10 +32,10 @@ final class StatementObserver: Sendable {
     ///   - run: Runs it.
     /// - Returns: What `run` returns.
     /// - Throws: What `run` returns as a failure.
-    func observe(
+    func observe<Success>(
         _ name: String,
-        _ run: () async -> Result<PostgresRows, PostgresError>
-    ) async throws(PostgresError) -> PostgresRows {
+        _ run: () async -> Result<Success, PostgresError>
+    ) async throws(PostgresError) -> Success {
         let start = ContinuousClock.now
         let span = tracer?.startAnySpan("postgres \(name)", ofKind: .client)
         let outcome = await run()

@@ -17,7 +17,7 @@ final class Statement {
         case upkeep
     }
 
-    typealias Continuation = CheckedContinuation<Result<PostgresRows, PostgresError>, Never>
+    typealias Completion = (Result<PostgresRows, PostgresError>) -> Void
 
     let id: UInt64
     let content: Content
@@ -29,7 +29,7 @@ final class Statement {
     ///
     /// That happens only when it surely did not run.
     var retries = 0
-    private var continuation: Continuation?
+    private var completion: Completion?
 
     /// Whether it may share a transaction with other statements.
     ///
@@ -42,27 +42,27 @@ final class Statement {
         timeout: Duration?,
         purpose: Purpose,
         start: ContinuousClock.Instant,
-        continuation: Continuation?
+        completion: Completion?
     ) {
         self.id = id
         self.content = content
         self.timeout = timeout
         self.purpose = purpose
         self.start = start
-        self.continuation = continuation
+        self.completion = completion
     }
 
     /// A statement of the client's own, which nobody waits for.
     convenience init(_ query: PostgresQuery, timeout: Duration?, purpose: Purpose, start: ContinuousClock.Instant) {
-        self.init(id: 0, content: .query(query), timeout: timeout, purpose: purpose, start: start, continuation: nil)
+        self.init(id: 0, content: .query(query), timeout: timeout, purpose: purpose, start: start, completion: nil)
     }
 
     /// Whether nobody waits for an answer any longer.
-    var isAnswered: Bool { continuation == nil }
+    var isAnswered: Bool { completion == nil }
 
     /// Answers the caller, once.
     func finish(_ outcome: Result<PostgresRows, PostgresError>) {
-        continuation?.resume(returning: outcome)
-        continuation = nil
+        completion?(outcome)
+        completion = nil
     }
 }

@@ -12,7 +12,7 @@ extension ConnectionPool {
                 timeout: pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
                 purpose: .shared,
                 start: pool.now,
-                continuation: continuation
+                completion: { continuation.resume(returning: $0) }
             )
             pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
         }
@@ -39,7 +39,7 @@ extension ConnectionPool {
                 timeout: timeout,
                 purpose: .leased,
                 start: pool.now,
-                continuation: continuation
+                completion: { continuation.resume(returning: $0) }
             )
             pool.send(statement, on: lease)
         }
@@ -59,7 +59,7 @@ extension ConnectionPool {
     /// Runs `body` on the event loop and waits for its answer.
     ///
     /// A cancelled task gets `cancelled` as its answer.
-    private nonisolated func awaiting<Success>(
+    nonisolated func awaiting<Success>(
         isCancellable: Bool = true,
         _ body:
             @escaping @Sendable (

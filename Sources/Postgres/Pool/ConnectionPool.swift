@@ -33,6 +33,11 @@ actor ConnectionPool {
     var machine: PoolStateMachine
     var members: [Member] = []
     var waiters: [UInt64: Waiter] = [:]
+    var lookups: [PostgresLookup: Lookups] = [:]
+    var lookupCallers: [UInt64: LookupContinuation] = [:]
+    let maxWaiters: Int
+    /// After how long nobody waits behind a statement any more.
+    let slowness: Duration
     nonisolated let lastID = Atomic<UInt64>(0)
     /// Whether statements are kept prepared: not behind a pooler that lends a session to several clients.
     var preparesStatements = true
@@ -61,6 +66,8 @@ actor ConnectionPool {
         self.eventLoop = eventLoop
         executor = eventLoop.executor
         machine = PoolStateMachine(limits: limits)
+        maxWaiters = limits.maxWaiters
+        slowness = limits.slowness
         self.metrics = metrics
     }
 
@@ -86,8 +93,9 @@ actor ConnectionPool {
     private func turn() {
         isTurnScheduled = false
         let now = now
+        let lookupDeadline = sendLookups(now: now)
         pump(now: now)
-        var deadline = flush(now: now)
+        var deadline = earlier(lookupDeadline, flush(now: now))
         let counts = PoolMetrics.Counts(connections: machine.connectionCount, waiting: machine.waiterCount)
         metrics.changed(from: counted, to: counts)
         counted = counts
@@ -127,6 +135,7 @@ actor ConnectionPool {
     }
 
     func cancel(_ id: UInt64) {
+        if cancelLookup(id) { return }
         if machine.cancel(id) {
             if let waiter = waiters.removeValue(forKey: id) { refuse(waiter, with: .cancelled) }
             return

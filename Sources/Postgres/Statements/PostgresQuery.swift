@@ -26,7 +26,7 @@ package struct PostgresQuery: Sendable, ExpressibleByStringInterpolation {
         self.init(texts: stringInterpolation.texts, parameters: stringInterpolation.parameters)
     }
 
-    private init(texts: [String], parameters: [PostgresValue]) {
+    init(texts: [String], parameters: [PostgresValue]) {
         self.texts = texts
         self.parameters = parameters
         var sql = texts[0]

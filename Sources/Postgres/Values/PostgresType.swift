@@ -22,6 +22,7 @@ package struct PostgresType: RawRepresentable, Hashable, Sendable {
     static let jsonb = PostgresType(rawValue: 3802)
 
     static let nameArray = PostgresType(rawValue: 1003)
+    static let byteaArray = PostgresType(rawValue: 1001)
     static let int2Array = PostgresType(rawValue: 1005)
     static let int4Array = PostgresType(rawValue: 1007)
     static let textArray = PostgresType(rawValue: 1009)
@@ -33,6 +34,7 @@ package struct PostgresType: RawRepresentable, Hashable, Sendable {
     var element: PostgresType? {
         switch self {
         case .nameArray: .name
+        case .byteaArray: .bytea
         case .int2Array: .int2
         case .int4Array: .int4
         case .textArray: .text

@@ -12,12 +12,11 @@ package struct PhotoLibrary: Sendable {
     package let version: Int
     /// The number of the user's present series of photos' URLs.
     package let urlSeries: Int
-    package let photoCount: Int
 
     /// The columns that this is made of, of `sessions` and `photo_libraries`.
-    static let columns: PostgresQuery = """
+    static let columns = """
         sessions.user_id, sessions.id AS session_id, expires_at, coalesce(version, 0) AS version,
-        coalesce(url_series, 0) AS url_series, coalesce(photo_count, 0) AS photo_count
+        coalesce(url_series, 0) AS url_series
         """
 
     init(_ row: PostgresRow) throws {
@@ -26,6 +25,5 @@ package struct PhotoLibrary: Sendable {
         expiry = try row.decode("expires_at")
         version = try row.decode("version")
         urlSeries = try row.decode("url_series")
-        photoCount = try row.decode("photo_count")
     }
 }

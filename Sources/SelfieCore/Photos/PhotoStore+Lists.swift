@@ -1,4 +1,4 @@
-package import Postgres
+import Postgres
 
 /// Lists of a user's photos.
 extension PhotoStore {
@@ -8,23 +8,16 @@ extension PhotoStore {
     /// - Returns: The library, even if the token has expired. Nil for a token of no session.
     /// - Throws: `PostgresError`.
     func library(token: String) async throws -> PhotoLibrary? {
-        let rows = try await postgres.read(Self.libraryQuery(tokenDigest: IssuedToken.digest(of: token)))
-        return try rows.first.map(PhotoLibrary.init)
+        try await postgres.lookUp(Self.libraryByToken, key: IssuedToken.digest(of: token)).map(PhotoLibrary.init)
     }
 
-    /// The statement of that look-up.
-    ///
-    /// The benchmark uses its text, too.
-    ///
-    /// - Parameter tokenDigest: The token's digest, 32 bytes.
-    /// - Returns: A statement with one parameter.
-    package static func libraryQuery(tokenDigest: [UInt8]) -> PostgresQuery {
-        """
-        SELECT \(part: PhotoLibrary.columns)
-        FROM sessions LEFT JOIN photo_libraries ON photo_libraries.user_id = sessions.user_id
-        WHERE token_digest = \(tokenDigest)
-        """
-    }
+    private static let libraryByToken = PostgresLookup(
+        columns: PhotoLibrary.columns,
+        source: """
+            FROM sessions LEFT JOIN photo_libraries ON photo_libraries.user_id = sessions.user_id
+            WHERE token_digest = asked.key
+            """
+    )
 
     /// Finds the photos of a list, and the library at the same moment.
     ///
@@ -39,7 +32,7 @@ extension PhotoStore {
         if let after = selection.after, after.unicodeScalars.contains("\0") { throw PhotoError.noSuchPosition }
         let rows = try await postgres.read(
             """
-            SELECT \(part: PhotoLibrary.columns), position.id AS position, ARRAY(
+            SELECT \(part: PostgresQuery(stringLiteral: PhotoLibrary.columns)), position.id AS position, ARRAY(
                 SELECT photos.id FROM photos WHERE photos.user_id = sessions.user_id AND photos.state = 'ready'
                 \(part: Self.order(of: selection)) LIMIT \(selection.limit)::bigint
             ) AS photo_ids, (

@@ -12,13 +12,15 @@ package struct SessionStore: Sendable {
 
     /// The session of a token, expired or not.
     func find(token: String) async throws -> Session? {
-        let rows = try await postgres.read(
-            "SELECT id, user_id, expires_at FROM sessions WHERE token_digest = \(IssuedToken.digest(of: token))"
-        )
-        return try rows.first.map { row in
+        try await postgres.lookUp(Self.byToken, key: IssuedToken.digest(of: token)).map { row in
             Session(id: try row.decode("id"), userID: try row.decode("user_id"), expiry: try row.decode("expires_at"))
         }
     }
+
+    private static let byToken = PostgresLookup(
+        columns: "id, user_id, expires_at",
+        source: "FROM sessions WHERE token_digest = asked.key"
+    )
 
     /// Begins a session, unless the password was changed or the account was disabled meanwhile.
     ///

@@ -6,7 +6,7 @@ import SelfieCore
 struct PhotoListPieces {
     private let selected: SelectedPhotos
     private let photos: PhotoStore
-    private let urls: PhotoURLDay
+    private let urls: PhotoURLWriter
     private var rows: PhotoRows?
     /// The next photo of `rows`.
     private var nextRow = 0
@@ -35,7 +35,7 @@ struct PhotoListPieces {
     init(_ selected: SelectedPhotos, photos: PhotoStore, urls: PhotoURLDay) {
         self.selected = selected
         self.photos = photos
-        self.urls = urls
+        self.urls = PhotoURLWriter(urls)
     }
 
     /// About how many bytes the whole list has, to judge by the pieces that were made.

@@ -12,6 +12,7 @@ struct PhotoLists: Sendable {
     /// A list's body, and what it was made of.
     struct List {
         let library: PhotoLibrary
+        let urls: PhotoURLDay
         let body: ResponseBody
         /// The id of the last photo, if more follow.
         var lastBeforeMore: String?
@@ -32,24 +33,31 @@ struct PhotoLists: Sendable {
         streams = budget.streams
     }
 
+    /// The body of a list that was sent before.
+    ///
+    /// - Parameters:
+    ///   - selection: Which photos.
+    ///   - library: The library as it is.
+    ///   - urls: The photos' URLs.
+    /// - Returns: The body; nil when it is not in memory as it must be now.
+    func kept(_ selection: PhotoSelection, of library: PhotoLibrary, urls: PhotoURLDay) -> ResponseBody? {
+        guard selection == .all else { return nil }
+        return kept.list(of: library, urls: urls).map { ResponseBody($0) }
+    }
+
     /// Makes a list.
     ///
     /// - Parameters:
     ///   - selection: Which photos.
-    ///   - library: The library as it was a moment ago.
     ///   - token: As the client sent it.
-    ///   - urls: Makes the maker of URLs for a series.
+    ///   - urls: The photos' URLs for a series.
     /// - Returns: The list.
     /// - Throws: `SessionError.ended`, `PhotoError.noSuchPosition`, `NoPlace`, `PostgresError`.
     func list(
         _ selection: PhotoSelection,
-        of library: PhotoLibrary,
         token: String,
         urls: (_ series: Int) -> PhotoURLDay
     ) async throws -> List {
-        if selection == .all, let list = kept.list(of: library, urls: urls(library.urlSeries)) {
-            return List(library: library, body: ResponseBody(list))
-        }
         let selected = try await listPhotos.select(selection, token: token)
         let urls = urls(selected.library.urlSeries)
         var pieces = PhotoListPieces(selected, photos: photos, urls: urls)
@@ -70,7 +78,7 @@ struct PhotoLists: Sendable {
             reservation.giveBack()
             body = try stream(PhotoListPieces(selected, photos: photos, urls: urls), for: selected.library.userID)
         }
-        return List(library: selected.library, body: body, lastBeforeMore: selected.lastBeforeMore)
+        return List(library: selected.library, urls: urls, body: body, lastBeforeMore: selected.lastBeforeMore)
     }
 
     /// All pieces, if there is memory for them.

@@ -7,7 +7,9 @@ import ObjectStore
 import SelfieCore
 
 /// Photos.
-struct PhotoEndpoints: EndpointGroup {
+///
+/// It is a class, because each request would copy a value of this size.
+final class PhotoEndpoints: EndpointGroup {
     private let useCases: UseCases
     private let origin: PublicOrigin
     private let photoURLs: PhotoURLSigner
@@ -17,7 +19,7 @@ struct PhotoEndpoints: EndpointGroup {
     private let lists: PhotoLists
     private let now: @Sendable () -> Date
 
-    static let endpoints: [HandledEndpoint<Self>] = [
+    static let endpoints: [HandledEndpoint<PhotoEndpoints>] = [
         HandledEndpoint(
             .post,
             "/api/upload_photo",
@@ -107,31 +109,43 @@ struct PhotoEndpoints: EndpointGroup {
             userID: session.userID
         )
         let stored = try await useCases.uploadPhoto(new, sessionID: session.id, logger: context.logger)
-        let urls = urls(for: request, at: now(), series: stored.urlSeries)
-        return .json { stored.row[0].write(to: &$0, urls: urls) }
+        let urls = photoURLs.day(of: now(), origin: origin.origin(of: request.head), series: stored.urlSeries)
+        return .json { stored.row[0].write(to: &$0, urls: PhotoURLWriter(urls)) }
     }
 
     @Sendable
     private func handleList(request: Request, context: ServiceRequestContext) async throws -> Response {
         guard let token = AuthorizationHeader.token(in: request.headers) else { throw SessionError.ended }
-        let source = sources.source(of: request, context: context)
-        let library = try await useCases.listPhotos.library(token: token, from: source)
+        let library = try await useCases.listPhotos.library(
+            token: token,
+            from: sources.source(of: request, context: context)
+        )
         let date = now()
         guard library.expiry > date else { throw ServiceError.tokenExpired }
         let selection = try await PhotoSelection(request, context: context)
         let origin = origin.origin(of: request.head)
-        let urls = { series in photoURLs.day(of: date, origin: origin, series: series) }
-        let tag = library.entityTag(of: selection, urls: urls(library.urlSeries))
+        let urls = photoURLs.day(of: date, origin: origin, series: library.urlSeries)
+        let tag = library.entityTag(of: selection, urls: urls)
         if Preconditions(tag: tag).outcome(request.headers) == .notModified {
             return Response(status: .notModified, headers: Self.headers(tag: tag))
         }
-        let list = try await lists.list(selection, of: library, token: token, urls: urls)
-        var headers = Self.headers(tag: list.library.entityTag(of: selection, urls: urls(list.library.urlSeries)))
-        headers[.contentType] = jsonContentType
+        if let body = lists.kept(selection, of: library, urls: urls) {
+            return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: body)
+        }
+        let list = try await lists.list(selection, token: token) { series in
+            photoURLs.day(of: date, origin: origin, series: series)
+        }
+        var headers = Self.listHeaders(tag: list.library.entityTag(of: selection, urls: list.urls))
         if let last = list.lastBeforeMore, let link = HTTPField.Name("Link") {
             headers[link] = selection.link(toPageAfter: last, origin: origin)
         }
         return Response(status: .ok, headers: headers, body: list.body)
+    }
+
+    private static func listHeaders(tag: EntityTag) -> HTTPFields {
+        var headers = headers(tag: tag)
+        headers[.contentType] = jsonContentType
+        return headers
     }
 
     private static func headers(tag: EntityTag) -> HTTPFields {
@@ -151,9 +165,5 @@ struct PhotoEndpoints: EndpointGroup {
         )
         guard isDeleted else { throw Self.notTheirs }
         return .message(Self.imageDeleted)
-    }
-
-    private func urls(for request: Request, at date: Date, series: Int) -> PhotoURLDay {
-        photoURLs.day(of: date, origin: origin.origin(of: request.head), series: series)
     }
 }

@@ -23,7 +23,7 @@ struct PhotoURLSignerTests {
     private func target(of id: String, at date: Date, series: Int = 0, by signer: PhotoURLSigner? = nil) -> String {
         var text = TextBuffer(capacity: 1)
         let urls = (signer ?? self.signer).day(of: date, origin: "", series: series)
-        Array(id.utf8).withUnsafeBytes { urls.appendURL(of: $0, to: &text) }
+        Array(id.utf8).withUnsafeBytes { PhotoURLWriter(urls).appendURL(of: $0, to: &text) }
         return text.string
     }
 

@@ -1,0 +1,43 @@
+import Crypto
+import Encodings
+
+/// Writes URLs of photos.
+///
+/// What is the same in all URLs of a day is made once.
+struct PhotoURLWriter {
+    private let prefix: [UInt8]
+    private let infix: [UInt8]
+    /// What is signed behind a photo's id.
+    private let suffix: [UInt8]
+    private let authenticator: MessageAuthenticator
+
+    /// - Parameter day: What the URLs have in common.
+    init(_ day: PhotoURLDay) {
+        prefix = Array("\(day.origin)\(PhotoURLDay.path)".utf8)
+        let seriesItem = day.series == 0 ? "" : "\(PhotoURLDay.seriesName)=\(day.series)&"
+        infix = Array(
+            "?\(PhotoURLDay.expiresName)=\(day.expires)&\(seriesItem)\(PhotoURLDay.signatureName)=".utf8
+        )
+        suffix = PhotoURLDay.signedText(ofSeries: day.series)
+        authenticator = day.authenticator
+    }
+
+    /// Writes a photo's URL.
+    ///
+    /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`, with
+    /// `series=<number>&` in the middle after the user has ended earlier URLs.
+    ///
+    /// - Parameters:
+    ///   - randomID: The photo's id, as UTF-8.
+    ///   - text: The text to append to.
+    func appendURL(of randomID: UnsafeRawBufferPointer, to text: inout TextBuffer) {
+        prefix.withUnsafeBytes { text.append($0) }
+        PercentEncoding.append(randomID, to: &text)
+        infix.withUnsafeBytes { text.append($0) }
+        let code = authenticator.code { hash in
+            hash.update(bufferPointer: randomID)
+            if !suffix.isEmpty { suffix.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+        }
+        code.withUnsafeBytes { Base64URL.append($0, to: &text) }
+    }
+}
