@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Look-ups of many callers in one statement", .timeLimit(.minutes(2)))
 struct LookupTests {
-    /// Finds a number by a key of one byte. The key 0 waits for the test's lock, and 255 fails.
+    /// Finds a number by a key of one byte.
+    ///
+    /// The key 0 waits for the test's lock, and 255 fails.
     private static let numbers = PostgresLookup(
         columns: "number, waited, 1 / (255 - get_byte(asked.key, 0)) AS failure",
         source: """

@@ -25,19 +25,12 @@ package struct PhotoStore: Sendable {
     ///
     /// Nil if its owner's account is disabled.
     ///
-    /// - Parameter randomID: The photo's id.
+    /// - Parameter randomID: The photo's id. It holds no NUL, which PostgreSQL's text can't hold.
     /// - Returns: nil when there is no such photo to serve.
     /// - Throws: `PostgresError`.
     package func servedPhoto(_ randomID: String) async throws -> ServedPhoto? {
-        let rows = try await postgres.read(
-            """
-            SELECT name, content_type, photos.byte_count, created_at, coalesce(url_series, 0) AS url_series
-            FROM photos LEFT JOIN photo_libraries USING (user_id)
-            WHERE random_id = \(randomID) AND state = 'ready'
-                AND NOT EXISTS (SELECT FROM users WHERE id = photos.user_id AND disabled_at IS NOT NULL)
-            """
-        )
-        guard let row = rows.first else { return nil }
+        let row = try await postgres.lookUp(Self.servedPhotoByID, key: Array(randomID.utf8))
+        guard let row else { return nil }
         let createdAt: Date? = try row.decodeIfPresent("created_at")
         return ServedPhoto(
             randomID: randomID,
@@ -48,6 +41,15 @@ package struct PhotoStore: Sendable {
             urlSeries: try row.decode("url_series")
         )
     }
+
+    private static let servedPhotoByID = PostgresLookup(
+        columns: "name, content_type, photos.byte_count, created_at, coalesce(url_series, 0) AS url_series",
+        source: """
+            FROM photos LEFT JOIN photo_libraries USING (user_id)
+            WHERE random_id = convert_from(asked.key, 'UTF8') AND state = 'ready'
+                AND NOT EXISTS (SELECT FROM users WHERE id = photos.user_id AND disabled_at IS NOT NULL)
+            """
+    )
 
     /// Keeps the type and the length of a photo that railsauth stored without them.
     func keepDetails(of photo: ServedPhoto) async throws {

@@ -8,7 +8,7 @@ package struct ListBudget: Sendable {
     package var kept = ByteBudget<Int>(maxBytes: 32 << 20, maxBytesPerHolder: 8 << 20)
     /// The lists that are made while their clients read.
     ///
-    /// Each holds up to a hundred rows and two pieces of JSON, about a third of a MiB.
+    /// Each holds up to 250 rows, of two kilobytes at most, and two pieces of JSON: usually about 200 KiB.
     package var streams = Places<Int>(limits: Places.Limits(total: 128, perHolder: 32))
 
     package init() {}

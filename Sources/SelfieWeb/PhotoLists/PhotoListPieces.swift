@@ -22,9 +22,11 @@ struct PhotoListPieces {
     /// The most rows that are read with one statement.
     ///
     /// Each has two kilobytes at most.
-    static let maxRowCount = 100
+    static let maxRowCount = 250
     /// A piece ends with the photo that makes it so long, in bytes.
     static let pieceBytes = 60 * 1024
+    /// The memory of a piece: the usual photo that makes it too long fits.
+    private static let pieceCapacity = 64 * 1024
     /// About how many bytes a photo takes, for the first memory of a piece.
     private static let usualPhotoBytes = 384
 
@@ -49,19 +51,19 @@ struct PhotoListPieces {
     /// - Throws: `PostgresError`.
     mutating func next() async throws -> ByteBuffer? {
         guard !hasEnded else { return nil }
-        try await readRows()
-        var json = JSONWriter(
-            capacity: min(rows?.count ?? 0, Self.maxRowCount) * Self.usualPhotoBytes + 2,
-            isAfterElement: writtenCount > 0
-        )
+        let usualBytes = (selected.count - writtenCount) * Self.usualPhotoBytes + 2
+        var json = JSONWriter(capacity: min(usualBytes, Self.pieceCapacity), isAfterElement: writtenCount > 0)
         if !hasBegun { json.beginArray() }
         hasBegun = true
-        while let rows, nextRow < rows.count, json.byteCount < Self.pieceBytes {
-            json.object { rows[nextRow].write(to: &$0, urls: urls) }
-            nextRow += 1
-            writtenCount += 1
-        }
-        hasEnded = readCount == selected.count && nextRow == rows?.count ?? 0
+        repeat {
+            try await readRows()
+            while let rows, nextRow < rows.count, json.byteCount < Self.pieceBytes {
+                json.object { rows[nextRow].write(to: &$0, urls: urls) }
+                nextRow += 1
+                writtenCount += 1
+            }
+            hasEnded = readCount == selected.count && nextRow == rows?.count ?? 0
+        } while !hasEnded && json.byteCount < Self.pieceBytes
         if hasEnded { json.endArray() }
         madeBytes += json.byteCount
         return json.buffer

@@ -34,6 +34,7 @@ struct Upload: Sendable {
     /// - Parameters:
     ///   - origin: The service.
     ///   - token: Whose photo it is.
+    /// - Returns: The request.
     func request(to origin: String, token: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: origin + "/api/upload_photo")
         request.method = .POST
