@@ -11,7 +11,7 @@ extension PhotoStore {
         try await postgres.lookUp(Self.libraryByToken, key: IssuedToken.digest(of: token)).map(PhotoLibrary.init)
     }
 
-    private static let libraryByToken = PostgresLookup(
+    static let libraryByToken = PostgresLookup(
         columns: PhotoLibrary.columns,
         source: """
             FROM sessions LEFT JOIN photo_libraries ON photo_libraries.user_id = sessions.user_id

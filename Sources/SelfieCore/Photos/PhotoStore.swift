@@ -42,12 +42,11 @@ package struct PhotoStore: Sendable {
         )
     }
 
-    private static let servedPhotoByID = PostgresLookup(
-        columns: "name, content_type, photos.byte_count, created_at, coalesce(url_series, 0) AS url_series",
+    static let servedPhotoByID = PostgresLookup(
+        columns: "name, content_type, photos.byte_count, photos.created_at, coalesce(url_series, 0) AS url_series",
         source: """
-            FROM photos LEFT JOIN photo_libraries USING (user_id)
-            WHERE random_id = convert_from(asked.key, 'UTF8') AND state = 'ready'
-                AND NOT EXISTS (SELECT FROM users WHERE id = photos.user_id AND disabled_at IS NOT NULL)
+            FROM photos JOIN users ON users.id = user_id LEFT JOIN photo_libraries USING (user_id)
+            WHERE random_id = convert_from(asked.key, 'UTF8') COLLATE "default" AND state = 'ready' AND disabled_at IS NULL
             """
     )
 

@@ -17,7 +17,7 @@ package struct SessionStore: Sendable {
         }
     }
 
-    private static let byToken = PostgresLookup(
+    static let byToken = PostgresLookup(
         columns: "id, user_id, expires_at",
         source: "FROM sessions WHERE token_digest = asked.key"
     )
