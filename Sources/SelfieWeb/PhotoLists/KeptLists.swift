@@ -91,10 +91,12 @@ final class KeptList: Sendable {
     let userID: Int
     let version: Int
     let urls: PhotoURLDay
+    let tag: EntityTag
     let pieces: [ByteBuffer]
     private let reservation: ByteReservation<Int>
 
     init(_ library: PhotoLibrary, urls: PhotoURLDay, pieces: [ByteBuffer], reservation: ByteReservation<Int>) {
+        tag = library.entityTag(of: .all, urls: urls)
         userID = library.userID
         version = library.version
         self.urls = urls

@@ -33,16 +33,15 @@ struct PhotoLists: Sendable {
         streams = budget.streams
     }
 
-    /// The body of a list that was sent before.
+    /// A list that was sent before.
     ///
     /// - Parameters:
     ///   - selection: Which photos.
     ///   - library: The library as it is.
     ///   - urls: The photos' URLs.
-    /// - Returns: The body; nil when it is not in memory as it must be now.
-    func kept(_ selection: PhotoSelection, of library: PhotoLibrary, urls: PhotoURLDay) -> ResponseBody? {
-        guard selection == .all else { return nil }
-        return kept.list(of: library, urls: urls).map { ResponseBody($0) }
+    /// - Returns: The list; nil when it is not in memory as it must be now.
+    func kept(_ selection: PhotoSelection, of library: PhotoLibrary, urls: PhotoURLDay) -> KeptList? {
+        selection == .all ? kept.list(of: library, urls: urls) : nil
     }
 
     /// Makes a list.
@@ -114,7 +113,7 @@ struct PhotoLists: Sendable {
 
 extension ResponseBody {
     /// The pieces of a list, as fast as the client takes them.
-    fileprivate init(_ list: KeptList) {
+    init(_ list: KeptList) {
         if list.pieces.count == 1 {
             self.init(byteBuffer: list.pieces[0])
         } else {

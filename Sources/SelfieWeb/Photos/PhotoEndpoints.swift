@@ -125,12 +125,13 @@ final class PhotoEndpoints: EndpointGroup {
         let selection = try await PhotoSelection(request, context: context)
         let origin = origin.origin(of: request.head)
         let urls = photoURLs.day(of: date, origin: origin, series: library.urlSeries)
-        let tag = library.entityTag(of: selection, urls: urls)
+        let kept = lists.kept(selection, of: library, urls: urls)
+        let tag = kept?.tag ?? library.entityTag(of: selection, urls: urls)
         if Preconditions(tag: tag).outcome(request.headers) == .notModified {
             return Response(status: .notModified, headers: Self.headers(tag: tag))
         }
-        if let body = lists.kept(selection, of: library, urls: urls) {
-            return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: body)
+        if let kept {
+            return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: ResponseBody(kept))
         }
         let list = try await lists.list(selection, token: token) { series in
             photoURLs.day(of: date, origin: origin, series: series)
