@@ -5,6 +5,12 @@
 extension ConnectionPool {
     typealias LookupContinuation = CheckedContinuation<Result<PostgresRow?, PostgresError>, Never>
 
+    struct LookupCaller {
+        let continuation: LookupContinuation
+        /// The statement that has the caller's key.
+        var statement: UInt64?
+    }
+
     /// Callers of one look-up.
     struct Lookups {
         var waiting: [(id: UInt64, key: [UInt8])] = []
@@ -21,17 +27,22 @@ extension ConnectionPool {
 
     private func lookUp(_ lookup: PostgresLookup, key: [UInt8], id: UInt64, _ continuation: LookupContinuation) {
         guard lookupCallers.count < maxWaiters else { return continuation.resume(returning: .failure(.tooManyWaiting)) }
-        lookupCallers[id] = continuation
+        lookupCallers[id] = LookupCaller(continuation: continuation)
         lookups[lookup, default: Lookups()].waiting.append((id, key))
         scheduleTurn()
     }
 
     /// Lets go of a caller.
     ///
+    /// A statement that nobody waits for any more is cancelled.
+    ///
     /// - Returns: Whether it was here.
     func cancelLookup(_ id: UInt64) -> Bool {
-        guard let continuation = lookupCallers.removeValue(forKey: id) else { return false }
-        continuation.resume(returning: .failure(.cancelled))
+        guard let caller = lookupCallers.removeValue(forKey: id) else { return false }
+        caller.continuation.resume(returning: .failure(.cancelled))
+        if let statement = caller.statement, !lookupCallers.values.contains(where: { $0.statement == statement }) {
+            cancel(statement)
+        }
         return true
     }
 
@@ -51,6 +62,7 @@ extension ConnectionPool {
             let wanted = callers.filter { lookupCallers[$0.id] != nil }
             guard !wanted.isEmpty else { continue }
             let id = makeID()
+            for caller in wanted { lookupCallers[caller.id]?.statement = id }
             lookups[lookup]?.underWay = (id, now)
             let statement = Statement(
                 id: id,
@@ -76,7 +88,7 @@ extension ConnectionPool {
         scheduleTurn()
         let found = outcome.flatMap { PostgresLookup.rows($0, keyCount: ids.count) }
         for (index, id) in ids.enumerated() {
-            lookupCallers.removeValue(forKey: id)?.resume(returning: found.map { $0[index] })
+            lookupCallers.removeValue(forKey: id)?.continuation.resume(returning: found.map { $0[index] })
         }
     }
 }

@@ -34,7 +34,7 @@ actor ConnectionPool {
     var members: [Member] = []
     var waiters: [UInt64: Waiter] = [:]
     var lookups: [PostgresLookup: Lookups] = [:]
-    var lookupCallers: [UInt64: LookupContinuation] = [:]
+    var lookupCallers: [UInt64: LookupCaller] = [:]
     let maxWaiters: Int
     /// After how long nobody waits behind a statement any more.
     let slowness: Duration

@@ -3,6 +3,7 @@ import Foundation
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,9 +17,10 @@ struct FairnessTests {
     /// Runs a body with a service that computes one hash at a time, each once the gate lets it pass.
     private static func run(
         waiting: Int = 6,
-        _ body: @Sendable (TestService, ThreadGate) async throws -> Void
+        _ body: @Sendable (TestService, ThreadGate, ClockReadings) async throws -> Void
     ) async throws {
         let gate = ThreadGate()
+        let readings = ClockReadings()
         gate.open()
         try await TestService.run(
             settings: ["TRUSTED_PROXIES": "1", "RATE_LIMITS": "on"],
@@ -27,6 +29,7 @@ struct FairnessTests {
                 service.computesHashes(threads: 1, through: gate)
                 service.passwordHashing.waitingPerNetworkAndThread = waiting
                 service.passwordHashing.waitingPerAccountAndThread = 4
+                service.passwordHashing.now = { readings.read() }
             }
         ) { service in
             defer { gate.open() }
@@ -34,13 +37,13 @@ struct FairnessTests {
             try await service.postgres.write("DELETE FROM rate_limits")
             gate.close()
             gate.forget()
-            try await body(service, gate)
+            try await body(service, gate, readings)
         }
     }
 
     @Test("A flood of right passwords from one network, of any accounts, delays another network by one hash")
     func flood() async throws {
-        try await Self.run { service, gate in
+        try await Self.run { service, gate, readings in
             try await withThrowingTaskGroup(of: (String, HTTPAnswer).self) { requests in
                 for number in 0..<60 {
                     let name = ["ada", "bob", "cy"][number % 3]
@@ -56,16 +59,15 @@ struct FairnessTests {
                     let (_, answer) = try #require(try await requests.next())
                     #expect(answer.status == 429 && answer.headers["retry-after"] == "2")
                 }
+                let before = readings.count
                 requests.addTask {
                     ("other", try await service.signIn(email: "ada@example.com", headers: Self.from("198.51.100.1")))
                 }
                 requests.addTask {
                     ("new", try await service.signUp(email: "di@example.com", headers: Self.from("2001:db8::1")))
                 }
-                // Nothing tells a test how many wait, but that each has counted its try.
-                try await poll("all wait") {
-                    try await service.count("SELECT coalesce(sum(count), 0) AS count FROM rate_limits") == 7 * 3 + 3 + 2
-                }
+                // Each reads the clock as it joins its line.
+                try await poll("both wait") { readings.count == before + 2 }
                 var order: [String] = []
                 // The gate lets one hash pass at a time.
                 for _ in 0..<9 {
@@ -78,5 +80,17 @@ struct FairnessTests {
                 #expect(Set(order.prefix(4)).isSuperset(of: ["other", "new"]), "\(order)")
             }
         }
+    }
+}
+
+/// Counts how often the line's clock is read.
+private final class ClockReadings: Sendable {
+    private let reads = Atomic(0)
+
+    var count: Int { reads.load(ordering: .relaxed) }
+
+    func read() -> ContinuousClock.Instant {
+        reads.add(1, ordering: .relaxed)
+        return .now
     }
 }

@@ -77,7 +77,7 @@ struct KeptListTests {
     )
     func long() async throws {
         // None, enough for the first pieces only, for all but the last, and for all.
-        for bytes in [0, 64 << 10, 200 << 10, 780 << 10, 32 << 20] {
+        for bytes in [0, 64 << 10, 200 << 10, 700 << 10, 32 << 20] {
             let adjust: @Sendable (inout PhotoService) -> Void = { service in
                 service.listBudget.kept = ByteBudget(maxBytes: bytes)
             }

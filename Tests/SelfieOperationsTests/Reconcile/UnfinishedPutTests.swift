@@ -19,9 +19,8 @@ import Testing
 extension ReconcileTests {
     @Test("What crashed puts left behind is removed once it is old, and not before")
     func unfinishedFiles() async throws {
-        try await TestService.run(adjust: { $0.sweepInterval = .seconds(600) }) { service in
+        try await TestService.run(adjust: { $0.worksInBackground = false }) { service in
             guard case .disk(let folder) = service.objects else { throw NotInTime(what: "a folder") }
-            // The service's own first look, which is to find nothing, is over by then.
             try await Self.upload(1, to: service, token: try await service.makeToken())
             for (name, age) in [("old", 81), ("young", 0)] {
                 let file = folder.appending(path: ".incoming/\(name)")
