@@ -17,6 +17,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let limits: ConnectionLimits
     private let meter: SocketMeter
     private let gate: RequestGate
+    private let line: ResumptionLine
     private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
     private let logger: Logger
     /// Succeeds when nobody waits for the present answer any more.
@@ -28,6 +29,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isInputClosed = false
     /// Whether a head with a Content-Length waits to be sent with the first bytes of its body.
     private var holdsHead = false
+    /// Whether the gate is about to go on.
+    private var isResuming = false
     /// Whether reads are as large as a body wants them.
     private var hasLargeReads = false
 
@@ -35,6 +38,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         limits: ConnectionLimits,
         meter: SocketMeter,
         gate: RequestGate,
+        line: ResumptionLine,
         abandonment: EventLoopPromise<Void>,
         refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer,
         logger: Logger
@@ -42,6 +46,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         self.limits = limits
         self.meter = meter
         self.gate = gate
+        self.line = line
         self.refusalAnswer = refusalAnswer
         self.abandonment = abandonment
         self.logger = logger
@@ -50,8 +55,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let eventLoop = context.eventLoop
-        meter.onRead = { [unowned self] in state.bytesRead(now: eventLoop.now) }
+        gate.willPass = { [unowned self] in state.bytesRead(now: eventLoop.now) }
         gate.mayPass = { [unowned self] in state.mayParse }
+        gate.discardsInput = { [unowned self] in state.discardsInput }
         gate.arrivingBody = { [unowned self] in state.arrivingBody }
         let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
@@ -63,8 +69,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         ticker?.cancel()
         ticker = nil
-        meter.onRead = nil
+        gate.willPass = {}
         gate.mayPass = { true }
+        gate.discardsInput = { false }
         gate.arrivingBody = { nil }
         abandonment.fail(ChannelError.ioOnClosedChannel)
     }
@@ -75,7 +82,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !state.isLingering, !state.isDropping else { return }
+        guard !state.discardsInput else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             guard state.takesRequest() else { return }
@@ -126,13 +133,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
         try? context.channel.syncOptions?.setOption(.recvAllocator, value: .upTo(bytes))
     }
 
-    /// Lets the next requests be parsed, once the present answer is written.
+    /// Lets the next request be parsed, when it is this connection's turn.
     private func resumeGate(context: ChannelHandlerContext) {
-        guard let gateContext = try? context.pipeline.syncOperations.context(handler: gate) else { return }
-        let bound = NIOLoopBound((gate, gateContext), eventLoop: context.eventLoop)
-        context.eventLoop.execute {
-            let (gate, context) = bound.value
-            if context.channel.isActive { gate.resume(context: context) }
+        guard !isResuming, gate.mayResume,
+            let gateContext = try? context.pipeline.syncOperations.context(handler: gate)
+        else { return }
+        isResuming = true
+        line.wait { [self] in
+            isResuming = false
+            guard context.channel.isActive else { return }
+            gate.resume(context: gateContext)
+            resumeGate(context: context)
         }
     }
 
@@ -162,7 +173,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             holdsHead = false
             context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
             if state.responseEnd(now: context.eventLoop.now) == .linger { linger(context: context) }
-            if gate.isHolding { resumeGate(context: context) }
+            resumeGate(context: context)
         }
     }
 
@@ -192,6 +203,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The parser complains again of whatever comes behind what it could not parse.
+        if error is ByteToMessageDecoderError, state.discardsInput { return }
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         reject(
             context: context,

@@ -46,6 +46,8 @@ struct ConnectionStateMachine {
     private var hasSaidClose = false
     /// Whether what comes is dropped.
     private(set) var isDropping = false
+    /// Whether something came that is not HTTP.
+    private var hasFailedToParse = false
     /// Whether an answer has begun and is not written yet.
     private var isAnswering = false
     /// When the client began to wait for an answer; nil when it does not wait.
@@ -178,6 +180,7 @@ struct ConnectionStateMachine {
 
     mutating func parserError() -> ParserErrorAction {
         isClosing = true
+        hasFailedToParse = true
         if case .responding = phase { isDropping = true }
         return switch phase {
         case .idle, .readingHeader: .refuse
@@ -187,11 +190,11 @@ struct ConnectionStateMachine {
         }
     }
 
+    /// Whether nothing that comes is wanted any more.
+    var discardsInput: Bool { isLingering || isDropping || hasTimedOut || hasFailedToParse }
+
     /// Whether another request may be parsed.
-    ///
-    /// What is dropped is parsed, too.
     var mayParse: Bool {
-        if isLingering || isDropping || hasTimedOut { return true }
         if case .readingBody = phase { return true }
         return exchanges.count < limits.maxWaitingRequests
     }

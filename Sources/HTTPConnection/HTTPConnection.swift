@@ -23,6 +23,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     private let limits: ConnectionLimits
     private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
     private let places: ConnectionPlaces
+    private let lines = ResumptionLines()
 
     /// - Parameters:
     ///   - responder: Answers requests.
@@ -47,6 +48,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
             let abandonment = try Self.addHandlers(
                 to: channel,
                 limits: limits,
+                line: lines.line(of: channel.eventLoop),
                 refusalAnswer: refusalAnswer,
                 logger: logger
             )
@@ -66,6 +68,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     /// - Parameters:
     ///   - channel: The connection.
     ///   - limits: How much and how long it may take, by the clock of its event loop.
+    ///   - line: Where it waits when its client has more requests in line than are parsed.
     ///   - refusalAnswer: Makes the answers of the connection's own refusals.
     ///   - logger: Gets a line for each request that never reaches the router.
     /// - Returns: A future that succeeds when the present request may be ended, and fails when the connection ends
@@ -74,6 +77,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     static func addHandlers(
         to channel: any Channel,
         limits: ConnectionLimits,
+        line: ResumptionLine,
         refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer,
         logger: Logger
     ) throws -> EventLoopFuture<Void> {
@@ -97,6 +101,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 limits: limits,
                 meter: meter,
                 gate: gate,
+                line: line,
                 abandonment: abandonment,
                 refusalAnswer: refusalAnswer,
                 logger: logger

@@ -11,47 +11,81 @@ final class RequestGate: ChannelDuplexHandler {
 
     /// Whether another request may be parsed.
     var mayPass: () -> Bool = { true }
+    /// Whether nothing that comes is wanted any more.
+    var discardsInput: () -> Bool = { false }
     /// What the next bytes belong to.
     var arrivingBody: () -> ArrivingBody? = { nil }
+    /// Called before bytes are parsed.
+    var willPass: () -> Void = {}
     private var held = ByteBuffer()
     /// Whether more was asked for while something was held.
     private var isReadDue = false
+    /// Whether the client has closed its side behind what is held.
+    private var isEndDue = false
     private var isPassing = false
+
+    /// The most that is held: when a client closes its side, all that it has sent comes at once.
+    private static let maxHeldBytes = 128 * 1024
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         if held.readableBytes > 0 { held.writeBuffer(&bytes) } else { held = bytes }
         pass(context: context)
+        if held.readableBytes > Self.maxHeldBytes { context.close(promise: nil) }
     }
 
     func read(context: ChannelHandlerContext) {
+        if discardsInput() { held = ByteBuffer() }
         guard held.readableBytes > 0 else { return context.read() }
         isReadDue = true
     }
 
-    /// Goes on with what is held, after a request was answered.
-    func resume(context: ChannelHandlerContext) {
-        guard held.readableBytes > 0, mayPass() else { return }
-        pass(context: context)
-        context.fireChannelReadComplete()
-        guard held.readableBytes == 0, isReadDue else { return }
-        isReadDue = false
-        context.read()
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The parser takes nothing more after it.
+        if case ChannelEvent.inputClosed = event, held.readableBytes > 0 {
+            isEndDue = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
     }
 
-    /// Whether something waits to be parsed.
-    var isHolding: Bool { held.readableBytes > 0 }
+    /// Goes on with one of the requests that are held.
+    ///
+    /// With more at once, those who send without end would keep the event loop from others.
+    func resume(context: ChannelHandlerContext) {
+        guard mayResume else { return }
+        pass(context: context, maxRequests: 1)
+        context.fireChannelReadComplete()
+        guard held.readableBytes == 0 else { return }
+        if isEndDue {
+            isEndDue = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        if isReadDue {
+            isReadDue = false
+            context.read()
+        }
+    }
 
-    private func pass(context: ChannelHandlerContext) {
+    /// Whether something is held that may be parsed, or discarded, now.
+    var mayResume: Bool { held.readableBytes > 0 && (mayPass() || discardsInput()) }
+
+    private func pass(context: ChannelHandlerContext, maxRequests: Int = .max) {
         // What the parser makes of one piece may lead to another read.
         guard !isPassing else { return }
         isPassing = true
         defer { isPassing = false }
-        while held.readableBytes > 0, mayPass() {
+        var requestCount = 0
+        while held.readableBytes > 0, !discardsInput(), mayPass() {
+            if arrivingBody() == nil {
+                guard requestCount < maxRequests else { break }
+                requestCount += 1
+            }
             guard let piece = held.readSlice(length: pieceLength) else { break }
+            willPass()
             context.fireChannelRead(wrapInboundOut(piece))
         }
-        if held.readableBytes == 0 { held = ByteBuffer() }
+        if held.readableBytes == 0 || discardsInput() { held = ByteBuffer() }
     }
 
     /// How many bytes to hand on at once.

@@ -11,7 +11,6 @@ final class SocketMeter: ChannelDuplexHandler {
     private(set) var isReadPending = false
     /// How many bytes were handed to the channel so far.
     private(set) var bytesWritten = 0
-    var onRead: (() -> Void)?
 
     func read(context: ChannelHandlerContext) {
         isReadPending = true
@@ -20,7 +19,6 @@ final class SocketMeter: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isReadPending = false
-        onRead?()
         context.fireChannelRead(data)
     }
 

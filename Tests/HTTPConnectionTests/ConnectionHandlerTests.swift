@@ -176,7 +176,7 @@ struct ConnectionHandlerTests {
         #expect(heads(try connection.parts()) == 8)
         for number in 0..<20 {
             connection.answer(body: "\(number)")
-            connection.wait(0)
+            connection.waitForTurns()
             #expect(heads(try connection.parts()) == (number < 12 ? 1 : 0), "\(number)")
         }
         let answers = try connection.taken()
@@ -195,7 +195,7 @@ struct ConnectionHandlerTests {
         for _ in 0..<13 {
             for case .body(let bytes) in try connection.parts() { bodies.append(String(buffer: bytes)) }
             connection.answer()
-            connection.wait(0)
+            connection.waitForTurns()
         }
         // One piece each: bodies of empty lines cost no more than others.
         #expect(bodies == Array(repeating: "a\r\n\r\nb\n\nc\r\n\n", count: 12))
@@ -223,6 +223,42 @@ struct ConnectionHandlerTests {
         let answers = try connection.taken().split(separator: "HTTP/1.1 200 ")
         #expect(answers.map { $0.contains("connection: close") } == Array(repeating: false, count: 7) + [true])
         #expect(connection.isOutputClosed)
+    }
+
+    @Test("All requests in line are answered though their client has closed its side")
+    func lineBeforeTheEnd() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive(String(repeating: Self.get, count: 20))
+        connection.finish()
+        for number in 0..<20 {
+            connection.answer(body: "\(number)")
+            connection.waitForTurns()
+        }
+        #expect(try connection.taken().split(separator: "HTTP/1.1 200 ").count == 20)
+    }
+
+    @Test("What is no HTTP behind a request may come in any number of pieces", arguments: [1, 3])
+    func garbageInPieces(pieceCount: Int) throws {
+        let connection = try EmbeddedConnection()
+        connection.receive(Self.get + "no http\r\n\r\n")
+        for _ in 0..<pieceCount { connection.receive("more\r\n\r\n") }
+        #expect(connection.failure == nil && connection.isOpen)
+        connection.answer(body: "hello")
+        #expect(try connection.taken().hasSuffix("hello") && connection.isOutputClosed)
+        connection.receive("and more")
+        #expect(connection.failure == nil)
+    }
+
+    @Test("A client that closes its side behind more than fits is let go")
+    func tooMuchHeld() throws {
+        let connection = try EmbeddedConnection()
+        // The system hands over all that there is before the end, asked for or not.
+        for _ in 0..<5 { connection.receive(String(repeating: Self.get, count: 1_000)) }
+        #expect(!connection.isOpen)
+        let other = try EmbeddedConnection()
+        other.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+        for _ in 0..<5 { other.receive(String(repeating: "x", count: 200_000)) }
+        #expect(other.isOpen, "a body is not held")
     }
 
     @Test("What a connection may hold is limited as documented")

@@ -26,6 +26,7 @@ final class EmbeddedConnection {
         abandonment = try HTTPConnection.addHandlers(
             to: channel,
             limits: limits,
+            line: ResumptionLine(eventLoop: channel.eventLoop),
             refusalAnswer: Routes.answer,
             logger: log.logger(level: .info)
         )
@@ -39,6 +40,12 @@ final class EmbeddedConnection {
     }
 
     // MARK: The clock
+
+    /// Lets the connection have its turns with requests in line.
+    func waitForTurns() {
+        channel.embeddedEventLoop.advanceTime(by: ResumptionLine.pause * 10)
+        noteFailure()
+    }
 
     /// Lets time pass.
     func wait(_ seconds: Int64) {
