@@ -2,6 +2,9 @@
 -- reached are one look-up, however many photos there are. Triggers keep the figures, so that no statement, and no older
 -- process beside a newer one, can forget them. Only ready photos count.
 -- migrate:up
+-- What others show or remove between the first count and the triggers would never be counted.
+LOCK TABLE photos IN SHARE ROW EXCLUSIVE MODE;
+
 CREATE TABLE photo_libraries (
     user_id integer PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
     -- Grows with each change. It is never below the time, so that no version comes twice after a backup was restored.

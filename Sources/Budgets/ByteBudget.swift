@@ -1,6 +1,8 @@
 import Synchronization
 
 /// Bytes of memory or disk that many holders share.
+///
+/// As with ``Places``, a holder has no more than is still free for others.
 package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
     private struct State {
         var used = 0
@@ -26,7 +28,10 @@ package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
         let refusal = state.withLock { state -> NoPlace? in
             let own = state.usedByHolder[holder, default: 0]
             if bytes > maxBytesPerHolder - own { return .holderHasAll }
-            if bytes > maxBytes - state.used { return .allTaken }
+            let free = maxBytes - state.used
+            if bytes > free { return own > 0 ? .holderHasAll : .allTaken }
+            // The first bytes may be the last ones.
+            if own > 0, own + bytes > free { return .holderHasAll }
             state.used += bytes
             state.usedByHolder[holder] = own + bytes
             return nil

@@ -95,10 +95,12 @@ package final class FairLine: Sendable {
             switch state.line.enter(waiter, claimant) {
             case .admitted: return .admitted
             case .refused(let refusal): return .refused(refusal)
-            case .waits:
-                state.continuations[waiter] = continuation
-                return nil
+            case .waits: break
+            case .displaces(let other):
+                state.continuations.removeValue(forKey: other)?.resume(returning: .refused(.ownLineFull))
             }
+            state.continuations[waiter] = continuation
+            return nil
         }
         if let outcome { continuation.resume(returning: outcome) }
     }

@@ -16,6 +16,8 @@ struct FairLineState<Waiter: Hashable & Sendable>: Sendable {
         /// There is a place at once.
         case admitted
         case waits
+        /// They wait in place of another one, who is refused.
+        case displaces(Waiter)
         case refused(FairLineRefusal)
     }
 
@@ -36,7 +38,15 @@ struct FairLineState<Waiter: Hashable & Sendable>: Sendable {
         let group = groups[claimant.group]
         if group?.count ?? 0 >= limits.waitingPerGroup { return .ownLineFull }
         if group?.waiting[claimant.member]?.count ?? 0 >= limits.waitingPerMember { return .ownLineFull }
-        return waitingCount >= limits.waiting ? .full : nil
+        guard waitingCount >= limits.waiting else { return nil }
+        // Who begins a line has a turn soon, so the end of a long line makes room.
+        return group == nil && longestGroup != nil ? nil : .full
+    }
+
+    /// The group with the most waiters, of several the one whose turn is last; nil when each has one.
+    private var longestGroup: String? {
+        let count = { (name: String) in groups[name]?.count ?? 0 }
+        return turns.reversed().max { count($0) < count($1) }.flatMap { count($0) > 1 ? $0 : nil }
     }
 
     /// Somebody comes.
@@ -46,6 +56,7 @@ struct FairLineState<Waiter: Hashable & Sendable>: Sendable {
             takenCount += 1
             return .admitted
         }
+        let displaced = waitingCount >= limits.waiting ? longestGroup.flatMap { removeLast(of: $0) } : nil
         var group = groups[claimant.group] ?? Group()
         if group.count == 0 { turns.append(claimant.group) }
         if group.waiting[claimant.member] == nil { group.turns.append(claimant.member) }
@@ -53,7 +64,18 @@ struct FairLineState<Waiter: Hashable & Sendable>: Sendable {
         group.count += 1
         groups[claimant.group] = group
         waitingCount += 1
-        return .waits
+        return displaced.map { .displaces($0) } ?? .waits
+    }
+
+    /// Takes the last waiter of the member with the most from a group.
+    private mutating func removeLast(of name: String) -> Waiter? {
+        guard let group = groups[name] else { return nil }
+        let count = { (member: String) in group.waiting[member]?.count ?? 0 }
+        guard let member = group.turns.reversed().max(by: { count($0) < count($1) }),
+            let waiter = group.waiting[member]?.last,
+            giveUp(waiter, FairLine.Claimant(group: name, member: member))
+        else { return nil }
+        return waiter
     }
 
     /// Somebody leaves their place.

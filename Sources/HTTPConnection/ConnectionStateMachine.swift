@@ -37,7 +37,7 @@ struct ConnectionStateMachine {
     private let limits: ConnectionLimits
     private(set) var phase: Phase
     /// The requests that are not answered yet, in the order in which they came.
-    private(set) var exchanges = CircularBuffer<Exchange>()
+    private(set) var exchanges = CircularBuffer<Exchange>(initialCapacity: 1)
     private var isClosing = false
     private var expectsContinue = false
     private var inputClosedSince: NIODeadline?

@@ -45,6 +45,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.syncOptions?.setOption(.recvAllocator, value: .upTo(limits.maxReadBytes))
+            try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 16 * 1024, high: 32 * 1024))
             let abandonment = try Self.addHandlers(
                 to: channel,
                 limits: limits,

@@ -48,10 +48,16 @@ struct FairLineTests {
         #expect(enter(5, "a", "3") == .waits)
         #expect(enter(6, "a", "4") == .refused(.ownLineFull))
         for waiter in 6..<9 { #expect(enter(waiter, "b\(waiter)", "1") == .waits) }
-        #expect(enter(9, "c", "1") == .refused(.full))
+        #expect(enter(9, "b6", "1") == .refused(.full), "it has a waiter already")
+        // Who begins a line takes the room of the end of the longest.
+        #expect(enter(9, "c", "1") == .displaces(3))
+        for (waiter, displaced) in [(10, 2), (11, 5), (12, 4)] {
+            #expect(enter(waiter, "d\(waiter)", "1") == .displaces(displaced))
+        }
+        #expect(enter(13, "e", "1") == .refused(.full), "each line has one waiter")
         let next = state.leave()
         #expect(next == 1)
-        #expect(enter(9, "c", "1") == .waits)
+        #expect(enter(13, "e", "1") == .waits)
     }
 
     @Test("Who gives up is passed over, and leaves room")
@@ -70,11 +76,11 @@ struct FairLineTests {
     }
 
     /// In any order of events: no more places than there are, nobody forgotten, nobody twice.
-    @Test("Whatever happens, everybody who waits gets one place", arguments: 0..<20)
+    @Test("Whatever happens, everybody who waits gets one place, or is displaced", arguments: 0..<20)
     func model(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var state = FairLineState<Int>(
-            limits: FairLine.Limits(places: 2, waiting: 12, waitingPerGroup: 6, waitingPerMember: 4)
+            limits: FairLine.Limits(places: 2, waiting: 8, waitingPerGroup: 6, waitingPerMember: 4)
         )
         var (waiting, taken) = ([Int: FairLine.Claimant](), 0)
         func served(_ waiter: Int) {
@@ -91,6 +97,9 @@ struct FairLineTests {
                 switch state.enter(waiter, claimant) {
                 case .admitted: taken += 1
                 case .waits: waiting[waiter] = claimant
+                case .displaces(let other):
+                    served(other)
+                    waiting[waiter] = claimant
                 case .refused: #expect(taken == 2)
                 }
             case 3 where taken > 0:
@@ -103,7 +112,7 @@ struct FairLineTests {
                 #expect(hasWaited)
                 waiting[waiter] = nil
             }
-            #expect(taken <= 2 && state.takenCount == taken && waiting.count <= 12)
+            #expect(taken <= 2 && state.takenCount == taken && waiting.count <= 8)
             #expect(taken == 2 || waiting.isEmpty)
         }
         while taken > 0 {

@@ -19,6 +19,26 @@ struct PlacesTests {
         #expect(throws: NoPlace.allTaken) { _ = try places.take(for: "a") }
         withExtendedLifetime((own, other, third)) {}
     }
+
+    @Test("Who takes all they can leaves as much for others")
+    func thresholds() throws {
+        let places = Places<Int>(limits: .init(total: 100, perHolder: 100))
+        var taken: [Place] = []
+        func takeAll(_ holder: Int) -> Int {
+            var count = 0
+            while let place = try? places.take(for: holder) {
+                taken.append(place)
+                count += 1
+            }
+            return count
+        }
+        #expect(takeAll(1) == 50)
+        #expect(takeAll(2) == 25)
+        // Others at once leave some for each who comes.
+        #expect((3...8).map(takeAll) == [13, 6, 3, 2, 1, 0])
+        #expect(places.takenCount == 100)
+        withExtendedLifetime(taken) {}
+    }
 }
 
 @Suite("A budget of bytes")
@@ -37,12 +57,24 @@ struct ByteBudgetTests {
         #expect(budget.bytesUsed == 40)
         let third = ByteReservation(of: budget, for: 2)
         try third.grow(by: 60)
-        #expect(throws: NoPlace.allTaken) { try first.grow(by: 1) }
+        #expect(throws: NoPlace.holderHasAll) { try first.grow(by: 1) }
+        let fourth = ByteReservation(of: budget, for: 3)
+        #expect(throws: NoPlace.allTaken) { try fourth.grow(by: 1) }
         #expect(throws: NoPlace.holderHasAll) { try third.grow(by: .max) }
         third.giveBack()
         third.giveBack()
         #expect(budget.bytesUsed == 40)
         try first.grow(by: 20)
         #expect(budget.bytesUsed == 60)
+    }
+
+    @Test("Who takes all they can leaves as much for others")
+    func thresholds() throws {
+        let budget = ByteBudget<Int>(maxBytes: 100)
+        let reservations = (0..<3).map { ByteReservation(of: budget, for: $0) }
+        for (reservation, share) in zip(reservations, [50, 75, 88]) {
+            while (try? reservation.grow(by: 1)) != nil {}
+            #expect(budget.bytesUsed == share)
+        }
     }
 }

@@ -40,9 +40,11 @@ extension ConnectionPool {
     func cancelLookup(_ id: UInt64) -> Bool {
         guard let caller = lookupCallers.removeValue(forKey: id) else { return false }
         caller.continuation.resume(returning: .failure(.cancelled))
-        if let statement = caller.statement, !lookupCallers.values.contains(where: { $0.statement == statement }) {
-            cancel(statement)
+        guard let statement = caller.statement else {
+            for lookup in lookups.keys { lookups[lookup]?.waiting.removeAll { $0.id == id } }
+            return true
         }
+        if !lookupCallers.values.contains(where: { $0.statement == statement }) { cancel(statement) }
         return true
     }
 
@@ -57,10 +59,8 @@ extension ConnectionPool {
                 deadline = earlier(deadline, underWay.start + slowness)
                 continue
             }
-            let callers = state.waiting.prefix(PostgresLookup.maxKeys)
-            lookups[lookup]?.waiting.removeFirst(callers.count)
-            let wanted = callers.filter { lookupCallers[$0.id] != nil }
-            guard !wanted.isEmpty else { continue }
+            let wanted = state.waiting.prefix(PostgresLookup.maxKeys)
+            lookups[lookup]?.waiting.removeFirst(wanted.count)
             let id = makeID()
             for caller in wanted { lookupCallers[caller.id]?.statement = id }
             lookups[lookup]?.underWay = (id, now)

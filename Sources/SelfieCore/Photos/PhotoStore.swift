@@ -54,8 +54,13 @@ package struct PhotoStore: Sendable {
     func keepDetails(of photo: ServedPhoto) async throws {
         try await postgres.write(
             """
-            UPDATE photos SET content_type = \(photo.contentType), byte_count = \(photo.byteCount)
-            WHERE random_id = \(photo.randomID) AND state = 'ready' AND content_type IS NULL
+            WITH library AS MATERIALIZED (
+                SELECT user_id FROM photo_libraries
+                WHERE user_id = (SELECT user_id FROM photos WHERE random_id = \(photo.randomID)) FOR NO KEY UPDATE
+            )
+            UPDATE photos SET content_type = \(photo.contentType), byte_count = \(photo.byteCount) FROM library
+            WHERE random_id = \(photo.randomID) AND photos.user_id = library.user_id AND state = 'ready'
+                AND content_type IS NULL
             """
         )
     }
@@ -174,11 +179,15 @@ package struct PhotoStore: Sendable {
     func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> Bool {
         // PostgreSQL's text can't hold NUL, so no photo's id has one.
         guard !randomID.unicodeScalars.contains("\0") else { return false }
+        // The library is locked before the photo, as in uploads. Another order could make a deadlock.
         let count = try await postgres.write(
             """
-            WITH removed AS (
-                DELETE FROM photos WHERE random_id = \(randomID) AND user_id = \(userID) AND state = 'ready'
-                RETURNING random_id, user_id
+            WITH library AS MATERIALIZED (
+                SELECT user_id FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE
+            ), removed AS (
+                DELETE FROM photos USING library
+                WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state = 'ready'
+                RETURNING random_id, photos.user_id
             ), audited AS (
                 \(part: AuditStore.insertion(of: .photoDeleted, from: source, forEach: "SELECT user_id FROM removed"))
             )

@@ -25,6 +25,9 @@ final class KeptLists: Sendable {
     /// The bytes of the longest list that is kept.
     static let maxListBytes = 4 * 1024 * 1024
 
+    /// About what a list takes beside its JSON.
+    static let overheadBytes = 1024
+
     /// - Parameter budget: The memory of the lists. The holders are the users, by their ids.
     init(budget: ByteBudget<Int>) {
         self.budget = budget

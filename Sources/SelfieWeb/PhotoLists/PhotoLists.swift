@@ -89,6 +89,7 @@ struct PhotoLists: Sendable {
         guard pieces.estimatedBytes <= KeptLists.maxListBytes else { return nil }
         var (made, bytes) = ([ByteBuffer](), 0)
         var next = first
+        guard kept.reserve(KeptLists.overheadBytes, for: reservation) else { return nil }
         while let piece = next {
             bytes += piece.storageCapacity
             guard bytes <= KeptLists.maxListBytes, kept.reserve(piece.storageCapacity, for: reservation) else {

@@ -15,6 +15,8 @@ struct PhotoURLSigner: Sendable {
     private let latestChecked = LatestKey()
 
     private static let secondsPerDay = 86_400
+    /// How long a URL works at most.
+    private static let maxLifeSeconds = 2 * secondsPerDay
     /// Separates signatures of photos from others with the same secret.
     private static let purpose = "photo-url-v2"
 
@@ -71,7 +73,8 @@ struct PhotoURLSigner: Sendable {
         let expected = code.withUnsafeBytes { Base64URL.string(of: $0) }
         guard ConstantTime.isSame(expected.utf8, signature.utf8) else { return nil }
         let left = end - Int(date.timeIntervalSince1970.rounded(.up))
-        return left > 0 ? CheckedURL(secondsLeft: left, series: series) : nil
+        // Versions before 0.11 made some that live as long as a token.
+        return (1...Self.maxLifeSeconds).contains(left) ? CheckedURL(secondsLeft: left, series: series) : nil
     }
 
     private static func number(_ text: String) -> Int? {

@@ -84,7 +84,7 @@ final class PhotoEndpoints: EndpointGroup {
         if let admitted {
             place = try await useCases.admitUpload(
                 userID: admitted.userID,
-                minBytes: UploadForm.minFileBytes(of: request),
+                minBytes: UploadForm.minFileBytes(of: request, maxFileBytes: maxUploadBytes),
                 from: sources.source(of: request, context: context)
             )
         }

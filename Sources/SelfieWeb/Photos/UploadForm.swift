@@ -25,9 +25,14 @@ struct UploadForm {
     private static let maxOverheadBytes = 512 * 1024
 
     /// The least number of bytes that a request's file has, by the length of its body.
-    static func minFileBytes(of request: Request) -> Int {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - maxFileBytes: The largest photo. A longer one is refused later, whatever is known of it.
+    /// - Returns: From 0 to `maxFileBytes`.
+    static func minFileBytes(of request: Request, maxFileBytes: Int) -> Int {
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-        return max(0, length - maxOverheadBytes)
+        return min(max(0, length - maxOverheadBytes), maxFileBytes)
     }
 
     /// Reads a body as it arrives.
