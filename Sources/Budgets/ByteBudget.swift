@@ -2,7 +2,7 @@ import Synchronization
 
 /// Bytes of memory or disk that many holders share.
 ///
-/// As with ``Places``, a holder has no more than is still free for others.
+/// As with ``Places``, a holder has no more than is still free for others, unless one may have all.
 package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
     private struct State {
         var used = 0
@@ -31,7 +31,7 @@ package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
             let free = maxBytes - state.used
             if bytes > free { return own > 0 ? .holderHasAll : .allTaken }
             // The first bytes may be the last ones.
-            if own > 0, own + bytes > free { return .holderHasAll }
+            if maxBytesPerHolder < maxBytes, own > 0, own + bytes > free { return .holderHasAll }
             state.used += bytes
             state.usedByHolder[holder] = own + bytes
             return nil

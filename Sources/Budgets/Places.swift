@@ -2,9 +2,9 @@ import Synchronization
 
 /// A bounded number of places, of which each holder may take only some.
 ///
-/// Nobody waits: who finds no place is refused at once. A holder has no more places than are still free for others. So
-/// some holders who take all they can leave as much for the next one as each of them has (A. K. Choudhury and
-/// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998).
+/// Nobody waits: who finds no place is refused at once. Unless one holder may have all, a holder has no more places than
+/// are still free for others. So some holders who take all they can leave as much for the next one as each of them has
+/// (A. K. Choudhury and E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998).
 package final class Places<Holder: Hashable & Sendable>: Sendable {
     package struct Limits: Sendable {
         /// The most places that are taken at once.
@@ -43,7 +43,8 @@ package final class Places<Holder: Hashable & Sendable>: Sendable {
         let refusal = state.withLock { state -> NoPlace? in
             let own = state.countByHolder[holder, default: 0]
             if own >= limits.perHolder { return .holderHasAll }
-            if own >= limits.total - state.count { return .allTaken }
+            let free = limits.total - state.count
+            if free <= 0 || limits.perHolder < limits.total && own >= free { return .allTaken }
             state.count += 1
             state.countByHolder[holder] = own + 1
             return nil

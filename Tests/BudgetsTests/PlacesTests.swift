@@ -20,9 +20,18 @@ struct PlacesTests {
         withExtendedLifetime((own, other, third)) {}
     }
 
+    @Test("One holder may have all where that is said")
+    func oneHolder() throws {
+        let places = Places<Int>(limits: .init(total: 3, perHolder: 3))
+        let taken = try (0..<3).map { _ in try places.take(for: 1) }
+        #expect(throws: NoPlace.holderHasAll) { _ = try places.take(for: 1) }
+        #expect(throws: NoPlace.allTaken) { _ = try places.take(for: 2) }
+        withExtendedLifetime(taken) {}
+    }
+
     @Test("Who takes all they can leaves as much for others")
     func thresholds() throws {
-        let places = Places<Int>(limits: .init(total: 100, perHolder: 100))
+        let places = Places<Int>(limits: .init(total: 100, perHolder: 99))
         var taken: [Place] = []
         func takeAll(_ holder: Int) -> Int {
             var count = 0
@@ -70,7 +79,7 @@ struct ByteBudgetTests {
 
     @Test("Who takes all they can leaves as much for others")
     func thresholds() throws {
-        let budget = ByteBudget<Int>(maxBytes: 100)
+        let budget = ByteBudget<Int>(maxBytes: 100, maxBytesPerHolder: 99)
         let reservations = (0..<3).map { ByteReservation(of: budget, for: $0) }
         for (reservation, share) in zip(reservations, [50, 75, 88]) {
             while (try? reservation.grow(by: 1)) != nil {}

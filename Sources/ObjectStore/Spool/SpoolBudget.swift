@@ -14,6 +14,8 @@ package struct SpoolBudget: Sendable {
     static let usualMemoryBytesPerUser = 48 * 1024 * 1024
     /// The most bytes of photos in temporary files.
     static let usualDiskBytes = 4 * 1024 * 1024 * 1024
+    /// The part of them that one user may have.
+    static let usualDiskBytesPerUser = 2 * 1024 * 1024 * 1024
 
     /// - Parameters:
     ///   - memory: Memory beyond the first block of each upload.
@@ -23,7 +25,7 @@ package struct SpoolBudget: Sendable {
             maxBytes: usualMemoryBytes,
             maxBytesPerHolder: usualMemoryBytesPerUser
         ),
-        disk: ByteBudget<Int> = ByteBudget(maxBytes: usualDiskBytes)
+        disk: ByteBudget<Int> = ByteBudget(maxBytes: usualDiskBytes, maxBytesPerHolder: usualDiskBytesPerUser)
     ) {
         self.memory = memory
         self.disk = disk
