@@ -33,6 +33,10 @@ package struct ConnectionLimits: Sendable {
     ///
     /// Each piece passes through several tasks. A connection grows to it only while its reads are full.
     var maxBodyReadBytes = 256 * 1024
+    /// With how many unsent bytes of answers a connection takes no more, and with how few it goes on.
+    ///
+    /// Many small answers take several times as much memory.
+    var writeBufferWaterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 4 * 1024, high: 8 * 1024)
     /// The time in which a client must take `minWrittenBytesPerTimeout` of an answer, or all of it.
     var writeTimeout: TimeAmount = .seconds(25)
     /// See `writeTimeout`.

@@ -45,7 +45,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.syncOptions?.setOption(.recvAllocator, value: .upTo(limits.maxReadBytes))
-            try channel.syncOptions?.setOption(.writeBufferWaterMark, value: .init(low: 16 * 1024, high: 32 * 1024))
+            try channel.syncOptions?.setOption(.writeBufferWaterMark, value: limits.writeBufferWaterMark)
             let abandonment = try Self.addHandlers(
                 to: channel,
                 limits: limits,
@@ -114,14 +114,11 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     /// Answers the connection's requests on the thread of its socket.
     package func handle(value: Value, logger: Logger) async {
         guard value.isAdmitted else { return await close(value.asyncChannel) }
-        let task = Task(executorPreference: EventLoopTaskExecutor(value.channel.eventLoop)) {
-            await handleHTTP(asyncChannel: value.asyncChannel, logger: logger)
-        }
-        value.abandonment.whenSuccess { task.cancel() }
-        await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
+        let present = CancellableTask()
+        value.abandonment.whenSuccess { present.cancel() }
+        // A task of its own would take some kilobytes more of each connection.
+        await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
+            await present.run { await handleHTTP(asyncChannel: value.asyncChannel, logger: logger) }
         }
     }
 
