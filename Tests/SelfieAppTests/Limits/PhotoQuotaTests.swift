@@ -120,6 +120,31 @@ struct PhotoQuotaTests {
         }
     }
 
+    @Test("A length beyond all bounds is too long, whatever the user has already")
+    func absurdLength() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            #expect(try await service.upload(TestImage.png(bytes: 600_000), token: token).status == 200)
+            for length in [Int.max, Int.max - 600_000] {
+                let answer = try await RawConnection.open(port: service.port) { connection in
+                    try await connection.send(
+                        """
+                        POST /api/upload_photo HTTP/1.1\r
+                        Host: a\r
+                        Authorization: \(tokenHeader(token))\r
+                        Content-Type: multipart/form-data; boundary=\(TestMultipart.boundary)\r
+                        Content-Length: \(length)\r
+                        \r
+
+                        """
+                    )
+                    return try await connection.readResponse()
+                }
+                #expect(answer?.status == 413)
+            }
+        }
+    }
+
     @Test("The library counts right whatever happens to photos, by whomever")
     func counting() async throws {
         try await TestService.run { service in

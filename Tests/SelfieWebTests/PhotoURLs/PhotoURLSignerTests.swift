@@ -144,6 +144,17 @@ struct PhotoURLSignerTests {
         }
     }
 
+    @Test("No URL works for more than 48 hours, whoever signed it")
+    func longest() throws {
+        let (id, expires, signature) = try parts(target(of: "abc123", at: noon))
+        let end = try #require(TimeInterval(expires))
+        for (hours, isRight) in [(48.0, true), (48.1, false), (1_000, false)] {
+            let date = Date(timeIntervalSince1970: end - hours * 3_600)
+            let url = signer.check(randomID: id, expires: expires, series: nil, signature: signature, at: date)
+            #expect((url != nil) == isRight, "\(hours)")
+        }
+    }
+
     @Test("Another secret signs otherwise")
     func otherSecret() throws {
         let (id, expires, signature) = try parts(target(of: "abc123", at: noon))
