@@ -90,21 +90,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
             guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 return reject(context: context, with: .malformedRequest)
             }
-            let expectsContinue = head.headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" }
-            // After these, NIO's decoder expects another protocol and would read no further request.
-            let changesProtocol = head.headers.contains(name: "upgrade") || head.method == .CONNECT
-            let isKeepAlive = head.isKeepAlive && !changesProtocol
             do {
                 var request = try HTTPRequest(received: head)
                 let requestID = RequestIdentifier.name(&request.headerFields)
                 state.requestHead(
                     ConnectionStateMachine.Exchange(requestID: requestID, method: head.method),
-                    isKeepAlive: isKeepAlive,
-                    expectsContinue: expectsContinue,
-                    bodyLength: head.headers.first(name: "content-length").flatMap { Int($0) },
+                    isKeepAlive: head.isKeepAlive && !head.changesProtocol,
+                    expectsContinue: head.expectsContinue,
+                    bodyLength: head.bodyLength,
                     now: context.eventLoop.now
                 )
-                readsLargeBody(head.headers, context: context)
+                readsLargeBody(of: head, context: context)
                 context.fireChannelRead(wrapInboundOut(.head(request)))
             } catch {
                 context.fireErrorCaught(error)
@@ -121,9 +117,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     /// Reads more at a time while a large body comes.
-    private func readsLargeBody(_ headers: HTTPHeaders, context: ChannelHandlerContext) {
-        let length = headers.first(name: "content-length").flatMap { Int($0) }
-        guard length ?? 0 > limits.maxReadBytes || headers.contains(name: "transfer-encoding") else { return }
+    private func readsLargeBody(of head: HTTPRequestHead, context: ChannelHandlerContext) {
+        guard head.bodyLength ?? 0 > limits.maxReadBytes || head.headers.contains(name: "transfer-encoding") else {
+            return
+        }
         hasLargeReads = true
         setMaxReadBytes(limits.maxBodyReadBytes, context: context)
     }
@@ -274,12 +271,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             "a request took too long and was answered \(refusal.status.code)",
             metadata: ["method": "\(exchange.method.rawValue)", "request_id": "\(exchange.requestID)"]
         )
-        answer(
-            context: context,
-            with: refusal,
-            requestID: exchange.requestID,
-            isHead: exchange.method == .HEAD
-        )
+        answer(context: context, with: refusal, requestID: exchange.requestID, isHead: exchange.method == .HEAD)
     }
 
     private func answer(

@@ -35,7 +35,10 @@ final class RequestGate: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if discardsInput() { held = ByteBuffer() }
+        if discardsInput() {
+            held = ByteBuffer()
+            tellEnd(context: context)
+        }
         guard held.readableBytes > 0 else { return context.read() }
         isReadDue = true
     }
@@ -57,14 +60,18 @@ final class RequestGate: ChannelDuplexHandler {
         pass(context: context, maxRequests: 1)
         context.fireChannelReadComplete()
         guard held.readableBytes == 0 else { return }
-        if isEndDue {
-            isEndDue = false
-            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        }
+        tellEnd(context: context)
         if isReadDue {
             isReadDue = false
             context.read()
         }
+    }
+
+    /// Tells that the client has closed its side, if nothing is held before that.
+    private func tellEnd(context: ChannelHandlerContext) {
+        guard isEndDue, held.readableBytes == 0 else { return }
+        isEndDue = false
+        context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
     }
 
     /// Whether something is held that may be parsed, or discarded, now.

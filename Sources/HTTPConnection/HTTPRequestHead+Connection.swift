@@ -1,0 +1,13 @@
+import NIOHTTP1
+
+/// What a request's header says about its connection.
+extension HTTPRequestHead {
+    /// How many bytes of a body follow; nil when it does not tell.
+    var bodyLength: Int? { headers.first(name: "content-length").flatMap { Int($0) } }
+
+    /// Whether the client waits to be told that its body is wanted.
+    var expectsContinue: Bool { headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" } }
+
+    /// Whether NIO's decoder expects another protocol after it, and would read no further request.
+    var changesProtocol: Bool { headers.contains(name: "upgrade") || method == .CONNECT }
+}
