@@ -5,19 +5,25 @@ import Synchronization
 /// How many connections a process and an address may have, and how many were closed beyond that.
 package final class ConnectionPlaces: Sendable {
     private let places: Places<Network>
+    private let sitePlaces: Places<UInt64>
     private let closed = Atomic(0)
 
     /// What counts as one address: an IPv4 address, or the /64 network of an IPv6 address.
     private struct Network: Hashable, Sendable {
         let prefix: UInt64
         let isVersion4: Bool
+
+        /// The /48 network of an IPv6 address, of which one customer may have all (RFC 6177).
+        var site: UInt64? { isVersion4 ? nil : UInt64(bigEndian: prefix) >> 16 }
     }
 
     /// - Parameters:
     ///   - total: The most connections.
     ///   - perAddress: The most of one address.
-    package init(total: Int, perAddress: Int) {
+    ///   - perSite: The most of one /48 network of IPv6 addresses.
+    package init(total: Int, perAddress: Int, perSite: Int) {
         places = Places(limits: .init(total: total, perHolder: perAddress))
+        sitePlaces = Places(limits: .init(total: .max, perHolder: perSite))
     }
 
     /// How many connections there are.
@@ -32,8 +38,10 @@ package final class ConnectionPlaces: Sendable {
     /// - Returns: Whether there was one. If not, close the connection.
     func admit(_ channel: any Channel) -> Bool {
         do {
-            let place = try places.take(for: Self.network(of: channel.remoteAddress))
-            channel.closeFuture.whenComplete { _ in withExtendedLifetime(place) {} }
+            let network = Self.network(of: channel.remoteAddress)
+            let place = try places.take(for: network)
+            let sitePlace = try network.site.map(sitePlaces.take)
+            channel.closeFuture.whenComplete { _ in withExtendedLifetime((place, sitePlace)) {} }
             return true
         } catch {
             closed.add(1, ordering: .relaxed)

@@ -237,6 +237,19 @@ struct ConnectionHandlerTests {
         #expect(try connection.taken().split(separator: "HTTP/1.1 200 ").count == 20)
     }
 
+    @Test("A client that closes its side behind what nobody reads any more is let go with the last answer")
+    func endBehindWhatIsDropped() throws {
+        let connection = try EmbeddedConnection()
+        connection.receive(String(repeating: Self.get, count: 20))
+        connection.finish()
+        connection.shutDown()
+        for _ in 0..<8 { connection.answer(body: "hello") }
+        connection.waitForTurns()
+        #expect(try connection.taken().hasSuffix("hello"))
+        connection.read()
+        #expect(!connection.isOpen)
+    }
+
     @Test("What is no HTTP behind a request may come in any number of pieces", arguments: [1, 3])
     func garbageInPieces(pieceCount: Int) throws {
         let connection = try EmbeddedConnection()
@@ -266,6 +279,7 @@ struct ConnectionHandlerTests {
         #expect(ConnectionLimits().maxReadBytes == 16_384)
         #expect(ConnectionLimits().maxBodyReadBytes == 262_144)
         #expect(ConnectionLimits().maxWaitingRequests == 8)
+        #expect(ConnectionLimits().writeBufferWaterMark.high == 8_192)
     }
 
     @Test("A request may come byte by byte")

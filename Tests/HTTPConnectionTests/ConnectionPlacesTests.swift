@@ -14,7 +14,7 @@ struct ConnectionPlacesTests {
 
     @Test("An address has some, all together no more than there are, and a closed one is free again")
     func limits() throws {
-        let places = ConnectionPlaces(total: 3, perAddress: 2)
+        let places = ConnectionPlaces(total: 3, perAddress: 2, perSite: 3)
         let channels = try ["192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.3"].map(channel)
         #expect(channels.map(places.admit) == [true, true, false, true, false])
         #expect(places.count == 3 && places.closedCount == 2)
@@ -33,11 +33,25 @@ struct ConnectionPlacesTests {
             ("::ffff:192.0.2.1", "192.0.2.1", true), ("::ffff:192.0.2.1", "::ffff:192.0.2.2", false),
             ("::1", "192.0.2.1", false), ("192.0.2.1", "192.0.2.2", false),
         ] {
-            let places = ConnectionPlaces(total: 9, perAddress: 1)
+            let places = ConnectionPlaces(total: 9, perAddress: 1, perSite: 9)
             let channels = try [first, second].map(channel)
             #expect(places.admit(channels[0]))
             #expect(places.admit(channels[1]) == !isSame, "\(first) \(second)")
             for channel in channels { _ = try? channel.finish(acceptAlreadyClosed: true) }
         }
+    }
+
+    @Test("A /48 network of IPv6 addresses has some, whatever its /64 networks are")
+    func sites() throws {
+        let places = ConnectionPlaces(total: 9, perAddress: 2, perSite: 3)
+        let addresses = ["2001:db8::1", "2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:0:ffff::1", "2001:db8:1::1"]
+        let channels = try addresses.map(channel)
+        #expect(channels.map(places.admit) == [true, true, true, false, true])
+        #expect(places.count == 4 && places.closedCount == 1)
+        _ = try channels[0].finish()
+        let next = try channel("2001:db8:0:3::1")
+        #expect(places.admit(next))
+        for channel in channels.dropFirst() + [next] { _ = try? channel.finish(acceptAlreadyClosed: true) }
+        #expect(places.count == 0)
     }
 }

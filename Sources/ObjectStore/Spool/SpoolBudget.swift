@@ -9,9 +9,9 @@ package struct SpoolBudget: Sendable {
     let disk: ByteBudget<Int>
 
     /// The most bytes of photos that wait in memory for the store, beside each upload's first block.
-    static let usualMemoryBytes = 96 * 1024 * 1024
+    static let usualMemoryBytes = 80 * 1024 * 1024
     /// The part of them that one user may hold.
-    static let usualMemoryBytesPerUser = 48 * 1024 * 1024
+    static let usualMemoryBytesPerUser = 40 * 1024 * 1024
     /// The most bytes of photos in temporary files.
     static let usualDiskBytes = 4 * 1024 * 1024 * 1024
     /// The part of them that one user may have.

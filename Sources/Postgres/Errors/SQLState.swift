@@ -69,7 +69,8 @@ package enum SQLState: Sendable, Hashable {
     }
 
     /// Whether the statement had no effect, and must be prepared again.
-    var spoilsPreparedStatement: Bool {
-        self == .featureNotSupported || self == .invalidStatementName || self == .duplicatePreparedStatement
-    }
+    var spoilsPreparedStatement: Bool { self == .featureNotSupported || showsPooler }
+
+    /// Whether the session is not the one that prepared the statement, or another client prepared it: there is a pooler.
+    var showsPooler: Bool { self == .invalidStatementName || self == .duplicatePreparedStatement }
 }

@@ -54,7 +54,7 @@ extension ConnectionPool {
         }
         if error.sqlState == .readOnlyTransaction { doom(member.id) }
         if error.sqlState.spoilsPreparedStatement, case .query(let query) = statement.content {
-            if error.sqlState == .duplicatePreparedStatement { stopPreparing() }
+            if error.sqlState.showsPooler { stopPreparing() }
             // On a shared connection, the statements behind this one look like a transaction, too.
             let isInTransaction = statement.purpose == .leased && member.connection.isInTransaction
             forget(query, on: member, now: now)
@@ -69,7 +69,7 @@ extension ConnectionPool {
         statement.finish(entry.outcome)
     }
 
-    /// Only another client of the same session can have prepared a statement of ours: there is a pooler.
+    /// Runs statements without preparing them from now on, so that a pooler's change of session does not matter.
     private func stopPreparing() {
         preparesStatements = false
         for member in members { member.connection.stopPreparing() }

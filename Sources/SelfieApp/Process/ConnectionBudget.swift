@@ -7,6 +7,8 @@ import SelfieConfiguration
 struct ConnectionBudget: Equatable {
     let total: Int
     let perAddress: Int
+    /// How many one /48 network of IPv6 addresses may have.
+    let perSite: Int
 
     /// The most connections where nothing else is set: each takes about 15 KiB of memory.
     static let maxTotal = 20_000
@@ -14,6 +16,8 @@ struct ConnectionBudget: Equatable {
     static let minTotal = 32
     /// Descriptors for the log, libraries, connections to the bucket, and files that are being served.
     static let reservedCount = 256
+    /// How many times as many connections a /48 network may have as a /64 network.
+    static let siteFactor = 8
 
     /// - Parameters:
     ///   - openFileLimit: How many descriptors the process may have.
@@ -26,7 +30,9 @@ struct ConnectionBudget: Equatable {
         // Behind a proxy all clients come from its address.
         let isProxied = configuration.trustedProxies.count > 0
         perAddress = isProxied ? total : min(total, configuration.maxConnectionsPerAddress ?? max(1, total / 2))
+        // A quarter stays free for others, unless one address may have more than the rest.
+        perSite = max(perAddress, min(perAddress * Self.siteFactor, total * 3 / 4))
     }
 
-    var places: ConnectionPlaces { ConnectionPlaces(total: total, perAddress: perAddress) }
+    var places: ConnectionPlaces { ConnectionPlaces(total: total, perAddress: perAddress, perSite: perSite) }
 }

@@ -158,6 +158,38 @@ struct DeleteAccountTests {
         }
     }
 
+    @Test("Photos and their account are deleted at once without a deadlock")
+    func deletedPhotos() async throws {
+        try await TestService.run(
+            adjust: { service in
+                service.waitsPatiently()
+                service.doesNothingByItself()
+            }
+        ) { service in
+            for _ in 0..<5 {
+                let token = try await service.makeToken()
+                try await service.addRows(6)
+                let ids = try await service.postgres.read("SELECT random_id FROM photos")
+                    .map { try $0.decode("random_id", as: String.self) }
+                let outcomes = try await withThrowingTaskGroup(of: Int.self) { calls in
+                    try await service.postgres.withTransaction { connection in
+                        try await connection.query("SELECT FROM photo_libraries FOR UPDATE")
+                        for id in ids { calls.addTask { try await service.delete(id, token: token).status } }
+                        calls.addTask { try await Self.delete(service, token).status }
+                        try await service.waitForLocks(7)
+                    }
+                    return try await calls.reduce(into: []) { $0.append($1) }
+                }
+                #expect(outcomes.allSatisfy { [200, 401, 404].contains($0) }, "\(outcomes)")
+                #expect(try await service.count("SELECT count(*) FROM photos") == 0)
+            }
+            let deadlocks = try await service.count(
+                "SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()"
+            )
+            #expect(deadlocks == 0)
+        }
+    }
+
     private static func call(
         _ name: String,
         _ service: TestService,

@@ -81,4 +81,14 @@ struct ConnectionLimitTests {
         )
         #expect(try budget(files: 1_024, ["DYNO": "web.1"]).perAddress == 558)
     }
+
+    @Test("A /48 network has more than a /64 network, and leaves a quarter to others")
+    func site() throws {
+        #expect(try budget(files: 1_024).perSite == 558 * 3 / 4)
+        let small = ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]
+        #expect(try budget(files: 1_024, small).perSite == 56)
+        let large = ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "90"]
+        #expect(try budget(files: 1_024, large).perSite == 90)
+        #expect(try budget(files: 1_024, ["DYNO": "web.1"]).perSite == 558)
+    }
 }

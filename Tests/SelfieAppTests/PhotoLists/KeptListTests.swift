@@ -129,6 +129,19 @@ struct KeptListTests {
         }
     }
 
+    @Test("Very short lists count with what they take beside their JSON")
+    func overhead() async throws {
+        let budget = ByteBudget<Int>(maxBytes: 1 << 20)
+        try await TestService.run(adjust: { $0.listBudget.kept = budget }) { service in
+            for name in ["ada", "bob"] {
+                try await service.addSession(name: name)
+                try await service.addRows(1, name: name)
+                _ = try await titles(service, token: "\(name)-token")
+            }
+            #expect((2 * 1_024 + 2...4 * 1_024).contains(budget.bytesUsed), "\(budget.bytesUsed)")
+        }
+    }
+
     @Test("A long list beyond the memory is made for so many clients at once, and the others are told to come again")
     func streams() async throws {
         let adjust: @Sendable (inout PhotoService) -> Void = { service in

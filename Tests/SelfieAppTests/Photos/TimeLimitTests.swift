@@ -99,8 +99,8 @@ struct TimeLimitTests {
     @Test("Memory and files are limited as documented")
     func spools() {
         #expect(Spool.blockBytes == 262_144)
-        #expect(SpoolBudget.usualMemoryBytes == 100_663_296)
-        #expect(SpoolBudget.usualMemoryBytesPerUser == 50_331_648)
+        #expect(SpoolBudget.usualMemoryBytes == 80 << 20)
+        #expect(SpoolBudget.usualMemoryBytesPerUser == 40 << 20)
         #expect(SpoolBudget.usualDiskBytes == 4_294_967_296)
         #expect(PhotoFormat.prefixBytes == 64)
     }
