@@ -141,6 +141,7 @@ package struct PhotoService: Service {
             settings: webSettings,
             spoolBudget: spoolBudget,
             listBudget: listBudget,
+            downloadLimits: configuration.downloadLimits,
             now: now,
             logger: logger
         )

@@ -14,17 +14,19 @@ struct ConnectionBudget: Equatable {
     static let maxTotal = 20_000
     /// The fewest, even where hardly any file may be open.
     static let minTotal = 32
-    /// Descriptors for the log, libraries, connections to the bucket, and files that are being served.
+    /// Descriptors for the log, libraries, and connections to the bucket for uploads.
     static let reservedCount = 256
     /// How many times as many connections a /48 network may have as a /64 network.
     static let siteFactor = 8
 
     /// - Parameters:
     ///   - openFileLimit: How many descriptors the process may have.
-    ///   - configuration: The settings. Each connection to the database, and each upload, may have a descriptor, too.
+    ///   - configuration: The settings. Each connection to the database, each upload and each download may have a
+    ///     descriptor, too.
     init(openFileLimit: Int, configuration: ServiceConfiguration) {
         let reserved =
             Self.reservedCount + configuration.postgres.pool.maxConnections + configuration.uploadLimits.total
+            + configuration.downloadLimits.total
         let available = max(Self.minTotal, openFileLimit - reserved)
         total = min(available, configuration.maxConnections ?? Self.maxTotal)
         // Behind a proxy all clients come from its address.

@@ -85,6 +85,14 @@ package struct SettingsReader {
         )
     }
 
+    /// Each download holds a file or a connection to the bucket, and in the second case about a quarter of a MiB.
+    mutating func downloadLimits() -> Places<String>.Limits {
+        Places.Limits(
+            total: integer("DOWNLOADS_AT_ONCE_MAX", in: 1...10_000, default: 400),
+            perHolder: integer("DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX", in: 1...10_000, default: 100)
+        )
+    }
+
     mutating func apiCredential() -> APICredential? {
         let name = required("API_AUTH_NAME", "a text without a colon") { $0.contains(":") ? nil : $0 }
         let password = required("API_AUTH_PASSWORD")

@@ -28,7 +28,7 @@ package enum AuditEvent: String, Sendable, CaseIterable {
 
 /// Where a request came from, as it is recorded.
 package struct RequestSource: Sendable {
-    let address: ClientAddress
+    package let address: ClientAddress
     let requestID: String
 
     /// - Parameters:

@@ -6,6 +6,8 @@ struct KnownAddressStore: Sendable {
 
     /// The least number of days that an address stays known after a sign-in from it.
     private static let minUnusedDays = 180
+    /// The most addresses that stay known of a user: those used last.
+    static let maxCount = 100
 
     /// The part of a statement that notes a network for some users.
     ///
@@ -34,7 +36,7 @@ struct KnownAddressStore: Sendable {
         try await connection.execute(insertion(of: network, forEach: "SELECT \(userID)::bigint"))
     }
 
-    /// Forgets addresses that were not used for long.
+    /// Forgets addresses that were not used for long, and those beyond the most that a user may have.
     ///
     /// - Parameter tokenLifetimeHours: How long a token lives. A user with a long token seldom signs in, but must not
     ///   be forgotten.
@@ -47,6 +49,19 @@ struct KnownAddressStore: Sendable {
                 SELECT user_id, network FROM known_addresses
                 WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(maxUnusedDays)::integer)
                 LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
+            )
+            """
+        }
+        try await postgres.writeInBatches { rowCount in
+            """
+            DELETE FROM known_addresses WHERE (user_id, network) IN (
+                SELECT user_id, network
+                FROM (SELECT user_id FROM known_addresses GROUP BY user_id HAVING count(*) > \(Self.maxCount)) AS crowded,
+                    LATERAL (
+                        SELECT network FROM known_addresses WHERE user_id = crowded.user_id
+                        ORDER BY last_used_at DESC OFFSET \(Self.maxCount)
+                    ) AS old
+                LIMIT \(rowCount)
             )
             """
         }

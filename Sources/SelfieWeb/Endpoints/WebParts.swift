@@ -1,4 +1,5 @@
 import AESCrypt
+package import Budgets
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
@@ -12,6 +13,7 @@ package struct WebParts: Sendable {
     let settings: Settings
     let spoolBudget: SpoolBudget
     let listBudget: ListBudget
+    let downloads: Places<String>
     let photoURLs: PhotoURLSigner
     let now: @Sendable () -> Date
 
@@ -57,6 +59,7 @@ package struct WebParts: Sendable {
     ///   - settings: The settings.
     ///   - spoolBudget: The memory and the disk that uploads share.
     ///   - listBudget: The memory that lists share.
+    ///   - downloadLimits: How many photos are sent at once, and how many to one address.
     ///   - now: The time for tokens and URLs.
     ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
     package init(
@@ -65,6 +68,7 @@ package struct WebParts: Sendable {
         settings: Settings,
         spoolBudget: SpoolBudget,
         listBudget: ListBudget,
+        downloadLimits: Places<String>.Limits,
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
@@ -73,6 +77,7 @@ package struct WebParts: Sendable {
         self.settings = settings
         self.spoolBudget = spoolBudget
         self.listBudget = listBudget
+        downloads = Places(limits: downloadLimits)
         self.now = now
         photoURLs = PhotoURLSigner(secret: settings.secretKeyBase)
         sources = RequestSourceReader(trustedProxies: settings.trustedProxies, logger: logger)

@@ -1,3 +1,4 @@
+import Budgets
 import Encodings
 import FoundationEssentials
 import HTTPTypes
@@ -12,6 +13,8 @@ struct PhotoFileEndpoints: EndpointGroup {
     private let describePhoto: DescribePhoto
     private let objects: any ObjectStore
     private let urls: PhotoURLSigner
+    private let downloads: Places<String>
+    private let sources: RequestSourceReader
     private let redirectsToBucket: Bool
     private let now: @Sendable () -> Date
 
@@ -25,7 +28,7 @@ struct PhotoFileEndpoints: EndpointGroup {
                 .ok(.photoBytes), Endpoint.Answer(status: .partialContent, body: .photoBytes), .notModified,
                 Endpoint.Answer(status: .found, body: .none),
             ],
-            refuses: [invalidURL, notFound, preconditionFailed, .noSuchBytes]
+            refuses: [invalidURL, notFound, preconditionFailed, .noSuchBytes, .tooManyRequests]
         )
     ]
 
@@ -46,6 +49,8 @@ struct PhotoFileEndpoints: EndpointGroup {
         describePhoto = parts.useCases.describePhoto
         objects = parts.objects
         urls = parts.photoURLs
+        downloads = parts.downloads
+        sources = parts.sources
         redirectsToBucket = parts.settings.redirectsToBucket
         now = parts.now
     }
@@ -87,7 +92,10 @@ struct PhotoFileEndpoints: EndpointGroup {
             let response = try await redirect(to: photo, isHead: isHead, at: date, secondsLeft: secondsLeft)
             if let response { return response }
         }
-        let response = try await PhotoAnswer(photo: photo, objects: objects).response(to: request, context: context)
+        let place =
+            isHead ? nil : try downloads.take(for: sources.source(of: request, context: context).address.site)
+        let answer = PhotoAnswer(photo: photo, objects: objects, place: place)
+        let response = try await answer.response(to: request, context: context)
         guard var response else { throw Self.missingObject(context) }
         response.headers = Self.headers(cacheSeconds: secondsLeft, and: response.headers)
         return response

@@ -140,6 +140,37 @@ struct HousekeeperTests {
         }
     }
 
+    @Test("A user is known at a hundred addresses, those used last")
+    func manyAddresses() async throws {
+        try await Self.run { postgres, housekeeper in
+            try await postgres.write(
+                """
+                INSERT INTO users (id, first_name, last_name, email, password_hash)
+                VALUES (2, 'Bob', 'Builder', 'bob@example.com', 'none')
+                """
+            )
+            try await postgres.write(
+                """
+                INSERT INTO known_addresses (user_id, network, last_used_at)
+                SELECT users.id, lpad(age::text, 3, '0'), now() AT TIME ZONE 'UTC' - make_interval(hours => age)
+                FROM users, generate_series(1, 103) AS age WHERE users.id = 1 OR age <= 100
+                """
+            )
+            for _ in 0..<2 {
+                await housekeeper.tidy()
+                for id in [1, 2] {
+                    let rows = try await postgres.read(
+                        """
+                        SELECT count(*)::text || ' ' || max(network) AS name
+                        FROM known_addresses WHERE user_id = \(id)
+                        """
+                    )
+                    #expect(try rows[0].decode("name", as: String.self) == "100 100")
+                }
+            }
+        }
+    }
+
     @Test("However much there is, all of it goes, batch by batch")
     func batches() async throws {
         try await Self.run { postgres, housekeeper in

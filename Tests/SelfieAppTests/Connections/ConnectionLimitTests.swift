@@ -62,33 +62,33 @@ struct ConnectionLimitTests {
 
     @Test("Descriptors for the database, the bucket, uploads and files are kept apart")
     func reserve() throws {
-        // Ten for the database, 200 for uploads, and 256 for the rest.
-        #expect(try budget(files: 1_024).total == 1_024 - 466)
-        #expect(try budget(files: 1_024).perAddress == 279)
+        // Ten for the database, 200 for uploads, 400 for downloads, and 256 for the rest.
+        #expect(try budget(files: 1_424).total == 1_424 - 866)
+        #expect(try budget(files: 1_424).perAddress == 279)
         let (most, more) = (try budget(files: 1_048_576), try budget(files: 30_000))
         #expect(most == more)
         #expect(try budget(files: 1_048_576).total == 20_000)
         #expect(try budget(files: 64).total == 32)
-        #expect(try budget(files: 1_024, ["DATABASE_POOL_SIZE": "100"]).total == 1_024 - 556)
+        #expect(try budget(files: 1_424, ["DATABASE_POOL_SIZE": "100"]).total == 1_424 - 956)
         #expect(
-            try budget(files: 1_024, ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 7
+            try budget(files: 1_424, ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 7
         )
-        #expect(try budget(files: 1_024, ["CONNECTIONS_MAX": "100"]).total == 100)
-        #expect(try budget(files: 1_024, ["CONNECTIONS_MAX": "100000"]).total == 558)
+        #expect(try budget(files: 1_424, ["CONNECTIONS_MAX": "100"]).total == 100)
+        #expect(try budget(files: 1_424, ["CONNECTIONS_MAX": "100000"]).total == 558)
         // All clients of a proxy have one address.
         #expect(
-            try budget(files: 1_024, ["TRUSTED_PROXIES": "1", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 558
+            try budget(files: 1_424, ["TRUSTED_PROXIES": "1", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 558
         )
-        #expect(try budget(files: 1_024, ["DYNO": "web.1"]).perAddress == 558)
+        #expect(try budget(files: 1_424, ["DYNO": "web.1"]).perAddress == 558)
     }
 
     @Test("A /48 network has more than a /64 network, and leaves a quarter to others")
     func site() throws {
-        #expect(try budget(files: 1_024).perSite == 558 * 3 / 4)
+        #expect(try budget(files: 1_424).perSite == 558 * 3 / 4)
         let small = ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]
-        #expect(try budget(files: 1_024, small).perSite == 56)
+        #expect(try budget(files: 1_424, small).perSite == 56)
         let large = ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "90"]
-        #expect(try budget(files: 1_024, large).perSite == 90)
-        #expect(try budget(files: 1_024, ["DYNO": "web.1"]).perSite == 558)
+        #expect(try budget(files: 1_424, large).perSite == 90)
+        #expect(try budget(files: 1_424, ["DYNO": "web.1"]).perSite == 558)
     }
 }

@@ -1,0 +1,65 @@
+import ConnectionTestSupport
+import Foundation
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@Suite("Downloads at the same time", .timeLimit(.minutes(2)))
+struct DownloadPlaceTests {
+    /// More than all sockets between hold.
+    private static let image = TestImage.png(bytes: 30 << 20)
+
+    /// Runs a body while so many clients have read the beginning of a photo, and no more.
+    private func withBegunDownloads(
+        _ count: Int,
+        of photo: StoredPhoto,
+        from address: String,
+        _ service: TestService,
+        _ body: @Sendable () async throws -> Void
+    ) async throws {
+        guard count > 0 else { return try await body() }
+        try await RawConnection.open(port: service.port) { connection in
+            try await connection.send(
+                "GET \(photo.target) HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(address)\r\n\r\n"
+            )
+            var connection = connection
+            #expect(try await connection.readSome().starts(with: Data("HTTP/1.1 200 ".utf8)))
+            try await withBegunDownloads(count - 1, of: photo, from: address, service, body)
+        }
+    }
+
+    @Test("An address has some, all together no more than there are, and a photo that is not sent needs no place")
+    func limits() async throws {
+        let settings = [
+            "DOWNLOADS_AT_ONCE_MAX": "4", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "2", "TRUSTED_PROXIES": "1",
+        ]
+        try await TestService.run(settings: settings) { service in
+            let photo = try await service.addPhoto(Self.image)
+            @Sendable func get(_ method: String = "GET", from address: String, tag: String? = nil) async throws
+                -> HTTPAnswer
+            {
+                let headers = [("X-Forwarded-For", address)] + (tag.map { [("If-None-Match", $0)] } ?? [])
+                return try await service.send(method, photo.target, headers: headers)
+            }
+            let whole = try await get(from: "192.0.2.1")
+            let tag = try #require(whole.headers["etag"])
+            try await withBegunDownloads(2, of: photo, from: "192.0.2.1", service) {
+                let refused = try await get(from: "192.0.2.1")
+                #expect(refused.status == 429 && refused.headers["retry-after"] == "2")
+                #expect(try await get("HEAD", from: "192.0.2.1").status == 200)
+                #expect(try await get(from: "192.0.2.1", tag: tag).status == 304)
+                #expect(try await get(from: "192.0.2.2").body == Self.image)
+                try await withBegunDownloads(1, of: photo, from: "192.0.2.2", service) {
+                    // The last place is for those who have none.
+                    #expect(try await get(from: "192.0.2.2").status == 503)
+                    try await withBegunDownloads(1, of: photo, from: "2001:db8::1", service) {
+                        let refused = try await get(from: "192.0.2.3")
+                        #expect(refused.status == 503 && refused.headers["retry-after"] == "5")
+                    }
+                }
+            }
+            try await poll("the places are free again") { try await get(from: "192.0.2.1").status == 200 }
+        }
+    }
+}
