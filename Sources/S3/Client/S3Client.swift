@@ -126,8 +126,8 @@ package struct S3Client: Sendable {
 
     /// The most bytes of an object that are read at a time.
     ///
-    /// Each piece passes through several tasks.
-    private static let maxReadBytes = 256 * 1_024
+    /// Each slow client of this process holds about four of them. Fewer and larger pieces are faster.
+    private static let maxReadBytes = 128 * 1_024
 
     /// Each slow client of this process holds one, and others must not wait for it.
     private static let maxConnections = 2_048

@@ -85,7 +85,7 @@ package struct SettingsReader {
         )
     }
 
-    /// Each download holds a file or a connection to the bucket, and in the second case about a quarter of a MiB.
+    /// Each download holds a file or a connection to the bucket, and in the second case up to half a MiB.
     mutating func downloadLimits() -> Places<String>.Limits {
         Places.Limits(
             total: integer("DOWNLOADS_AT_ONCE_MAX", in: 1...10_000, default: 400),
