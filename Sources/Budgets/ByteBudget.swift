@@ -29,9 +29,9 @@ package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
             let own = state.usedByHolder[holder, default: 0]
             if bytes > maxBytesPerHolder - own { return .holderHasAll }
             let free = maxBytes - state.used
-            if bytes > free { return own > 0 ? .holderHasAll : .allTaken }
+            if bytes > free { return .allTaken }
             // The first bytes may be the last ones.
-            if maxBytesPerHolder < maxBytes, own > 0, own + bytes > free { return .holderHasAll }
+            if maxBytesPerHolder < maxBytes, own > 0, own + bytes > free { return .allTaken }
             state.used += bytes
             state.usedByHolder[holder] = own + bytes
             return nil

@@ -79,6 +79,6 @@ package final class Place: Sendable {
 package enum NoPlace: Error {
     /// The holder has as much as one may have.
     case holderHasAll
-    /// All holders together have everything.
+    /// All holders together have everything, or what is left is for others.
     case allTaken
 }

@@ -91,8 +91,8 @@ package struct PhotoService: Service {
             logger.warning("RATE_LIMITS is off: anyone with the API's credential can try any number of passwords")
         }
         logger.info("\(configuration.trustedProxies)")
-        let openFileLimit = OpenFileLimit.raise()
-        let connections = ConnectionBudget(openFileLimit: openFileLimit, configuration: configuration)
+        let connections = ConnectionBudget(openFileLimit: OpenFileLimit.raise(), configuration: configuration)
+        logger.info("at most \(connections.total) connections at once, \(connections.perAddress) of one address")
         let hasher = try PasswordHasher(
             cost: passwordHashCost ?? configuration.passwordHashCost,
             options: passwordHashing
@@ -104,7 +104,7 @@ package struct PhotoService: Service {
                         postgres: postgres,
                         hasher: hasher,
                         httpClient: httpClient,
-                        places: connections.places
+                        connections: connections
                     )
                 }
             }
@@ -119,7 +119,7 @@ package struct PhotoService: Service {
         postgres: PostgresClient,
         hasher: PasswordHasher,
         httpClient: HTTPClient,
-        places: ConnectionPlaces
+        connections: ConnectionBudget
     ) async throws {
         let objects = try await configuration.objectStorage.open(
             httpClient: httpClient,
@@ -141,10 +141,11 @@ package struct PhotoService: Service {
             settings: webSettings,
             spoolBudget: spoolBudget,
             listBudget: listBudget,
-            downloadLimits: configuration.downloadLimits,
+            downloadLimits: connections.downloads,
             now: now,
             logger: logger
         )
+        let places = connections.places
         let background = worksInBackground ? backgroundServices(useCases, places) : []
         try await run(background + [server(Routes.responder(parts), places: places)])
     }

@@ -26,7 +26,11 @@ package enum Routes {
         router.add(middleware: RequestLogMiddleware())
         router.add(middleware: ErrorMiddleware())
         let basic = BasicMiddleware(credential: parts.settings.apiCredential)
-        let token = TokenMiddleware(findSession: parts.useCases.findSession, sources: parts.sources)
+        let token = TokenMiddleware(
+            findSession: parts.useCases.findSession,
+            sources: parts.sources,
+            userRequests: parts.userRequests
+        )
         for group in groups { group.init(parts).add(to: router, basic: basic, token: token) }
         return ServiceResponder(router: router, endpoints: endpoints)
     }

@@ -66,7 +66,7 @@ struct ByteBudgetTests {
         #expect(budget.bytesUsed == 40)
         let third = ByteReservation(of: budget, for: 2)
         try third.grow(by: 60)
-        #expect(throws: NoPlace.holderHasAll) { try first.grow(by: 1) }
+        #expect(throws: NoPlace.allTaken) { try first.grow(by: 1) }
         let fourth = ByteReservation(of: budget, for: 3)
         #expect(throws: NoPlace.allTaken) { try fourth.grow(by: 1) }
         #expect(throws: NoPlace.holderHasAll) { try third.grow(by: .max) }

@@ -62,7 +62,7 @@ struct LimitTests {
     func httpClient() {
         let configuration = S3Client.httpClientConfiguration()
         #expect(configuration.connectionPool.idleTimeout == .seconds(3))
-        #expect(configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit == 2_048)
+        #expect(configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit == 1_024)
         #expect(!configuration.connectionPool.retryConnectionEstablishment)
         #expect(configuration.timeout.connect == .seconds(2))
         #expect(configuration.timeout.read == nil)

@@ -199,7 +199,7 @@ struct ServiceConfigurationTests {
         "STORAGE_PER_USER_MAX": ["0", "10GiB-secret"],
         "UPLOADS_AT_ONCE_MAX": ["0", "10001", "secret"],
         "UPLOADS_AT_ONCE_PER_USER_MAX": ["0", "-1", "secret"],
-        "DOWNLOADS_AT_ONCE_MAX": ["0", "10001", "secret"],
+        "DOWNLOADS_AT_ONCE_MAX": ["0", "100001", "secret"],
         "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": ["0", "-1", "secret"],
         "CONNECTIONS_MAX": ["31", "1000001", "secret"],
         "CONNECTIONS_PER_ADDRESS_MAX": ["0", "secret"],

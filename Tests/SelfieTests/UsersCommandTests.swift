@@ -98,8 +98,11 @@ struct UsersCommandTests {
             #expect(try await Self.run(service, ["enable", "ada@example.com"]).output.hasSuffix("is enabled now.\n"))
             #expect(try await Self.run(service, ["enable", "ada@example.com"]).output.hasSuffix("was not disabled.\n"))
             #expect(try await service.list(token: token).status == 401, "an ended session does not begin again")
-            #expect(try await service.signIn(email: "ada@example.com").status == 200)
-            #expect(try await service.send("GET", url).status == 200)
+            let signIn = try await service.signIn(email: "ada@example.com")
+            let new = try #require(signIn.json["api_authtoken"] as? String)
+            #expect(try await service.send("GET", url).status == 403, "nor does a URL")
+            let newURL = try #require(try await service.list(token: new).jsonArray?.first?["image_url"] as? String)
+            #expect(try await service.send("GET", newURL).status == 200)
             let audit = try Self.json(try await Self.run(service, ["audit", "--json"])) as? [[String: Any]]
             // Each once, since what changed nothing is no event.
             #expect(

@@ -130,7 +130,7 @@ package struct S3Client: Sendable {
     private static let maxReadBytes = 128 * 1_024
 
     /// Each slow client of this process holds one, and others must not wait for it.
-    private static let maxConnections = 2_048
+    private static let maxConnections = 1_024
 
     /// A call that begins now.
     func call(within limit: Duration) -> Call { Call(within: limit, time: time) }

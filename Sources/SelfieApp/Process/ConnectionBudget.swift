@@ -3,12 +3,14 @@ import HTTPConnection
 import Postgres
 import SelfieConfiguration
 
-/// How many connections of clients a process takes.
-struct ConnectionBudget: Equatable {
+/// How many connections of clients a process takes, and how many photos it sends at once.
+struct ConnectionBudget {
     let total: Int
     let perAddress: Int
     /// How many one /48 network of IPv6 addresses may have.
     let perSite: Int
+    /// How many photos may be sent at once.
+    let downloads: Places<String>.Limits
 
     /// The most connections where nothing else is set: each takes about 15 KiB of memory.
     static let maxTotal = 20_000
@@ -24,9 +26,14 @@ struct ConnectionBudget: Equatable {
     ///   - configuration: The settings. Each connection to the database, each upload and each download may have a
     ///     descriptor, too.
     init(openFileLimit: Int, configuration: ServiceConfiguration) {
+        var downloads = configuration.downloadLimits
+        // Clients that are sent to the bucket need none, but for a few photos of railsauth that are looked at first.
+        downloads.total = min(downloads.total, configuration.photoDelivery == .redirect ? 32 : openFileLimit / 4)
+        downloads.perHolder = min(downloads.perHolder, max(1, downloads.total / 2))
+        self.downloads = downloads
         let reserved =
             Self.reservedCount + configuration.postgres.pool.maxConnections + configuration.uploadLimits.total
-            + configuration.downloadLimits.total
+            + downloads.total
         let available = max(Self.minTotal, openFileLimit - reserved)
         total = min(available, configuration.maxConnections ?? Self.maxTotal)
         // Behind a proxy all clients come from its address.

@@ -79,17 +79,20 @@ package struct SettingsReader {
 
     /// Each upload may hold about half a MiB beside what uploads share.
     mutating func uploadLimits() -> Places<Int>.Limits {
-        Places.Limits(
-            total: integer("UPLOADS_AT_ONCE_MAX", in: 1...10_000, default: 200),
-            perHolder: integer("UPLOADS_AT_ONCE_PER_USER_MAX", in: 1...10_000, default: 4)
+        let total = integer("UPLOADS_AT_ONCE_MAX", in: 1...10_000, default: 200)
+        return Places.Limits(
+            total: total,
+            perHolder: integer("UPLOADS_AT_ONCE_PER_USER_MAX", in: 1...10_000, default: min(4, max(1, total / 2)))
         )
     }
 
-    /// Each download holds a file or a connection to the bucket, and in the second case up to half a MiB.
+    /// Each download holds a file, or a connection to the bucket and up to half a MiB.
     mutating func downloadLimits() -> Places<String>.Limits {
-        Places.Limits(
-            total: integer("DOWNLOADS_AT_ONCE_MAX", in: 1...10_000, default: 400),
-            perHolder: integer("DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX", in: 1...10_000, default: 100)
+        let isOnDisk = source.value(of: "OBJECTS_PATH") != nil
+        let total = integer("DOWNLOADS_AT_ONCE_MAX", in: 1...100_000, default: isOnDisk ? 4_000 : 400)
+        return Places.Limits(
+            total: total,
+            perHolder: integer("DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX", in: 1...100_000, default: max(1, total / 4))
         )
     }
 

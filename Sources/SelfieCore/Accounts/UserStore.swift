@@ -160,6 +160,7 @@ package struct UserStore: Sendable {
                 """
             )
             guard count == 1 else { return false }
+            try await PhotoStore.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
             try await AuditStore.add(.accountDisabled, userID: id, from: nil, on: connection)
             return true

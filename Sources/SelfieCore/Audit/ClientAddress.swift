@@ -6,7 +6,7 @@ package struct ClientAddress: Sendable, Equatable {
     /// The address as text, in the system's own form.
     let text: String
     /// What counts as one caller: an IPv4 address, or an IPv6 address's /64 network, which is one home's.
-    let network: String
+    package let network: String
     /// What counts as one customer of a provider: an IPv4 address, or an IPv6 address's /48 network, of which one may have
     /// 65,536 of the others (RFC 6177).
     package let site: String

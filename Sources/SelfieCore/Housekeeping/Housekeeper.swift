@@ -9,14 +9,22 @@ package struct Housekeeper: Sendable {
     let logger: Logger
 
     /// Removes all of them, and logs what failed.
+    ///
+    /// What fails keeps none of the others from its work.
     package func tidy() async {
-        do {
-            try await SessionStore(postgres: postgres).removeExpired()
-            try await RateLimitStore(postgres: postgres).removeEnded()
+        let audit = AuditStore(postgres: postgres)
+        await warnOfFailure { try await SessionStore(postgres: postgres).removeExpired() }
+        await warnOfFailure { try await RateLimitStore(postgres: postgres).removeEnded() }
+        await warnOfFailure {
             try await KnownAddressStore(postgres: postgres).removeUnused(tokenLifetimeHours: tokenLifetimeHours)
-            let audit = AuditStore(postgres: postgres)
-            try await audit.removeOldSources()
-            try await audit.removeOld(days: auditRetentionDays)
+        }
+        await warnOfFailure { try await audit.removeOldSources() }
+        await warnOfFailure { try await audit.removeOld(days: auditRetentionDays) }
+    }
+
+    private func warnOfFailure(_ work: () async throws -> Void) async {
+        do {
+            try await work()
         } catch {
             // Work that the end of the service interrupted did not fail.
             if Task.isCancelled { return }

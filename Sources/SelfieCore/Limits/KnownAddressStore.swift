@@ -8,6 +8,8 @@ struct KnownAddressStore: Sendable {
     private static let minUnusedDays = 180
     /// The most addresses that stay known of a user: those used last.
     static let maxCount = 100
+    /// The most that are forgotten at once: a user of an older version may have had any number.
+    private static let maxRemovedCount = 1_000
 
     /// The part of a statement that notes a network for some users.
     ///
@@ -19,6 +21,21 @@ struct KnownAddressStore: Sendable {
         """
         INSERT INTO known_addresses (user_id, network) SELECT id, \(network) FROM (\(part: users)) AS affected (id)
         ON CONFLICT (user_id, network) DO UPDATE SET last_used_at = excluded.last_used_at
+        """
+    }
+
+    /// The part of a statement that forgets a user's networks beyond the most that one may have.
+    ///
+    /// - Parameters:
+    ///   - network: One that the statement notes.
+    ///   - user: Selects one column of one row, the user's id.
+    /// - Returns: A DELETE.
+    static func removal(beside network: String, ofUser user: PostgresQuery) -> PostgresQuery {
+        """
+        DELETE FROM known_addresses WHERE (user_id, network) IN (
+            SELECT user_id, network FROM known_addresses WHERE user_id = (\(part: user)) AND network <> \(network)
+            ORDER BY last_used_at DESC OFFSET \(maxCount - 1) LIMIT \(maxRemovedCount) FOR UPDATE SKIP LOCKED
+        )
         """
     }
 
@@ -36,7 +53,7 @@ struct KnownAddressStore: Sendable {
         try await connection.execute(insertion(of: network, forEach: "SELECT \(userID)::bigint"))
     }
 
-    /// Forgets addresses that were not used for long, and those beyond the most that a user may have.
+    /// Forgets addresses that were not used for long.
     ///
     /// - Parameter tokenLifetimeHours: How long a token lives. A user with a long token seldom signs in, but must not
     ///   be forgotten.
@@ -49,19 +66,6 @@ struct KnownAddressStore: Sendable {
                 SELECT user_id, network FROM known_addresses
                 WHERE last_used_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(maxUnusedDays)::integer)
                 LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
-            )
-            """
-        }
-        try await postgres.writeInBatches { rowCount in
-            """
-            DELETE FROM known_addresses WHERE (user_id, network) IN (
-                SELECT user_id, network
-                FROM (SELECT user_id FROM known_addresses GROUP BY user_id HAVING count(*) > \(Self.maxCount)) AS crowded,
-                    LATERAL (
-                        SELECT network FROM known_addresses WHERE user_id = crowded.user_id
-                        ORDER BY last_used_at DESC OFFSET \(Self.maxCount)
-                    ) AS old
-                LIMIT \(rowCount)
             )
             """
         }

@@ -7,20 +7,26 @@ package struct AdmitUpload: Sendable {
     let quota: PhotoQuota
     let limiter: RateLimiter
 
+    /// Takes a place for an upload, which may yet be refused for its session.
+    ///
+    /// - Parameter userID: The user's id.
+    /// - Returns: The place. Drop it when the upload has ended.
+    /// - Throws: `NoPlace`.
+    package func place(forUser userID: Int) throws(NoPlace) -> Place {
+        try places.take(for: userID)
+    }
+
     /// Admits an upload, and counts it, before its body is read.
     ///
     /// - Parameters:
     ///   - userID: The user's id.
     ///   - minBytes: The least number of bytes that the photo will have.
     ///   - source: Where the request came from.
-    /// - Returns: The upload's place. Drop it when the upload has ended.
-    /// - Throws: `NoPlace`, `PhotoError.noRoom`, `RateLimitExceeded`, `PostgresError`.
-    package func callAsFunction(userID: Int, minBytes: Int, from source: RequestSource) async throws -> Place {
-        let place = try places.take(for: userID)
+    /// - Throws: `PhotoError.noRoom`, `RateLimitExceeded`, `PostgresError`.
+    package func callAsFunction(userID: Int, minBytes: Int, from source: RequestSource) async throws {
         guard try await photos.hasRoom(forBytes: minBytes, ofUser: userID, within: quota) else {
             throw PhotoError.noRoom
         }
         try await limiter.count([.upload(userID: userID)], ofUser: userID, from: source)
-        return place
     }
 }

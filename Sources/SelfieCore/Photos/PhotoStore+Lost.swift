@@ -26,6 +26,16 @@ extension PhotoStore {
     /// - Returns: Whether there was one.
     /// - Throws: `PostgresError`.
     package func removeLost(_ randomID: String) async throws -> Bool {
-        try await postgres.write("DELETE FROM photos WHERE random_id = \(randomID) AND state = 'ready'") == 1
+        // The library is locked before the photo, as everywhere. Another order could make a deadlock.
+        try await postgres.write(
+            """
+            WITH library AS MATERIALIZED (
+                SELECT user_id FROM photo_libraries
+                WHERE user_id = (SELECT user_id FROM photos WHERE random_id = \(randomID)) FOR NO KEY UPDATE
+            )
+            DELETE FROM photos USING library
+            WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state = 'ready'
+            """
+        ) == 1
     }
 }

@@ -54,6 +54,8 @@ package struct SessionStore: Sendable {
                 \(part: Self.insertion(of: issued, device: device, forEach: owner)) RETURNING user_id
             ), known AS (
                 \(part: KnownAddressStore.insertion(of: source.address.network, forEach: "SELECT user_id FROM begun"))
+            ), forgotten AS (
+                \(part: KnownAddressStore.removal(beside: source.address.network, ofUser: "SELECT user_id FROM begun"))
             ), replaced AS (
                 DELETE FROM sessions WHERE id IN (
                     SELECT id FROM sessions WHERE user_id = (SELECT user_id FROM begun)

@@ -1,3 +1,4 @@
+import Budgets
 import Hummingbird
 import SelfieCore
 
@@ -7,6 +8,8 @@ import SelfieCore
 struct TokenMiddleware: ServiceMiddleware {
     let findSession: FindSession
     let sources: RequestSourceReader
+    /// The requests of each user that are under way.
+    let userRequests: Places<Int>
 
     func handle(
         _ request: Request,
@@ -15,9 +18,10 @@ struct TokenMiddleware: ServiceMiddleware {
     ) async throws -> Response {
         guard let token = AuthorizationHeader.token(in: request.headers) else { throw SessionError.ended }
         var authenticated = context
-        authenticated.session = TokenSession(
-            try await findSession(token: token, from: sources.source(of: request, context: context))
-        )
+        let session = try await findSession(token: token, from: sources.source(of: request, context: context))
+        let turn = try userRequests.take(for: session.userID)
+        defer { withExtendedLifetime(turn) {} }
+        authenticated.session = TokenSession(session)
         return try await next(request, authenticated)
     }
 }

@@ -13,7 +13,9 @@ package struct WebParts: Sendable {
     let settings: Settings
     let spoolBudget: SpoolBudget
     let listBudget: ListBudget
-    let downloads: Places<String>
+    let downloads: DownloadPlaces
+    /// The requests of a user that are under way. Without a limit, one user could fill the line for the database.
+    let userRequests = Places<Int>(limits: Places.Limits(total: .max, perHolder: 64))
     let photoURLs: PhotoURLSigner
     let now: @Sendable () -> Date
 
@@ -77,7 +79,7 @@ package struct WebParts: Sendable {
         self.settings = settings
         self.spoolBudget = spoolBudget
         self.listBudget = listBudget
-        downloads = Places(limits: downloadLimits)
+        downloads = DownloadPlaces(limits: downloadLimits)
         self.now = now
         photoURLs = PhotoURLSigner(secret: settings.secretKeyBase)
         sources = RequestSourceReader(trustedProxies: settings.trustedProxies, logger: logger)

@@ -12,8 +12,8 @@ import SelfieCore
 struct PhotoAnswer {
     let photo: ServedPhoto
     let objects: any ObjectStore
-    /// The download's place, for as long as bytes are sent.
-    let place: Place?
+    /// The download's places, for as long as bytes are sent.
+    let places: [Place]
 
     /// Makes the answer.
     ///
@@ -70,7 +70,7 @@ struct PhotoAnswer {
     {
         guard let object = try await objects.open(key: photo.randomID, range: range) else { return nil }
         guard object.length == length else { throw Self.otherLength }
-        return ResponseBody(object.bytes, count: range?.count ?? length, place: place, context: context)
+        return ResponseBody(object.bytes, count: range?.count ?? length, places: places, context: context)
     }
 
     private static let otherLength = ObjectStoreError.refused(WrongObjectLength())
@@ -85,7 +85,7 @@ extension ResponseBody {
     /// They are fetched as fast as the client takes them.
     ///
     /// If the bytes end too early, the connection is closed, so that nobody takes a part for the whole.
-    fileprivate init(_ bytes: ObjectBytes, count: Int, place: Place?, context: ServiceRequestContext) {
+    fileprivate init(_ bytes: ObjectBytes, count: Int, places: [Place], context: ServiceRequestContext) {
         let (channel, logger) = (context.channel, context.logger)
         self.init(contentLength: count) { writer in
             switch bytes {
@@ -94,7 +94,7 @@ extension ResponseBody {
                 while let chunk = try await transfer.next(logger) { try await writer.write(chunk) }
             }
             try await writer.finish(nil)
-            withExtendedLifetime(place) {}
+            withExtendedLifetime(places) {}
         }
     }
 }

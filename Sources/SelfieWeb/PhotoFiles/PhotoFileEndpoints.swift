@@ -13,7 +13,7 @@ struct PhotoFileEndpoints: EndpointGroup {
     private let describePhoto: DescribePhoto
     private let objects: any ObjectStore
     private let urls: PhotoURLSigner
-    private let downloads: Places<String>
+    private let downloads: DownloadPlaces
     private let sources: RequestSourceReader
     private let redirectsToBucket: Bool
     private let now: @Sendable () -> Date
@@ -83,7 +83,11 @@ struct PhotoFileEndpoints: EndpointGroup {
         case .proceed: break
         }
         let isHead = request.method == .head
+        let address = sources.source(of: request, context: context).address
+        // Whatever asks the store takes a place.
+        var places: [Place] = []
         if photo.contentType == nil {
+            places = try downloads.take(for: address)
             let described = try await describePhoto(photo, isKept: !isHead, logger: context.logger)
             guard let described else { throw Self.missingObject(context) }
             photo = described
@@ -92,9 +96,8 @@ struct PhotoFileEndpoints: EndpointGroup {
             let response = try await redirect(to: photo, isHead: isHead, at: date, secondsLeft: secondsLeft)
             if let response { return response }
         }
-        let place =
-            isHead ? nil : try downloads.take(for: sources.source(of: request, context: context).address.site)
-        let answer = PhotoAnswer(photo: photo, objects: objects, place: place)
+        if places.isEmpty { places = try downloads.take(for: address) }
+        let answer = PhotoAnswer(photo: photo, objects: objects, places: places)
         let response = try await answer.response(to: request, context: context)
         guard var response else { throw Self.missingObject(context) }
         response.headers = Self.headers(cacheSeconds: secondsLeft, and: response.headers)

@@ -34,11 +34,16 @@ final class KeptLists: Sendable {
     }
 
     /// A user's list, if it is kept in this version and with these URLs.
+    ///
+    /// Another one makes room: the next will take its place.
     func list(of library: PhotoLibrary, urls: PhotoURLDay) -> KeptList? {
         state.withLock { state in
-            guard let list = state.entries[library.userID]?.list, list.version == library.version,
-                list.urls.isSame(as: urls)
-            else { return nil }
+            guard let list = state.entries[library.userID]?.list else { return nil }
+            guard list.version == library.version, list.urls.isSame(as: urls) else {
+                state.entries[library.userID] = nil
+                if let index = state.users.firstIndex(of: library.userID) { state.users.remove(at: index) }
+                return nil
+            }
             state.entries[library.userID]?.wasUsed = true
             return list
         }
@@ -62,7 +67,7 @@ final class KeptLists: Sendable {
                 try reservation.grow(by: bytes)
                 return true
             } catch {
-                // Others' lists do not make room for a user who has too many of their own.
+                // Nothing makes room for a user who has as much as one may have.
                 guard error == .allTaken, removeOne() else { return false }
             }
         }

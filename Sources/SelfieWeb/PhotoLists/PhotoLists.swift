@@ -18,6 +18,9 @@ struct PhotoLists: Sendable {
         var lastBeforeMore: String?
     }
 
+    /// The bytes of a list that need no share of the memory: about fifty photos.
+    private static let maxUnsharedBytes = 16 * 1024
+
     private let listPhotos: ListPhotos
     private let photos: PhotoStore
     private let kept: KeptLists
@@ -70,8 +73,7 @@ struct PhotoLists: Sendable {
             // Photos that were deleted meanwhile belong to this version, and are missing.
             if selection == .all, pieces.hasAllPhotos { kept.keep(list) }
             body = ResponseBody(list)
-        } else if isShort, let first {
-            // It is no longer than a piece of another list, so it needs no memory beyond the connection's.
+        } else if isShort, let first, first.readableBytes <= Self.maxUnsharedBytes {
             body = ResponseBody(byteBuffer: first)
         } else {
             reservation.giveBack()

@@ -17,6 +17,7 @@ final class PhotoEndpoints: EndpointGroup {
     private let sources: RequestSourceReader
     private let spoolBudget: SpoolBudget
     private let lists: PhotoLists
+    private let userRequests: Places<Int>
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<PhotoEndpoints>] = [
@@ -69,6 +70,7 @@ final class PhotoEndpoints: EndpointGroup {
         sources = parts.sources
         spoolBudget = parts.spoolBudget
         lists = PhotoLists(parts.useCases, budget: parts.listBudget)
+        userRequests = parts.userRequests
         now = parts.now
     }
 
@@ -78,17 +80,17 @@ final class PhotoEndpoints: EndpointGroup {
             // The other kinds of body can't hold a file.
             throw ServiceError.parametersMissing
         }
+        // The place is held until the photo is stored. The body of an expired session is read and dropped.
+        let place = try useCases.admitUpload.place(forUser: context.session.userID)
+        defer { withExtendedLifetime(place) {} }
         let admitted = context.session.ifAlive(at: now())
-        // The place is held until the photo is stored.
-        var place: Place?
         if let admitted {
-            place = try await useCases.admitUpload(
+            try await useCases.admitUpload(
                 userID: admitted.userID,
                 minBytes: UploadForm.minFileBytes(of: request, maxFileBytes: maxUploadBytes),
                 from: sources.source(of: request, context: context)
             )
         }
-        defer { withExtendedLifetime(place) {} }
         let form = try await UploadForm(
             request: request,
             context: context,
@@ -133,6 +135,8 @@ final class PhotoEndpoints: EndpointGroup {
         if let kept {
             return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: ResponseBody(kept))
         }
+        let turn = try userRequests.take(for: library.userID)
+        defer { withExtendedLifetime(turn) {} }
         let list = try await lists.list(selection, token: token) { series in
             photoURLs.day(of: date, origin: origin, series: series)
         }

@@ -11,6 +11,9 @@ struct TokenSession {
         self.session = session
     }
 
+    /// Whose session it is, or was: for what is counted, and not for what is allowed.
+    var userID: Int { session.userID }
+
     /// The session; nil if it has expired.
     func ifAlive(at date: Date) -> Session? {
         session.isExpired(at: date) ? nil : session

@@ -168,15 +168,18 @@ struct DeleteAccountTests {
         ) { service in
             for _ in 0..<5 {
                 let token = try await service.makeToken()
-                try await service.addRows(6)
+                try await service.addRows(5)
                 let ids = try await service.postgres.read("SELECT random_id FROM photos")
                     .map { try $0.decode("random_id", as: String.self) }
                 let outcomes = try await withThrowingTaskGroup(of: Int.self) { calls in
                     try await service.postgres.withTransaction { connection in
                         try await connection.query("SELECT FROM photo_libraries FOR UPDATE")
                         for id in ids { calls.addTask { try await service.delete(id, token: token).status } }
+                        calls.addTask {
+                            try await PhotoStore(postgres: service.postgres).removeLost(ids[0]) ? 200 : 404
+                        }
                         calls.addTask { try await Self.delete(service, token).status }
-                        try await service.waitForLocks(7)
+                        try await service.waitForLocks(ids.count + 2)
                     }
                     return try await calls.reduce(into: []) { $0.append($1) }
                 }

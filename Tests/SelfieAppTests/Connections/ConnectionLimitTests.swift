@@ -1,3 +1,4 @@
+import Budgets
 import ConnectionTestSupport
 import Foundation
 import Postgres
@@ -52,43 +53,61 @@ struct ConnectionLimitTests {
     }
 
     private func budget(files: Int, _ settings: [String: String] = [:]) throws -> ConnectionBudget {
-        let needed = [
+        var needed = [
             "DATABASE_URL": "postgresql://localhost/a", "API_AUTH_NAME": "a", "API_AUTH_PASSWORD": "b",
-            "SECRET_KEY_BASE": String(repeating: "s", count: 64), "OBJECTS_PATH": "/tmp",
+            "SECRET_KEY_BASE": String(repeating: "s", count: 64),
         ]
+        if settings["S3_BUCKET_NAME"] == nil { needed["OBJECTS_PATH"] = "/tmp" }
         let source = ConfigurationSource(values: needed.merging(settings) { $1 })
         return ConnectionBudget(openFileLimit: files, configuration: try ServiceConfiguration(from: source))
     }
 
     @Test("Descriptors for the database, the bucket, uploads and files are kept apart")
     func reserve() throws {
-        // Ten for the database, 200 for uploads, 400 for downloads, and 256 for the rest.
-        #expect(try budget(files: 1_424).total == 1_424 - 866)
-        #expect(try budget(files: 1_424).perAddress == 279)
+        // Ten for the database, 200 for uploads, a quarter for downloads, and 256 for the rest.
+        #expect(try budget(files: 1_000).total == 1_000 - 466 - 250)
+        #expect(try budget(files: 1_000).perAddress == 142)
         let (most, more) = (try budget(files: 1_048_576), try budget(files: 30_000))
-        #expect(most == more)
+        #expect(most.total == more.total)
         #expect(try budget(files: 1_048_576).total == 20_000)
         #expect(try budget(files: 64).total == 32)
-        #expect(try budget(files: 1_424, ["DATABASE_POOL_SIZE": "100"]).total == 1_424 - 956)
+        #expect(try budget(files: 1_000, ["DATABASE_POOL_SIZE": "100"]).total == 1_000 - 556 - 250)
         #expect(
-            try budget(files: 1_424, ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 7
+            try budget(files: 1_000, ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 7
         )
-        #expect(try budget(files: 1_424, ["CONNECTIONS_MAX": "100"]).total == 100)
-        #expect(try budget(files: 1_424, ["CONNECTIONS_MAX": "100000"]).total == 558)
+        #expect(try budget(files: 1_000, ["CONNECTIONS_MAX": "100"]).total == 100)
+        #expect(try budget(files: 1_000, ["CONNECTIONS_MAX": "100000"]).total == 284)
         // All clients of a proxy have one address.
         #expect(
-            try budget(files: 1_424, ["TRUSTED_PROXIES": "1", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 558
+            try budget(files: 1_000, ["TRUSTED_PROXIES": "1", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 284
         )
-        #expect(try budget(files: 1_424, ["DYNO": "web.1"]).perAddress == 558)
+        #expect(try budget(files: 1_000, ["DYNO": "web.1"]).perAddress == 284)
+    }
+
+    @Test("Downloads have a quarter of the descriptors at most, and hardly any where clients go to the bucket")
+    func downloads() throws {
+        func downloads(_ files: Int, _ settings: [String: String] = [:]) throws -> [Int] {
+            let limits = try budget(files: files, settings).downloads
+            return [limits.total, limits.perHolder]
+        }
+        #expect(try downloads(1_048_576) == [4_000, 1_000])
+        #expect(try downloads(1_000) == [250, 125])
+        #expect(try downloads(1_000, ["DOWNLOADS_AT_ONCE_MAX": "8"]) == [8, 2])
+        #expect(try downloads(1_000, ["DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "9"]) == [250, 9])
+        let bucket = [
+            "OBJECTS_PATH": "", "S3_BUCKET_NAME": "photos", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+        ]
+        #expect(try downloads(1_048_576, bucket) == [32, 16])
+        #expect(try downloads(1_048_576, bucket.merging(["PHOTO_DELIVERY": "proxy"]) { $1 }) == [400, 100])
     }
 
     @Test("A /48 network has more than a /64 network, and leaves a quarter to others")
     func site() throws {
-        #expect(try budget(files: 1_424).perSite == 558 * 3 / 4)
+        #expect(try budget(files: 1_000).perSite == 284 * 3 / 4)
         let small = ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]
-        #expect(try budget(files: 1_424, small).perSite == 56)
+        #expect(try budget(files: 1_000, small).perSite == 56)
         let large = ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "90"]
-        #expect(try budget(files: 1_424, large).perSite == 90)
-        #expect(try budget(files: 1_424, ["DYNO": "web.1"]).perSite == 558)
+        #expect(try budget(files: 1_000, large).perSite == 90)
+        #expect(try budget(files: 1_000, ["DYNO": "web.1"]).perSite == 284)
     }
 }

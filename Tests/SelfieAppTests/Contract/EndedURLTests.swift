@@ -4,6 +4,8 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
+@testable import SelfieCore
+
 @Suite("Photo URLs end with the sessions")
 struct EndedURLTests {
     /// The URL of the only photo of a token's user.
@@ -17,6 +19,20 @@ struct EndedURLTests {
             "/api/clear_token?all=true",
             headers: [("Authorization", tokenHeader(token))]
         ).status
+    }
+
+    @Test("URLs of before an account was disabled do not come back when it is enabled")
+    func disabled() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            _ = try await service.upload(token: token)
+            let url = try await url(token, service)
+            let users = UserStore(postgres: service.postgres)
+            let id = try await service.count("SELECT id::bigint AS count FROM users")
+            #expect(try await users.disable(id: id))
+            #expect(try await users.enable(id: id))
+            #expect(try await service.send("GET", url).status == 403)
+        }
     }
 
     @Test(

@@ -47,7 +47,8 @@ struct DownloadPlaceTests {
             try await withBegunDownloads(2, of: photo, from: "192.0.2.1", service) {
                 let refused = try await get(from: "192.0.2.1")
                 #expect(refused.status == 429 && refused.headers["retry-after"] == "2")
-                #expect(try await get("HEAD", from: "192.0.2.1").status == 200)
+                // It asks the store, too.
+                #expect(try await get("HEAD", from: "192.0.2.1").status == 429)
                 #expect(try await get(from: "192.0.2.1", tag: tag).status == 304)
                 #expect(try await get(from: "192.0.2.2").body == Self.image)
                 try await withBegunDownloads(1, of: photo, from: "192.0.2.2", service) {
@@ -60,6 +61,29 @@ struct DownloadPlaceTests {
                 }
             }
             try await poll("the places are free again") { try await get(from: "192.0.2.1").status == 200 }
+        }
+    }
+
+    @Test("An IPv6 /48 network has twice as many as a /64")
+    func sites() async throws {
+        let settings = [
+            "DOWNLOADS_AT_ONCE_MAX": "16", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "2", "TRUSTED_PROXIES": "1",
+        ]
+        try await TestService.run(settings: settings) { service in
+            let photo = try await service.addPhoto(Self.image)
+            @Sendable func status(from address: String) async throws -> Int {
+                try await service.send("GET", photo.target, headers: [("X-Forwarded-For", address)]).status
+            }
+            try await withBegunDownloads(2, of: photo, from: "2001:db8::1", service) {
+                let refused = try await status(from: "2001:db8::2")
+                #expect(refused == 429)
+                try await withBegunDownloads(2, of: photo, from: "2001:db8:0:1::1", service) {
+                    let (same, other) = (
+                        try await status(from: "2001:db8:0:2::1"), try await status(from: "2001:db8:1::1")
+                    )
+                    #expect(same == 429 && other == 200)
+                }
+            }
         }
     }
 }

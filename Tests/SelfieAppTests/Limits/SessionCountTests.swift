@@ -33,6 +33,30 @@ struct SessionCountTests {
         }
     }
 
+    @Test("A sign-in leaves a hundred networks known, its own and those used last")
+    func knownAddresses() async throws {
+        try await TestService.run { service in
+            for name in ["ada", "bob"] {
+                _ = try await service.makeToken(email: "\(name)@example.com")
+                try await service.postgres.write(
+                    """
+                    INSERT INTO known_addresses (user_id, network, last_used_at)
+                    SELECT id, number::text, now() AT TIME ZONE 'UTC' - make_interval(hours => number)
+                    FROM users, generate_series(1, 1050) AS number WHERE email = \("\(name)@example.com")
+                    """
+                )
+            }
+            _ = try await service.newToken()
+            let known = "SELECT count(*) FROM known_addresses JOIN users ON users.id = user_id WHERE email"
+            let last = PostgresQuery(
+                stringLiteral: "\(known) = 'ada@example.com' AND network IN ('1', '99', '127.0.0.1')"
+            )
+            #expect(try await service.count(PostgresQuery(stringLiteral: "\(known) = 'ada@example.com'")) == 100)
+            #expect(try await service.count(last) == 3)
+            #expect(try await service.count(PostgresQuery(stringLiteral: "\(known) = 'bob@example.com'")) == 1_051)
+        }
+    }
+
     @Test("Sign-ins at once leave hardly more, and the next one tidies up")
     func race() async throws {
         try await TestService.run { service in

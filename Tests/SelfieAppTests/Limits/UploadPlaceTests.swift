@@ -3,6 +3,7 @@ import Foundation
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite("Uploads at the same time", .timeLimit(.minutes(2)))
@@ -55,6 +56,19 @@ struct UploadPlaceTests {
             }
             try await poll("the places are free again") { try await service.upload(token: ada).status == 200 }
             #expect(try await service.count("SELECT count(*) FROM photos WHERE state = 'pending'") == 0)
+        }
+    }
+
+    @Test("An upload with an expired token takes a place, too, since its body is read")
+    func expired() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            service.clock.advance(by: 25 * 3600)
+            try await withBegunUploads(4, token: token, service) {
+                let refused = try await service.upload(token: token)
+                #expect(refused.status == 429)
+            }
+            try await poll("the places are free again") { try await service.upload(token: token).status == 401 }
         }
     }
 

@@ -129,6 +129,26 @@ struct KeptListTests {
         }
     }
 
+    @Test("Whoever comes finds room in place of others, and in place of their own old list")
+    func evicted() async throws {
+        // A list of 400 photos has about 170 kB in three pieces: room for one, since as much stays free.
+        let budget = ByteBudget<Int>(maxBytes: 400 << 10, maxBytesPerHolder: 300 << 10)
+        try await TestService.run(adjust: { $0.listBudget.kept = budget }) { service in
+            for name in ["ada", "bob", "cy"] {
+                try await service.addSession(name: name)
+                try await service.addRows(400, name: name)
+            }
+            for name in ["ada", "bob", "cy", "ada", "ada"] {
+                try await service.postgres.write("UPDATE photos SET title = title || '.' WHERE random_id LIKE 'ada%'")
+                #expect(try await titles(service, token: "\(name)-token").count == 400)
+                try await service.postgres.write("ALTER TABLE photos RENAME TO hidden")
+                #expect(try await titles(service, token: "\(name)-token").count == 400)
+                try await service.postgres.write("ALTER TABLE hidden RENAME TO photos")
+                #expect(budget.bytesUsed <= 400 << 10)
+            }
+        }
+    }
+
     @Test("Very short lists count with what they take beside their JSON")
     func overhead() async throws {
         let budget = ByteBudget<Int>(maxBytes: 1 << 20)
@@ -165,6 +185,10 @@ struct KeptListTests {
                     try await service.addSession(name: "di")
                     try await service.addRows(20, name: "di")
                     #expect(try await titles(service, token: "di-token").count == 20)
+                    // A longer one does.
+                    try await service.addSession(name: "ed")
+                    try await service.addRows(60, name: "ed")
+                    #expect(try await service.list(token: "ed-token").status == 503)
                 }
             }
             try await poll("the places are free again") { try await service.list(token: "cy-token").status == 200 }
