@@ -14,7 +14,9 @@ package struct WebParts: Sendable {
     let spoolBudget: SpoolBudget
     let listBudget: ListBudget
     let downloads: DownloadPlaces
-    /// The requests of a user that are under way. Without a limit, one user could fill the line for the database.
+    /// The requests of a user that are under way.
+    ///
+    /// Without a limit, one user could fill the line for the database.
     let userRequests = Places<Int>(limits: Places.Limits(total: .max, perHolder: 64))
     let photoURLs: PhotoURLSigner
     let now: @Sendable () -> Date
