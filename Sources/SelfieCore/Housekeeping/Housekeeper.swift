@@ -13,22 +13,22 @@ package struct Housekeeper: Sendable {
     /// What fails keeps none of the others from its work.
     package func tidy() async {
         let audit = AuditStore(postgres: postgres)
-        await warnOfFailure { try await SessionStore(postgres: postgres).removeExpired() }
-        await warnOfFailure { try await RateLimitStore(postgres: postgres).removeEnded() }
-        await warnOfFailure {
-            try await KnownAddressStore(postgres: postgres).removeUnused(tokenLifetimeHours: tokenLifetimeHours)
+        let steps: [() async throws -> Void] = [
+            { try await SessionStore(postgres: postgres).removeExpired() },
+            { try await RateLimitStore(postgres: postgres).removeEnded() },
+            { try await KnownAddressStore(postgres: postgres).removeUnused(tokenLifetimeHours: tokenLifetimeHours) },
+            { try await audit.removeOldSources() },
+            { try await audit.removeOld(days: auditRetentionDays) },
+        ]
+        var failures: [any Error] = []
+        for step in steps {
+            do { try await step() } catch { failures.append(error) }
         }
-        await warnOfFailure { try await audit.removeOldSources() }
-        await warnOfFailure { try await audit.removeOld(days: auditRetentionDays) }
-    }
-
-    private func warnOfFailure(_ work: () async throws -> Void) async {
-        do {
-            try await work()
-        } catch {
-            // Work that the end of the service interrupted did not fail.
-            if Task.isCancelled { return }
-            logger.warning("tidying up failed and will be tried again", metadata: ["error": "\(error)"])
-        }
+        // Work that the end of the service interrupted did not fail.
+        guard let first = failures.first, !Task.isCancelled else { return }
+        logger.warning(
+            "tidying up failed and will be tried again",
+            metadata: ["error": "\(first)", "failed": "\(failures.count) of \(steps.count)"]
+        )
     }
 }
