@@ -11,10 +11,15 @@ package final class Places<Holder: Hashable & Sendable>: Sendable {
         package var total: Int
         /// The most places of one holder.
         package var perHolder: Int
+        /// How many times as many as are still free a holder may have.
+        ///
+        /// Alone, it can then take `thresholdFactor / (thresholdFactor + 1)` of all.
+        package var thresholdFactor: Int
 
-        package init(total: Int, perHolder: Int) {
+        package init(total: Int, perHolder: Int, thresholdFactor: Int = 1) {
             self.total = total
             self.perHolder = perHolder
+            self.thresholdFactor = thresholdFactor
         }
     }
 
@@ -44,7 +49,7 @@ package final class Places<Holder: Hashable & Sendable>: Sendable {
             let own = state.countByHolder[holder, default: 0]
             if own >= limits.perHolder { return .holderHasAll }
             let free = limits.total - state.count
-            if free <= 0 || limits.perHolder < limits.total && own >= free { return .allTaken }
+            if free <= 0 || limits.perHolder < limits.total && own >= free * limits.thresholdFactor { return .allTaken }
             state.count += 1
             state.countByHolder[holder] = own + 1
             return nil

@@ -23,7 +23,7 @@ package final class ConnectionPlaces: Sendable {
     ///   - perSite: The most of one /48 network of IPv6 addresses.
     package init(total: Int, perAddress: Int, perSite: Int) {
         places = Places(limits: .init(total: total, perHolder: perAddress))
-        sitePlaces = Places(limits: .init(total: .max, perHolder: perSite))
+        sitePlaces = Places(limits: .init(total: total, perHolder: perSite, thresholdFactor: 3))
     }
 
     /// How many connections there are.

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Budgets
 package import FoundationEssentials
 import Glibc
 package import HTTPConnection
@@ -92,7 +93,9 @@ package struct PhotoService: Service {
         }
         logger.info("\(configuration.trustedProxies)")
         let connections = ConnectionBudget(openFileLimit: OpenFileLimit.raise(), configuration: configuration)
+        let downloads = connections.downloads
         logger.info("at most \(connections.total) connections at once, \(connections.perAddress) of one address")
+        logger.info("at most \(downloads.total) photos sent at once, \(downloads.perHolder) to one address")
         let hasher = try PasswordHasher(
             cost: passwordHashCost ?? configuration.passwordHashCost,
             options: passwordHashing

@@ -29,7 +29,7 @@ package enum Routes {
         let token = TokenMiddleware(
             findSession: parts.useCases.findSession,
             sources: parts.sources,
-            userRequests: parts.userRequests
+            sessionRequests: parts.sessionRequests
         )
         for group in groups { group.init(parts).add(to: router, basic: basic, token: token) }
         return ServiceResponder(router: router, endpoints: endpoints)

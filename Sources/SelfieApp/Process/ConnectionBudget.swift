@@ -26,11 +26,7 @@ struct ConnectionBudget {
     ///   - configuration: The settings. Each connection to the database, each upload and each download may have a
     ///     descriptor, too.
     init(openFileLimit: Int, configuration: ServiceConfiguration) {
-        var downloads = configuration.downloadLimits
-        // Clients that are sent to the bucket need none, but for a few photos of railsauth that are looked at first.
-        downloads.total = min(downloads.total, configuration.photoDelivery == .redirect ? 32 : openFileLimit / 4)
-        downloads.perHolder = min(downloads.perHolder, max(1, downloads.total / 2))
-        self.downloads = downloads
+        downloads = Self.downloads(openFileLimit: openFileLimit, configuration: configuration)
         let reserved =
             Self.reservedCount + configuration.postgres.pool.maxConnections + configuration.uploadLimits.total
             + downloads.total
@@ -42,6 +38,24 @@ struct ConnectionBudget {
         // A quarter stays free for others, unless one address may have more than the rest.
         perSite = max(perAddress, min(perAddress * Self.siteFactor, total * 3 / 4))
     }
+
+    /// Each download holds a file, or a connection to the bucket and up to half a MiB.
+    private static func downloads(openFileLimit: Int, configuration: ServiceConfiguration) -> Places<String>.Limits {
+        let usual: Int
+        let most: Int
+        switch (configuration.photoDelivery, configuration.objectStorage) {
+        // The service looks only at photos of railsauth that have no type yet.
+        case (.redirect, _): (usual, most) = (32, 32)
+        case (.proxy, .disk): (usual, most) = (4_000, .max)
+        case (.proxy, .s3): (usual, most) = (400, maxFromBucket)
+        }
+        let total = min(configuration.maxDownloads ?? usual, most, max(1, openFileLimit / 4))
+        let perAddress = configuration.maxDownloadsPerAddress ?? max(1, total / 4)
+        return Places.Limits(total: total, perHolder: min(total, perAddress))
+    }
+
+    /// The client of the bucket has 1,024 connections, and uploads need some.
+    static let maxFromBucket = 700
 
     var places: ConnectionPlaces { ConnectionPlaces(total: total, perAddress: perAddress, perSite: perSite) }
 }

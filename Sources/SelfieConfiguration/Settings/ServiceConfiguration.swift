@@ -37,8 +37,10 @@ package struct ServiceConfiguration: Sendable {
     package let photoQuota: PhotoQuota
     /// From `UPLOADS_AT_ONCE_MAX` and `UPLOADS_AT_ONCE_PER_USER_MAX`.
     package let uploadLimits: Places<Int>.Limits
-    /// From `DOWNLOADS_AT_ONCE_MAX` and `DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX`.
-    package let downloadLimits: Places<String>.Limits
+    /// From `DOWNLOADS_AT_ONCE_MAX`; nil when it is not set.
+    package let maxDownloads: Int?
+    /// From `DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX`; nil when it is not set.
+    package let maxDownloadsPerAddress: Int?
     /// From `CONNECTIONS_MAX`; nil when it is not set.
     package let maxConnections: Int?
     /// From `CONNECTIONS_PER_ADDRESS_MAX`; nil when it is not set.
@@ -81,7 +83,8 @@ package struct ServiceConfiguration: Sendable {
         auditRetentionDays = settings.integer("AUDIT_RETENTION_DAYS", in: 30...3650, default: 365)
         photoQuota = settings.photoQuota()
         uploadLimits = settings.uploadLimits()
-        downloadLimits = settings.downloadLimits()
+        maxDownloads = settings.integer("DOWNLOADS_AT_ONCE_MAX", in: 1...100_000)
+        maxDownloadsPerAddress = settings.integer("DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX", in: 1...100_000)
         maxConnections = settings.integer("CONNECTIONS_MAX", in: 32...1_000_000)
         maxConnectionsPerAddress = settings.integer("CONNECTIONS_PER_ADDRESS_MAX", in: 1...1_000_000)
         trustedProxies = settings.trustedProxies()

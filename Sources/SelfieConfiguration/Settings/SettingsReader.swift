@@ -86,16 +86,6 @@ package struct SettingsReader {
         )
     }
 
-    /// Each download holds a file, or a connection to the bucket and up to half a MiB.
-    mutating func downloadLimits() -> Places<String>.Limits {
-        let isOnDisk = source.value(of: "OBJECTS_PATH") != nil
-        let total = integer("DOWNLOADS_AT_ONCE_MAX", in: 1...100_000, default: isOnDisk ? 4_000 : 400)
-        return Places.Limits(
-            total: total,
-            perHolder: integer("DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX", in: 1...100_000, default: max(1, total / 4))
-        )
-    }
-
     mutating func apiCredential() -> APICredential? {
         let name = required("API_AUTH_NAME", "a text without a colon") { $0.contains(":") ? nil : $0 }
         let password = required("API_AUTH_PASSWORD")

@@ -13,22 +13,25 @@ package struct Housekeeper: Sendable {
     /// What fails keeps none of the others from its work.
     package func tidy() async {
         let audit = AuditStore(postgres: postgres)
-        let steps: [() async throws -> Void] = [
-            { try await SessionStore(postgres: postgres).removeExpired() },
-            { try await RateLimitStore(postgres: postgres).removeEnded() },
-            { try await KnownAddressStore(postgres: postgres).removeUnused(tokenLifetimeHours: tokenLifetimeHours) },
-            { try await audit.removeOldSources() },
-            { try await audit.removeOld(days: auditRetentionDays) },
+        let steps: [(name: String, run: () async throws -> Void)] = [
+            ("sessions", { try await SessionStore(postgres: postgres).removeExpired() }),
+            ("limits", { try await RateLimitStore(postgres: postgres).removeEnded() }),
+            (
+                "addresses",
+                { try await KnownAddressStore(postgres: postgres).removeUnused(tokenLifetimeHours: tokenLifetimeHours) }
+            ),
+            ("sources of events", { try await audit.removeOldSources() }),
+            ("events", { try await audit.removeOld(days: auditRetentionDays) }),
         ]
-        var failures: [any Error] = []
+        var failures: [String] = []
         for step in steps {
-            do { try await step() } catch { failures.append(error) }
+            do { try await step.run() } catch { failures.append("\(step.name): \(error)") }
         }
         // Work that the end of the service interrupted did not fail.
-        guard let first = failures.first, !Task.isCancelled else { return }
+        if failures.isEmpty || Task.isCancelled { return }
         logger.warning(
             "tidying up failed and will be tried again",
-            metadata: ["error": "\(first)", "failed": "\(failures.count) of \(steps.count)"]
+            metadata: ["failures": "\(failures.joined(separator: "; "))"]
         )
     }
 }

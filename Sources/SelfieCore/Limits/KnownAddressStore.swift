@@ -34,7 +34,7 @@ struct KnownAddressStore: Sendable {
         """
         DELETE FROM known_addresses WHERE (user_id, network) IN (
             SELECT user_id, network FROM known_addresses WHERE user_id = (\(part: user)) AND network <> \(network)
-            ORDER BY last_used_at DESC OFFSET \(maxCount - 1) LIMIT \(maxRemovedCount) FOR UPDATE SKIP LOCKED
+            ORDER BY last_used_at DESC OFFSET \(maxCount - 1) LIMIT \(maxRemovedCount)
         )
         """
     }

@@ -9,11 +9,11 @@ package struct AdmitUpload: Sendable {
 
     /// Takes a place for an upload, which may yet be refused for its session.
     ///
-    /// - Parameter userID: The user's id.
+    /// - Parameter uploader: The user's id, or another number for sessions that have ended.
     /// - Returns: The place. Drop it when the upload has ended.
     /// - Throws: `NoPlace`.
-    package func place(forUser userID: Int) throws(NoPlace) -> Place {
-        try places.take(for: userID)
+    package func place(for uploader: Int) throws(NoPlace) -> Place {
+        try places.take(for: uploader)
     }
 
     /// Admits an upload, and counts it, before its body is read.

@@ -8,8 +8,10 @@ import SelfieCore
 struct TokenMiddleware: ServiceMiddleware {
     let findSession: FindSession
     let sources: RequestSourceReader
-    /// The requests of each user that are under way.
-    let userRequests: Places<Int>
+    /// The requests of each session that are under way.
+    ///
+    /// Whoever has a stolen token takes none from the owner's other sessions.
+    let sessionRequests: Places<Int>
 
     func handle(
         _ request: Request,
@@ -19,7 +21,7 @@ struct TokenMiddleware: ServiceMiddleware {
         guard let token = AuthorizationHeader.token(in: request.headers) else { throw SessionError.ended }
         var authenticated = context
         let session = try await findSession(token: token, from: sources.source(of: request, context: context))
-        let turn = try userRequests.take(for: session.userID)
+        let turn = try sessionRequests.take(for: session.id)
         defer { withExtendedLifetime(turn) {} }
         authenticated.session = TokenSession(session)
         return try await next(request, authenticated)

@@ -6,13 +6,12 @@ final class DownloadPlaces: Sendable {
     private let places: Places<String>
     private let sitePlaces: Places<String>
 
-    /// A /48 network of IPv6 addresses may have so many times as many as a /64.
-    private static let siteFactor = 2
-
     /// - Parameter limits: For all clients, and for an IPv4 address or the /64 network of an IPv6 address.
     init(limits: Places<String>.Limits) {
         places = Places(limits: limits)
-        sitePlaces = Places(limits: .init(total: .max, perHolder: limits.perHolder * Self.siteFactor))
+        // A /48 network of IPv6 addresses may have twice as many as a /64, and leaves a quarter to others.
+        let perSite = max(limits.perHolder, min(limits.perHolder * 2, limits.total * 3 / 4))
+        sitePlaces = Places(limits: .init(total: limits.total, perHolder: perSite, thresholdFactor: 3))
     }
 
     /// Takes a place for a download.

@@ -14,10 +14,12 @@ package struct WebParts: Sendable {
     let spoolBudget: SpoolBudget
     let listBudget: ListBudget
     let downloads: DownloadPlaces
-    /// The requests of a user that are under way.
+    /// The requests of a session that are under way.
     ///
     /// Without a limit, one user could fill the line for the database.
-    let userRequests = Places<Int>(limits: Places.Limits(total: .max, perHolder: 64))
+    let sessionRequests = Places<Int>(limits: Places.Limits(total: .max, perHolder: 16))
+    /// The lists of a user that are being made from rows.
+    let listRequests = Places<Int>(limits: Places.Limits(total: .max, perHolder: 32))
     let photoURLs: PhotoURLSigner
     let now: @Sendable () -> Date
 

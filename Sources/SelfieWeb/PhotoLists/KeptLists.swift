@@ -34,18 +34,22 @@ final class KeptLists: Sendable {
     }
 
     /// A user's list, if it is kept in this version and with these URLs.
-    ///
-    /// Another one makes room: the next will take its place.
     func list(of library: PhotoLibrary, urls: PhotoURLDay) -> KeptList? {
         state.withLock { state in
-            guard let list = state.entries[library.userID]?.list else { return nil }
-            guard list.version == library.version, list.urls.isSame(as: urls) else {
-                state.entries[library.userID] = nil
-                if let index = state.users.firstIndex(of: library.userID) { state.users.remove(at: index) }
-                return nil
-            }
+            guard let list = state.entries[library.userID]?.list, list.version == library.version,
+                list.urls.isSame(as: urls)
+            else { return nil }
             state.entries[library.userID]?.wasUsed = true
             return list
+        }
+    }
+
+    /// Removes a user's list of an older version, in whose place another one will be.
+    func removeOld(of library: PhotoLibrary) {
+        state.withLock { state in
+            guard let list = state.entries[library.userID]?.list, list.version < library.version else { return }
+            state.entries[library.userID] = nil
+            if let index = state.users.firstIndex(of: library.userID) { state.users.remove(at: index) }
         }
     }
 

@@ -17,7 +17,7 @@ final class PhotoEndpoints: EndpointGroup {
     private let sources: RequestSourceReader
     private let spoolBudget: SpoolBudget
     private let lists: PhotoLists
-    private let userRequests: Places<Int>
+    private let listRequests: Places<Int>
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<PhotoEndpoints>] = [
@@ -70,7 +70,7 @@ final class PhotoEndpoints: EndpointGroup {
         sources = parts.sources
         spoolBudget = parts.spoolBudget
         lists = PhotoLists(parts.useCases, budget: parts.listBudget)
-        userRequests = parts.userRequests
+        listRequests = parts.listRequests
         now = parts.now
     }
 
@@ -81,7 +81,7 @@ final class PhotoEndpoints: EndpointGroup {
             throw ServiceError.parametersMissing
         }
         // The place is held until the photo is stored. The body of an expired session is read and dropped.
-        let place = try useCases.admitUpload.place(forUser: context.session.userID)
+        let place = try useCases.admitUpload.place(for: context.session.uploader(at: now()))
         defer { withExtendedLifetime(place) {} }
         let admitted = context.session.ifAlive(at: now())
         if let admitted {
@@ -135,7 +135,7 @@ final class PhotoEndpoints: EndpointGroup {
         if let kept {
             return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: ResponseBody(kept))
         }
-        let turn = try userRequests.take(for: library.userID)
+        let turn = try listRequests.take(for: library.userID)
         defer { withExtendedLifetime(turn) {} }
         let list = try await lists.list(selection, token: token) { series in
             photoURLs.day(of: date, origin: origin, series: series)

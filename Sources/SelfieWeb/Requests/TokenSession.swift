@@ -11,8 +11,12 @@ struct TokenSession {
         self.session = session
     }
 
-    /// Whose session it is, or was: for what is counted, and not for what is allowed.
-    var userID: Int { session.userID }
+    /// Who takes places for uploads.
+    ///
+    /// Ended sessions of a user have places of their own. So whoever has an old token takes none from its owner.
+    func uploader(at date: Date) -> Int {
+        session.isExpired(at: date) ? -session.userID : session.userID
+    }
 
     /// The session; nil if it has expired.
     func ifAlive(at date: Date) -> Session? {

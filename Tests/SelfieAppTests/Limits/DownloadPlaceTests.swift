@@ -86,4 +86,30 @@ struct DownloadPlaceTests {
             }
         }
     }
+
+    @Test("However many /64 networks a /48 has, it leaves a part to others", arguments: [4, 8])
+    func manyNetworks(perAddress: Int) async throws {
+        let settings = [
+            "DOWNLOADS_AT_ONCE_MAX": "8", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "\(perAddress)", "TRUSTED_PROXIES": "1",
+        ]
+        try await TestService.run(settings: settings) { service in
+            let photo = try await service.addPhoto(Self.image)
+            @Sendable func status(from address: String) async throws -> Int {
+                try await service.send("GET", photo.target, headers: [("X-Forwarded-For", address)]).status
+            }
+            @Sendable func begin(_ number: Int) async throws {
+                guard number < 6 else {
+                    let (same, other) = (
+                        try await status(from: "2001:db8:0:99::1"), try await status(from: "2001:db8:1::1")
+                    )
+                    #expect(same == (perAddress == 8 ? 200 : 429) && other == 200)
+                    return
+                }
+                try await withBegunDownloads(1, of: photo, from: "2001:db8:0:\(number)::1", service) {
+                    try await begin(number + 1)
+                }
+            }
+            try await begin(0)
+        }
+    }
 }

@@ -66,7 +66,7 @@ struct LockoutStormTests {
         }
     }
 
-    @Test("A flood that keeps passwords from being tried locks nobody out, since what was not tried is not counted")
+    @Test("A flood from one network keeps nobody else from signing in, and what it can't try is not counted")
     func overload() async throws {
         var settings = Self.limited
         settings["RATE_LIMIT_SIGNIN_PER_ACCOUNT"] = "2/1h"
@@ -76,8 +76,7 @@ struct LockoutStormTests {
         try await ServedSelfie.run(settings: settings) { served in
             let (service, home) = (served.service, [("X-Forwarded-For", "198.51.100.7")])
             _ = try await service.signUp(email: "ada@example.com", headers: home)
-            var sent = 0
-            let refusals = try await withThrowingTaskGroup(of: Int.self) { flood in
+            let sent = try await withThrowingTaskGroup(of: Int.self) { flood in
                 for number in 0..<floodCount {
                     flood.addTask {
                         var round = 0
@@ -92,25 +91,15 @@ struct LockoutStormTests {
                     }
                 }
                 defer { flood.cancelAll() }
-                var refusals = 0
-                let deadline = ContinuousClock.now + .seconds(120)
-                while refusals < 6, ContinuousClock.now < deadline {
-                    let answer = try await service.signIn(email: "ada@example.com", headers: home)
-                    #expect([200, 503].contains(answer.status))
-                    if answer.status == 503 { refusals += 1 }
+                for _ in 0..<20 {
+                    #expect(try await service.signIn(email: "ada@example.com", headers: home).status == 200)
                 }
                 flood.cancelAll()
-                sent = try await flood.reduce(0, +)
-                return refusals
+                return try await flood.reduce(0, +)
             }
-            #expect(refusals == 6)
             // What is refused for want of room is not even counted, so that it costs the database nothing.
             let counted = try await service.count("SELECT count(*) FROM rate_limits")
             #expect(counted * 2 < sent, "\(counted) of \(sent)")
-            try await poll("the flood is over") {
-                try await service.signIn(email: "ada@example.com", headers: home).status != 503
-            }
-            #expect(try await service.signIn(email: "ada@example.com", headers: home).status == 200)
         }
     }
 }

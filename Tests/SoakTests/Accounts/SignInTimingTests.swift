@@ -12,6 +12,7 @@ struct SignInTimingTests {
     private static let settings = [
         "RATE_LIMITS": "on", "TRUSTED_PROXIES": "1", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "1000000/1d",
         "RATE_LIMIT_SIGNIN_PER_ADDRESS": "1000000/1d", "RATE_LIMIT_GET_TOKEN_PER_ADDRESS": "1000000/1d",
+        "RATE_LIMIT_PASSWORD_TRIES_PER_ACCOUNT": "1000000/1d",
     ]
     private static let home = [("X-Forwarded-For", "198.51.100.7")]
     private static let elsewhere = [("X-Forwarded-For", "203.0.113.1")]

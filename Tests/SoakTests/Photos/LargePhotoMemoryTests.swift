@@ -14,7 +14,9 @@ struct LargePhotoMemoryTests {
 
     @Test("Sixteen parallel uploads to a bucket take 400 MiB at most")
     func uploads() async throws {
-        let settings = ["UPLOAD_BYTES_MAX": LargePhoto.maxUploadBytes]
+        let settings = [
+            "UPLOAD_BYTES_MAX": LargePhoto.maxUploadBytes, "UPLOADS_AT_ONCE_PER_USER_MAX": "\(Self.uploadCount)",
+        ]
         try await ServedSelfie.run(store: .s3, settings: settings) { served in
             let service = served.service
             let token = try await service.makeToken()

@@ -68,7 +68,7 @@ struct SlowClientSoakTests {
 
     @Test("Headers and bodies that trickle are refused while others are served at once, and leave nothing")
     func trickling() async throws {
-        try await TestService.run(adjust: Self.shorten) { service in
+        try await TestService.run(settings: ["UPLOADS_AT_ONCE_PER_USER_MAX": "8"], adjust: Self.shorten) { service in
             let token = try await service.makeToken()
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask {

@@ -1,0 +1,77 @@
+import ConnectionTestSupport
+import Foundation
+import Postgres
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieConfiguration
+
+@Suite("Requests of a session at the same time", .timeLimit(.minutes(2)))
+struct SessionRequestTests {
+    @Test("A session has sixteen under way, and the user's other sessions go on")
+    func perSession() async throws {
+        try await TestService.run(adjust: { $0.waitsPatiently() }) { service in
+            let (token, other) = (try await service.makeToken(), try await service.newToken())
+            try await service.addRows(1)
+            let list = try await service.list(token: token)
+            let photo = try #require(list.jsonArray?.first?["random_id"] as? String)
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { calls in
+                try await service.postgres.withTransaction { connection in
+                    try await connection.query("SELECT FROM photo_libraries FOR UPDATE")
+                    for _ in 0..<20 { calls.addTask { try await service.delete(photo, token: token).status } }
+                    for _ in 0..<4 {
+                        let status = try #require(try await calls.next())
+                        #expect(status == 429)
+                    }
+                    let sessions = try await service.send(
+                        "GET",
+                        "/api/sessions",
+                        headers: [("Authorization", tokenHeader(token))]
+                    )
+                    #expect(sessions.status == 429 && sessions.headers["retry-after"] == "2")
+                    // The list that was sent before is only looked up.
+                    #expect(try await service.list(token: token).status == 200)
+                    let cleared = try await service.send(
+                        "DELETE",
+                        "/api/clear_token",
+                        headers: [("Authorization", tokenHeader(other))]
+                    )
+                    #expect(cleared.status == 200)
+                }
+                return try await calls.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+            }
+            #expect(statuses == [200: 1, 401: 15])
+            #expect(try await service.list(token: token).status == 200)
+        }
+    }
+
+    @Test("A user has 32 lists being made")
+    func lists() async throws {
+        try await TestService.run(adjust: { $0.waitsPatiently() }) { service in
+            try await service.addSession()
+            try await service.addRows(1)
+            try await service.postgres.withConnection { connection in
+                try await connection.execute(
+                    script: """
+                        ALTER TABLE photos RENAME TO quick;
+                        CREATE VIEW photos AS SELECT quick.* FROM quick, LATERAL (SELECT pg_sleep(0.2)) AS pause;
+                        """
+                )
+            }
+            let headers = [("Authorization", tokenHeader("ada-token"))]
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { calls in
+                for _ in 0..<64 {
+                    calls.addTask {
+                        try await service.send("GET", "/api/get_photos?order=newest", headers: headers).status
+                    }
+                }
+                return try await calls.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+            }
+            // A look-up that stood behind a list may have come when a place was free again.
+            #expect(statuses.keys.allSatisfy { [200, 429].contains($0) } && statuses[429] != nil, "\(statuses)")
+            #expect(try await service.list(token: "ada-token").status == 200)
+        }
+    }
+}
