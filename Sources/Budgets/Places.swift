@@ -49,7 +49,7 @@ package final class Places<Holder: Hashable & Sendable>: Sendable {
             let own = state.countByHolder[holder, default: 0]
             if own >= limits.perHolder { return .holderHasAll }
             let free = limits.total - state.count
-            if free <= 0 || limits.perHolder < limits.total && own >= free * limits.thresholdFactor { return .allTaken }
+            if free <= 0 || limits.perHolder < limits.total && own / limits.thresholdFactor >= free { return .allTaken }
             state.count += 1
             state.countByHolder[holder] = own + 1
             return nil
