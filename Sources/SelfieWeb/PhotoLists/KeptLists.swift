@@ -44,15 +44,6 @@ final class KeptLists: Sendable {
         }
     }
 
-    /// Removes a user's list of an older version, in whose place another one will be.
-    func removeOld(of library: PhotoLibrary) {
-        state.withLock { state in
-            guard let list = state.entries[library.userID]?.list, list.version < library.version else { return }
-            state.entries[library.userID] = nil
-            if let index = state.users.firstIndex(of: library.userID) { state.users.remove(at: index) }
-        }
-    }
-
     /// Keeps a whole list in place of the user's last one.
     func keep(_ list: KeptList) {
         state.withLock { state in

@@ -62,7 +62,6 @@ struct PhotoLists: Sendable {
     ) async throws -> List {
         let selected = try await listPhotos.select(selection, token: token)
         let urls = urls(selected.library.urlSeries)
-        kept.removeOld(of: selected.library)
         var pieces = PhotoListPieces(selected, photos: photos, urls: urls)
         let first = try await pieces.next()
         let isShort = pieces.hasEnded
