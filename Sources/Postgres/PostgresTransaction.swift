@@ -67,7 +67,7 @@ extension PostgresClient {
             try await connection.finish("ROLLBACK")
         } catch {
             switch error {
-            case .leaseEnded, .connectionLost: return
+            case .connectionLost: return
             default: throw PostgresTransactionError.rollback(error, after: cause)
             }
         }

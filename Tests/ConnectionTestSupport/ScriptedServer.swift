@@ -13,6 +13,8 @@ package struct ScriptedServer: Sendable {
         case answer(@Sendable (Request) -> String)
         /// Sends this after the request's head, with the body still on its way, and goes on reading.
         case sendEarly(String)
+        /// Sends the first text after the request's head, and the second after a pause, with the body still on its way.
+        case sendEarlyInTwo(String, pause: Duration, String)
         /// Reads the whole request, sends this and closes.
         case sendAndClose(String)
         /// Reads the whole request, sends this, and then nothing more.
@@ -104,6 +106,10 @@ package struct ScriptedServer: Sendable {
         case .close: return false
         case .hang: try await Task.sleep(for: hanging)
         case .sendEarly(let text): try await connection.write(ByteBuffer(string: text))
+        case .sendEarlyInTwo(let head, let pause, let rest):
+            try await connection.write(ByteBuffer(string: head))
+            try await Task.sleep(for: pause)
+            try await connection.write(ByteBuffer(string: rest))
         case .readSlowly(let duration, _): pause = duration
         case .send, .answer, .sendAndClose, .sendAndHang, .drip: break
         }
@@ -133,7 +139,7 @@ package struct ScriptedServer: Sendable {
                 try await Task.sleep(for: pause)
                 try await send(drop)
             }
-        case .sendEarly, .hang, .close: break
+        case .sendEarly, .sendEarlyInTwo, .hang, .close: break
         }
         return true
     }

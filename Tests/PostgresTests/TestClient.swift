@@ -119,6 +119,19 @@ struct Sessions: Sendable {
         )
         return try rows.filter { try $0.decode("ended") }.count
     }
+
+    /// Cancels every statement that runs and begins so; the look-up's own excepted.
+    ///
+    /// - Returns: How many were cancelled.
+    func cancel(running prefix: String) async throws -> Int {
+        let rows = try await client.read(
+            """
+            SELECT pg_cancel_backend(pid) AS cancelled FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND starts_with(query, \(prefix))
+            """
+        )
+        return try rows.filter { try $0.decode("cancelled") }.count
+    }
 }
 
 /// Counts from many tasks.

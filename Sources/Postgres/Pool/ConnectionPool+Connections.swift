@@ -141,7 +141,9 @@ extension ConnectionPool {
     /// Gives a connection up, with all that is under way on it.
     func lose(_ id: ConnectionID, _ error: PostgresError) {
         guard let position = members.firstIndex(where: { $0.id == id }) else { return }
-        let failures = members.remove(at: position).connection.takeAll(after: error)
+        let member = members.remove(at: position)
+        noteLoss(of: member, error)
+        let failures = member.connection.takeAll(after: error)
         if case .cannotConnect = error {
             failedToOpen(id, error)
         } else if failures.contains(where: { $0.statement.purpose == .setUp }) {

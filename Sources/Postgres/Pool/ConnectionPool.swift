@@ -14,12 +14,16 @@ actor ConnectionPool {
     enum Waiter {
         case statement(Statement)
         case lease(LeaseContinuation)
+        /// The first statement of a lease whose connection was lost before.
+        case replacement(Statement, of: LeaseID)
     }
 
     struct Member {
         let id: ConnectionID
         let connection: PipelinedConnection
         var lease: LeaseID?
+        /// Whether a statement of its lease was sent.
+        var isLeaseUsed = false
         /// Whether its lease has ended, and it is free once nothing is under way.
         var isReturning = false
         /// Whether it is to be closed once nothing is under way.
@@ -32,6 +36,8 @@ actor ConnectionPool {
     let configuration: PostgresConfiguration
     var machine: PoolStateMachine
     var members: [Member] = []
+    /// Leases that have not ended, and have no connection any more.
+    var lostLeases: [LeaseID: LostLease] = [:]
     var waiters: [UInt64: Waiter] = [:]
     var lookups: [PostgresLookup: Lookups] = [:]
     var lookupCallers: [UInt64: LookupCaller] = [:]
@@ -110,8 +116,10 @@ actor ConnectionPool {
 
     /// Takes a connection back; it is lent on once it is clean.
     func endLease(_ lease: LeaseID) {
+        lostLeases[lease] = nil
         guard let position = members.firstIndex(where: { $0.lease == lease }) else { return }
         members[position].lease = nil
+        members[position].isLeaseUsed = false
         members[position].isReturning = true
         settle(members[position].id, now: now)
     }
@@ -151,7 +159,7 @@ actor ConnectionPool {
 
     private func refuse(_ waiter: Waiter, with error: PostgresError) {
         switch waiter {
-        case .statement(let statement): statement.finish(.failure(error))
+        case .statement(let statement), .replacement(let statement, _): statement.finish(.failure(error))
         case .lease(let continuation): continuation.resume(returning: .failure(error))
         }
     }
@@ -188,15 +196,9 @@ actor ConnectionPool {
             let lease = makeID()
             members[position].lease = lease
             continuation.resume(returning: .success(lease))
+        case .replacement(let statement, let lease): replace(lease, by: position, for: statement, now: now)
         case nil: break
         }
-    }
-
-    func send(_ statement: Statement, on lease: LeaseID) {
-        guard let member = members.first(where: { $0.lease == lease }) else {
-            return statement.finish(.failure(.leaseEnded))
-        }
-        send(statement, on: member, now: statement.start)
     }
 
     func send(_ statement: Statement, on member: Member, now: ContinuousClock.Instant) {
@@ -207,7 +209,12 @@ actor ConnectionPool {
             let isSetUp = statement.purpose == .setUp
             lose(member.id, isSetUp ? .cannotConnect(String(reflecting: error)) : error)
             // Its sync was never sent, so it took no effect.
-            retry(statement, after: error, now: now)
+            if let lease = member.lease, lostLeases[lease]?.isReplaceable == true, statement.retries < Self.maxRetries {
+                statement.retries += 1
+                send(statement, on: lease)
+            } else {
+                retry(statement, after: error, now: now)
+            }
         }
     }
 

@@ -150,8 +150,11 @@ extension S3Client {
                 let response = try await httpClient.execute(httpRequest, deadline: .distantFuture)
                 transfer.noteSignOfLife()
                 guard (200..<300).contains(response.status.code) else {
-                    throw try await Self.error(from: response, transfer: transfer)
+                    // A store may refuse a put, and any large body, before all of it has come.
+                    let isBodyOnItsWay = transfer.hasLargeBody || request.method == .PUT && request.body != nil
+                    throw try await Self.error(from: response, transfer: transfer, isBodyOnItsWay: isBodyOnItsWay)
                 }
+                transfer.noteSuccess()
                 return try await consume(response, transfer)
             }
         } catch {
@@ -159,7 +162,11 @@ extension S3Client {
         }
     }
 
-    private static func error(from response: HTTPClientResponse, transfer: Transfer) async throws -> S3Error {
+    private static func error(
+        from response: HTTPClientResponse,
+        transfer: Transfer,
+        isBodyOnItsWay: Bool
+    ) async throws -> S3Error {
         var document = ByteBuffer()
         var isWhole = true
         do {
@@ -174,7 +181,7 @@ extension S3Client {
                 status: response.status,
                 headers: response.headers,
                 document: ErrorDocument(document),
-                brokeOffBody: !isWhole && transfer.hasLargeBody
+                brokeOffBody: !isWhole && isBodyOnItsWay
             )
         )
     }

@@ -14,6 +14,9 @@ final class Transfer: Sendable {
         var lastSignOfLife: ContinuousClock.Instant
         var sourceError: (any Error)?
         var hasBegun = false
+        /// Whether the body's end may be told; nil until that is known.
+        var mayEndBody: Bool?
+        var waiter: CheckedContinuation<Bool, Never>?
     }
 
     /// Whether the body is larger than the sockets' buffers.
@@ -67,8 +70,41 @@ final class Transfer: Sendable {
         }
     }
 
+    /// Waits until the body's end may be told.
+    ///
+    /// A refusal may come before the body was sent. AsyncHTTPClient then drops the rest of the body. When it is told that
+    /// the body has ended, it misses that rest, and closes the connection with the refusal's document unread. The server
+    /// knows the body's length, so it never waits for the end.
+    ///
+    /// - Throws: `CancellationError` after a refusal, or when the try is over.
+    func waitForEndOfBody() async throws {
+        let mayEnd = await withCheckedContinuation { continuation in
+            let known = state.withLock { state in
+                if state.mayEndBody == nil { state.waiter = continuation }
+                return state.mayEndBody
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+        guard mayEnd else { throw CancellationError() }
+    }
+
+    /// Notes that the store has taken the request, with all of its body.
+    func noteSuccess() {
+        decideEnd(true)
+    }
+
     /// Lets go of the body when the try is over.
     func end() {
         state.withLock { $0.body = nil }
+        decideEnd(false)
+    }
+
+    private func decideEnd(_ mayEnd: Bool) {
+        let waiter = state.withLock { state in
+            if state.mayEndBody == nil { state.mayEndBody = mayEnd }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: mayEnd)
     }
 }

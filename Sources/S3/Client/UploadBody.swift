@@ -20,6 +20,7 @@ struct UploadBody: AsyncSequence, Sendable {
             let range = offset..<Swift.min(offset + S3Body.chunkBytes, length)
             guard !range.isEmpty else {
                 transfer.noteSignOfLife()
+                try await transfer.waitForEndOfBody()
                 return nil
             }
             offset = range.upperBound

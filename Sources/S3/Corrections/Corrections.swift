@@ -58,7 +58,7 @@ struct Corrections {
         return correction
     }
 
-    /// Whether the answer, or its document, was lost because a large body was still being sent.
+    /// Whether the answer, or its document, was lost because the body was still being sent.
     private static func isLost(_ error: S3Error) -> Bool {
         switch error {
         case .unavailable(let failure): failure.brokeOffBody && failure.status == nil

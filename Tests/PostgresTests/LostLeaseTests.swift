@@ -1,0 +1,185 @@
+import DatabaseTestSupport
+import ServerProcesses
+import TestSupport
+import Testing
+
+@testable import Postgres
+
+@Suite("Sessions that end while their connection is lent", .timeLimit(.minutes(2)))
+struct LostLeaseTests {
+    /// Ends all sessions, and waits until the client knows.
+    private static func end(_ sessions: Sessions, of client: PostgresClient) async throws {
+        #expect(try await sessions.terminate(running: "") >= 1)
+        try await poll("the end is noticed") { await client.connectionCount == 0 }
+    }
+
+    private static func isUnavailable(_ error: (any Error)?) -> Bool {
+        switch error {
+        case let error as PostgresError: error.isUnavailable
+        case let error as PostgresTransactionError: error.postgresError.isUnavailable
+        default: false
+        }
+    }
+
+    @Test("Before the first statement: it runs on another connection, and nobody notices", arguments: [1, 4])
+    func unused(maxConnections: Int) async throws {
+        try await withClient(maxConnections: maxConnections) { client, url in
+            try await client.write("CREATE TABLE things (id int)")
+            try await Sessions.watching(url) { sessions async throws in
+                for round in 1...3 {
+                    let count = try await client.withConnection { connection in
+                        try await Self.end(sessions, of: client)
+                        let count = try await connection.execute("INSERT INTO things VALUES (\(round))")
+                        // The rest of the loan stays on that connection.
+                        try await connection.query("SET application_name = 'lent'")
+                        let name = try await connection.query("SELECT current_setting('application_name') AS name")
+                        #expect(try name[0].decode("name", as: String.self) == "lent")
+                        return count
+                    }
+                    #expect(count == 1)
+                    #expect(try await client.read("SELECT FROM things").count == round)
+                }
+                #expect(await client.connectionCount <= maxConnections)
+            }
+        }
+    }
+
+    @Test("Before the first statement of a transaction: it begins on another connection")
+    func beforeTransaction() async throws {
+        try await withClient(maxConnections: 1) { client, url in
+            try await client.write("CREATE TABLE things (id int)")
+            try await Sessions.watching(url) { sessions async throws in
+                try await client.withConnection { connection in
+                    try await Self.end(sessions, of: client)
+                    try await connection.query("BEGIN")
+                    try await connection.execute("INSERT INTO things VALUES (1)")
+                    try await connection.query("COMMIT")
+                }
+                #expect(try await client.read("SELECT FROM things").count == 1)
+            }
+        }
+    }
+
+    @Test("After the first statement: the connection is lost, since what it set is lost, too")
+    func used() async throws {
+        try await withClient(maxConnections: 1) { client, url in
+            try await Sessions.watching(url) { sessions async throws in
+                let error = try await client.withConnection { connection in
+                    try await connection.query("SET application_name = 'lent'")
+                    try await Self.end(sessions, of: client)
+                    let error = await #expect(throws: PostgresError.self) {
+                        try await connection.query("SELECT 1 AS one")
+                    }
+                    await #expect(throws: PostgresError.self, "no other connection comes later") {
+                        try await connection.query("SELECT 1 AS one")
+                    }
+                    return error
+                }
+                guard case .connectionLost = error else {
+                    Issue.record("\(String(reflecting: error))")
+                    return
+                }
+                #expect(try await client.read("SELECT 1 AS one").count == 1)
+            }
+        }
+    }
+
+    @Test(
+        "In a transaction: nothing of it is there, and it counts as an outage",
+        arguments: ["begun", "written", "caught"]
+    )
+    func inTransaction(step: String) async throws {
+        try await withClient(maxConnections: 1) { client, url in
+            try await client.write("CREATE TABLE things (id int)")
+            try await Sessions.watching(url) { sessions async throws in
+                var caught: (any Error)?
+                do {
+                    try await client.withTransaction { connection in
+                        if step != "begun" { try await connection.execute("INSERT INTO things VALUES (1)") }
+                        try await Self.end(sessions, of: client)
+                        // The second is for COMMIT to notice.
+                        if step != "written" { _ = try? await connection.execute("INSERT INTO things VALUES (2)") }
+                    }
+                } catch {
+                    caught = error
+                }
+                #expect(Self.isUnavailable(caught), "\(String(reflecting: caught))")
+                #expect(try await client.read("SELECT FROM things").isEmpty)
+            }
+        }
+    }
+
+    @Test("Unnoticed, or during a statement: the statement fails as in an outage", arguments: ["end", "cancel"])
+    func during(kind: String) async throws {
+        try await withClient(maxConnections: 1) { client, url in
+            try await Sessions.watching(url) { sessions async throws in
+                let running = Task { try await client.write("SELECT pg_sleep(600)") }
+                try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
+                if kind == "end" {
+                    #expect(try await sessions.terminate(running: "SELECT pg_sleep") == 1)
+                } else {
+                    #expect(try await sessions.cancel(running: "SELECT pg_sleep") == 1)
+                }
+                let error = await #expect(throws: PostgresError.self) { try await running.value }
+                #expect(error?.isUnavailable == true, "\(String(reflecting: error))")
+                #expect(try await client.read("SELECT 1 AS one").count == 1)
+            }
+        }
+    }
+
+    @Test("A connection that is used after the loan is a mistake of the caller's")
+    func afterwards() async throws {
+        try await withClient(maxConnections: 1) { client, _ in
+            let connection = try await client.withConnection { $0 }
+            let error = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1 AS one") }
+            guard case .leaseEnded = error else {
+                Issue.record("\(String(reflecting: error))")
+                return
+            }
+            #expect(error?.isUnavailable == false)
+        }
+    }
+
+    @Test("The first statement waits for another connection no longer than a caller may")
+    func noOther() async throws {
+        try await withClient(maxConnections: 1, adjust: { $0.pool.leaseTimeout = .milliseconds(200) }) { client, url in
+            try await Sessions.watching(url) { sessions async throws in
+                try await client.withConnection { connection in
+                    try await Self.end(sessions, of: client)
+                    try await client.withConnection { other in
+                        try await other.query("SELECT 1 AS one")
+                        for _ in 0..<2 {
+                            let error = await #expect(throws: PostgresError.self) {
+                                try await connection.query("SELECT 1 AS one")
+                            }
+                            #expect(error?.isUnavailable == true, "\(String(reflecting: error))")
+                        }
+                    }
+                }
+                #expect(try await client.read("SELECT 1 AS one").count == 1)
+            }
+        }
+    }
+
+    @Test("A caller that is cancelled while it waits for another connection is let go")
+    func cancelled() async throws {
+        try await withClient(maxConnections: 1) { client, url in
+            try await Sessions.watching(url) { sessions async throws in
+                try await client.withConnection { connection in
+                    try await Self.end(sessions, of: client)
+                    try await client.withConnection { _ in
+                        let waiting = Task { try await connection.query("SELECT 1 AS one") }
+                        try await Task.sleep(for: .milliseconds(20))
+                        waiting.cancel()
+                        let error = await #expect(throws: PostgresError.self) { try await waiting.value }
+                        guard case .cancelled = error else {
+                            Issue.record("\(String(reflecting: error))")
+                            return
+                        }
+                    }
+                }
+                #expect(try await client.read("SELECT 1 AS one").count == 1)
+            }
+        }
+    }
+}
