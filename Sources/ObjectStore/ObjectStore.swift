@@ -15,15 +15,17 @@ package protocol ObjectStore: Sendable {
     ///   - object: The bytes, which may be read more than once.
     ///   - key: Names the object.
     ///   - contentType: The media type to serve it with.
+    /// - Returns: The id of the version that was made; nil where the store keeps no old versions.
     /// - Throws: `ObjectStoreError`.
-    func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError)
+    @discardableResult
+    func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) -> String?
 
-    /// Deletes objects. Missing ones are no error.
+    /// Deletes objects with all their versions. Missing ones are no error.
     ///
-    /// - Parameter keys: Name the objects, at most a thousand.
-    /// - Returns: The keys whose objects are still there, each with the reason.
+    /// - Parameter objects: At most a thousand.
+    /// - Returns: The keys of which something is still there, each with the reason.
     /// - Throws: `ObjectStoreError` when the call as a whole failed.
-    func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error]
+    func delete(_ objects: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error]
 
     /// How many bytes an object has, without opening a transfer of them.
     ///
@@ -80,8 +82,46 @@ package protocol ObjectStore: Sendable {
     /// Removes what an unfinished put stored. It is no error if there is nothing.
     ///
     /// - Parameter put: As it was listed.
+    /// - Returns: Whether there was something.
     /// - Throws: `ObjectStoreError`.
-    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError)
+    @discardableResult
+    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) -> Bool
+
+    /// Goes through all versions that are not current, with one page in memory at a time.
+    ///
+    /// - Parameter body: Takes a page, which is never empty.
+    /// - Throws: `ObjectStoreError`, or what the body throws.
+    func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws
+
+    /// Deletes versions, and nothing else. Missing ones are no error.
+    ///
+    /// - Parameter versions: As they were listed, at most a thousand.
+    /// - Returns: The keys of which something is still there, each with the reason.
+    /// - Throws: `ObjectStoreError` when the call as a whole failed.
+    func delete(versions: [ObjectVersion]) async throws(ObjectStoreError) -> [String: any Error]
+}
+
+/// An object to delete.
+package struct ObjectDeletion: Sendable, Hashable {
+    package let key: String
+    /// The version that its put made; nil when it is not known, or the store keeps none.
+    package let versionID: String?
+
+    /// - Parameters:
+    ///   - key: Names the object.
+    ///   - versionID: As `put` returned it.
+    package init(key: String, versionID: String? = nil) {
+        self.key = key
+        self.versionID = versionID
+    }
+}
+
+/// A version of an object, or a marker that hides older ones.
+package struct ObjectVersion: Sendable {
+    package let key: String
+    /// Differs between versions of the same key.
+    let id: String
+    package let modified: Date
 }
 
 /// An object as a store lists it.
@@ -97,6 +137,8 @@ package struct UnfinishedPut: Sendable {
     ///
     /// On disk it is the file's name, because the file does not tell the key.
     package let key: String
+    /// The key in another spelling, if the store's list can be read in two ways.
+    let otherKey: String?
     /// Differs between puts of the same key.
     let id: String
     package let begun: Date
@@ -107,10 +149,10 @@ extension ObjectStore {
     ///
     /// A missing one is no error.
     ///
-    /// - Parameter key: Names the object.
+    /// - Parameter object: The object.
     /// - Throws: `ObjectStoreError`.
-    package func delete(key: String) async throws(ObjectStoreError) {
-        if let failure = try await delete(keys: [key])[key] { throw .refused(failure) }
+    package func delete(_ object: ObjectDeletion) async throws(ObjectStoreError) {
+        if let failure = try await delete([object])[object.key] { throw .refused(failure) }
     }
 }
 

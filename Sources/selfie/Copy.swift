@@ -20,9 +20,9 @@ struct Copy: AsyncParsableCommand {
     func run() async throws {
         let configuration = try ServiceConfiguration.copying(from: try await ConfigurationSource())
         let bar = ProgressBar()
-        let report: CopyReport
+        let result: TaskResult<CopyReport>
         do {
-            report = try await Installation.copy(
+            result = try await Installation.copy(
                 to,
                 configuration: configuration,
                 logger: makeLogger(level: .warning),
@@ -38,8 +38,9 @@ struct Copy: AsyncParsableCommand {
             throw error
         }
         bar.clear()
-        print(CopyTable.text(report))
-        if !report.isComplete { throw ExitCode.failure }
+        print(CopyTable.text(result.report))
+        if let failure = result.failure { throw failure }
+        if !result.report.isComplete { throw ExitCode.failure }
     }
 }
 

@@ -9,8 +9,9 @@ struct Reconcile: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Compare the photos in the database with the objects in the bucket or folder, and repair.",
         discussion: """
-            Deletes objects that belong to no photo, and the rows of photos without an object. The service may run \
-            meanwhile: present uploads and deletions are left alone. The exit status is 0 when no difference is left.
+            Deletes objects that belong to no photo, and the rows of photos without an object. With --versions, it also \
+            deletes what a bucket that keeps versions has kept of deleted photos. The service may run meanwhile: present \
+            uploads and deletions are left alone. The exit status is 0 when no difference is left.
             """
     )
 
@@ -19,6 +20,9 @@ struct Reconcile: AsyncParsableCommand {
 
     @Option(help: "Ignore younger differences: a number with s, m, h or d.")
     var olderThan = Age(seconds: 3600)
+
+    @Flag(help: "Also look for old versions of photos that are gone.")
+    var versions = false
 
     @Flag(help: "Repair even if most objects or photos do not match.")
     var force = false
@@ -30,10 +34,15 @@ struct Reconcile: AsyncParsableCommand {
         let configuration = try ServiceConfiguration(from: try await ConfigurationSource())
         let bar = ProgressBar()
         let printer = FindingPrinter(max: Self.maxFindings, isDryRun: dryRun, bar: bar)
-        let report: ReconciliationReport
+        let result: TaskResult<ReconciliationReport>
         do {
-            report = try await Installation.reconcile(
-                ReconciliationOptions(repairs: !dryRun, minSeconds: olderThan.seconds, isForced: force),
+            result = try await Installation.reconcile(
+                ReconciliationOptions(
+                    repairs: !dryRun,
+                    minSeconds: olderThan.seconds,
+                    isForced: force,
+                    includesVersions: versions
+                ),
                 configuration: configuration,
                 logger: makeLogger(level: .warning),
                 onProgress: { bar.show($0) },
@@ -44,9 +53,10 @@ struct Reconcile: AsyncParsableCommand {
             throw error
         }
         bar.clear()
-        print(ReconciliationTable.text(report))
+        print(ReconciliationTable.text(result.report))
+        if let failure = result.failure { throw failure }
         if olderThan.seconds > 0 { print("What is younger than \(olderThan) was left alone.") }
-        if !report.isClean { throw ExitCode.failure }
+        if !result.report.isClean { throw ExitCode.failure }
     }
 }
 
@@ -86,6 +96,7 @@ extension ReconciliationReport.Kind {
         case .photoWithoutObject: "Photos without an object"
         case .otherLength: "Photos whose object has another length"
         case .unfinishedPut: "Uploads left unfinished"
+        case .versionWithoutPhoto: "Versions of photos that are gone"
         }
     }
 }
@@ -126,6 +137,7 @@ extension ReconciliationReport.Kind {
         case .photoWithoutObject: "photo without an object:"
         case .otherLength: "photo whose object has another length:"
         case .unfinishedPut: "upload left unfinished:"
+        case .versionWithoutPhoto: "version of a photo that is gone:"
         }
     }
 }

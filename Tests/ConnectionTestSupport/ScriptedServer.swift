@@ -6,7 +6,9 @@ import Synchronization
 /// A server that misbehaves as told: one reply of the script for each request, whatever the request is.
 package struct ScriptedServer: Sendable {
     /// What to do with a request.
-    package enum Reply: Sendable {
+    package indirect enum Reply: Sendable {
+        /// Does what this decides when the request's head has come.
+        case decide(@Sendable (Request) -> Reply)
         /// Reads the whole request, then sends this.
         case send(String)
         /// Reads the whole request, then sends what this makes of it.
@@ -100,7 +102,8 @@ package struct ScriptedServer: Sendable {
         log: Log
     ) async throws -> Bool {
         var request = Request(line: head.line, headers: head.headers, connection: connection.id)
-        let (reply, index) = log.begin(request)
+        var (reply, index) = log.begin(request)
+        if case .decide(let decide) = reply { reply = decide(request) }
         var pause: Duration?
         switch reply {
         case .close: return false
@@ -111,7 +114,7 @@ package struct ScriptedServer: Sendable {
             try await Task.sleep(for: pause)
             try await connection.write(ByteBuffer(string: rest))
         case .readSlowly(let duration, _): pause = duration
-        case .send, .answer, .sendAndClose, .sendAndHang, .drip: break
+        case .send, .answer, .sendAndClose, .sendAndHang, .drip, .decide: break
         }
         while request.body.readableBytes < head.length {
             var part = try await connection.readBody(atMost: head.length - request.body.readableBytes)
@@ -139,7 +142,7 @@ package struct ScriptedServer: Sendable {
                 try await Task.sleep(for: pause)
                 try await send(drop)
             }
-        case .sendEarly, .sendEarlyInTwo, .hang, .close: break
+        case .sendEarly, .sendEarlyInTwo, .hang, .close, .decide: break
         }
         return true
     }

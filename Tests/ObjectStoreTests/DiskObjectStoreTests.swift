@@ -44,9 +44,9 @@ struct DiskObjectStoreTests {
             try await store.put(try await object(second), key: "Key-1_x", contentType: "image/png")
             #expect(try await read(store, "Key-1_x") == second)
             #expect(try files(in: folder) == ["Key-1_x"])
-            try await store.delete(key: "Key-1_x")
+            try await store.delete(ObjectDeletion(key: "Key-1_x"))
             #expect(try await read(store, "Key-1_x") == nil)
-            try await store.delete(key: "Key-1_x")
+            try await store.delete(ObjectDeletion(key: "Key-1_x"))
             #expect(try files(in: folder).isEmpty)
         }
     }
@@ -75,7 +75,7 @@ struct DiskObjectStoreTests {
             await #expect { try await store.put(object, key: key, contentType: "image/jpeg") } throws: {
                 isInvalidKey($0)
             }
-            await #expect { try await store.delete(key: key) } throws: { isInvalidKey($0) }
+            await #expect { try await store.delete(ObjectDeletion(key: key)) } throws: { isInvalidKey($0) }
             await #expect { _ = try await store.open(key: key, range: nil) } throws: {
                 isInvalidKey($0)
             }
@@ -125,7 +125,7 @@ struct DiskObjectStoreTests {
                         for _ in 0..<20 { try await store.put(version, key: "key", contentType: "image/png") }
                     }
                 }
-                tasks.addTask { for _ in 0..<20 { try await store.delete(key: "key") } }
+                tasks.addTask { for _ in 0..<20 { try await store.delete(ObjectDeletion(key: "key")) } }
                 tasks.addTask {
                     for _ in 0..<60 {
                         let found = try await read(store, "key")

@@ -13,7 +13,7 @@ struct MissingBucketTests {
         try await ScriptedServer.with([missing]) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
                 let error = await #expect(throws: ObjectStoreError.self) {
-                    _ = try await S3ObjectStore(client: client).delete(keys: keys)
+                    _ = try await S3ObjectStore(client: client).delete(keys.map { ObjectDeletion(key: $0) })
                 }
                 guard case .unavailable = error else {
                     Issue.record("\(String(describing: error)) is no outage")

@@ -23,6 +23,7 @@ package let exampleKeys = (id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7
 ///   - body: Uses the client.
 /// - Returns: What the body returns.
 /// - Throws: What the body throws, or `S3ConfigurationError`.
+@discardableResult
 package func withS3Client<Result>(
     endpoint: String,
     bucket: String = "photos",
@@ -73,6 +74,7 @@ package func withS3Client<Result>(
 ///   - body: Uses the client.
 /// - Returns: What the body returns.
 /// - Throws: What the body throws.
+@discardableResult
 package func withS3Client<Result>(
     of server: any S3Server,
     bucket: String = "photos",
@@ -118,5 +120,16 @@ extension S3Time {
     /// The time that a test moves.
     package init(_ time: ManualTime) {
         self.init(now: { time.now }, sleep: { try await time.sleep(until: $0) })
+    }
+}
+
+extension S3Client {
+    /// Removes objects of which only the keys are known.
+    ///
+    /// - Parameter keys: The objects'.
+    /// - Returns: The keys of which something is still there, each with the reason.
+    /// - Throws: `S3Error`.
+    package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
+        try await delete(keys.map { S3Deletion(key: $0) })
     }
 }

@@ -59,6 +59,64 @@ struct EarlyRefusalTests {
         }
     }
 
+    @Test("Parallel first uploads into a missing bucket all arrive: 60 of 60")
+    func firstUploads() async throws {
+        for _ in 0..<10 {
+            let gateway = RadosGateway()
+            try await ScriptedServer.with(gateway.replies) { server in
+                try await withS3Client(endpoint: server.endpoint) { client in
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for number in 0..<6 {
+                            group.addTask {
+                                let body = S3Body(ByteBuffer(repeating: 0x61, count: 20_000))
+                                try await client.put(key: "\(number)", body: body, contentType: "text/plain")
+                            }
+                        }
+                        try await group.waitForAll()
+                    }
+                }
+            }
+            #expect(gateway.keys == ["0", "1", "2", "3", "4", "5"])
+        }
+    }
+
+    @Test(
+        "What its code tells is put right: the clock, the region, keys that have ended",
+        arguments: ["RequestTimeTooSkewed", "AuthorizationHeaderMalformed", "ExpiredToken"]
+    )
+    func corrected(code: String) async throws {
+        let document = "<Error><Code>\(code)</Code><Region>eu-west-1</Region></Error>"
+        let head = """
+            HTTP/1.1 \(code.hasPrefix("Auth") ? "400 Bad Request" : "403 Forbidden")\r
+            Date: Mon, 23 Nov 2020 00:00:00 GMT\r
+            Content-Length: \(document.utf8.count)\r
+            \r
+
+            """
+        let refusal = ScriptedServer.Reply.sendEarlyInTwo(head, pause: .milliseconds(50), document)
+        let keys = ["A", "B"].map { name in
+            ScriptedServer.Reply.send(.credentials(name, expiration: Date(timeIntervalSinceNow: 36_000)))
+        }
+        try await ScriptedServer.with([refusal, .send(.stored)]) { server in
+            try await ScriptedServer.with(keys) { keyServer in
+                let source = S3CredentialSource.container(try ContainerCredentials(fullURI: keyServer.endpoint))
+                // Keys that were just fetched are not fetched again.
+                let now = { @Sendable in Date(timeIntervalSinceNow: server.received.isEmpty ? 0 : 60) }
+                try await withS3Client(endpoint: server.endpoint, source: source, now: now) { client in
+                    try await client.put(key: "a", body: S3Body("hello"), contentType: "text/plain")
+                }
+            }
+            let (first, second) = (server.received[0].headers, server.received[1].headers)
+            switch code {
+            case "RequestTimeTooSkewed": #expect(second["x-amz-date"]?.hasPrefix("20201123T00") == true)
+            case "ExpiredToken":
+                #expect(first["x-amz-security-token"] == "SESAMETOKENA")
+                #expect(second["x-amz-security-token"] == "SESAMETOKENB")
+            default: #expect(second["authorization"]?.contains("/eu-west-1/") == true)
+            }
+        }
+    }
+
     @Test("Connections whose requests were taken are used again, as soon as their bodies have ended")
     func reuse() async throws {
         try await ScriptedServer.with([ScriptedServer.Reply](repeating: .send(.stored), count: 12)) { server in

@@ -3,6 +3,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import S3TestSupport
+import ServerProcesses
+import TestSupport
 import Testing
 
 @testable import S3
@@ -111,23 +113,73 @@ struct ListingTests {
             let page = try await client.listUploads()
             let left = try #require(page.entries.first)
             #expect(page.entries.count == 1 && left.key == "left")
-            try await client.abortUpload(key: left.key, uploadID: left.uploadID)
+            #expect(try await client.abortUpload(key: left.key, uploadID: left.uploadID))
             #expect(try await client.listUploads().entries.isEmpty)
-            try await client.abortUpload(key: left.key, uploadID: left.uploadID)
+            #expect(try await !client.abortUpload(key: left.key, uploadID: left.uploadID), "nothing was there")
         }
     }
 
-    @Test("A thousand keys go in one call")
+    @Test("A fast store gets more keys with each call, a thousand at most")
     func most() async throws {
-        try await ScriptedServer.with([.send(.answer("200 OK", body: "<DeleteResult/>"))]) { server in
+        let done = ScriptedServer.Reply.send(.answer("200 OK", body: "<DeleteResult/>"))
+        try await ScriptedServer.with([ScriptedServer.Reply](repeating: done, count: 12)) { server in
+            let keys = (0..<1_000).map { "\($0)" }
             try await withS3Client(endpoint: server.endpoint) { client in
-                let failures = try await client.delete(keys: (0..<1_000).map { "\($0)" })
+                for _ in 0..<3 {
+                    let failures = try await client.delete(keys: keys)
+                    #expect(failures.isEmpty)
+                }
+            }
+            let calls = try server.received.map { request in
+                try DocumentElement.read(request.body, root: "Delete").all("Object").compactMap { $0["Key"] }
+            }
+            #expect(calls.map(\.count) == [100, 200, 400, 300, 800, 200, 1_000])
+            #expect(calls.flatMap(\.self) == keys + keys + keys)
+        }
+    }
+
+    @Test("A slow store gets fewer keys, and those that it was too slow for again")
+    func slow() async throws {
+        let time = ManualTime()
+        let done = ScriptedServer.Reply.answer { _ in
+            time.move(to: time.elapsed + .milliseconds(2_700))
+            return .answer("200 OK", body: "<DeleteResult/>")
+        }
+        try await ScriptedServer.with([done, done, done, done]) { server in
+            try await withS3Client(endpoint: server.endpoint, time: S3Time(time)) { client in
+                let failures = try await client.delete(keys: (0..<250).map { "\($0)" })
                 #expect(failures.isEmpty)
             }
-            let request = try #require(server.received.first)
-            let document = try DocumentElement.read(request.body, root: "Delete")
-            #expect(document.all("Object").map { $0["Key"] } == (0..<1_000).map { "\($0)" })
-            #expect(server.received.count == 1)
+            let counts = try server.received.map { try DocumentElement.read($0.body, root: "Delete").children.count }
+            #expect(counts == [100, 74, 54, 22])
+        }
+    }
+
+    @Test("A store may be silent for as long as a list, or a deletion of many, may take", arguments: [true, false])
+    func silence(isList: Bool) async throws {
+        let time = ManualTime()
+        var deadlines = S3Deadlines.patient
+        (deadlines.silence, deadlines.giveUp, deadlines.list) = (.seconds(4), .milliseconds(4_400), .seconds(15))
+        let root = isList ? "ListBucketResult" : "DeleteResult"
+        let late = ScriptedServer.Reply.answer { _ in
+            time.move(to: .seconds(14))
+            return .answer("200 OK", body: "<\(root)/>")
+        }
+        try await ScriptedServer.with([late, .hang, .hang]) { server in
+            try await withS3Client(endpoint: server.endpoint, deadlines: deadlines, time: S3Time(time)) { client in
+                let work = { () async throws(S3Error) in
+                    if isList { _ = try await client.list() } else { _ = try await client.delete(keys: ["a", "b"]) }
+                }
+                try await work()
+                async let error = failure(of: work)
+                try await poll("the second request came") { server.received.count == 2 }
+                try await time.ring(.seconds(29))
+                guard case .unavailable(let failure) = await error else {
+                    Issue.record("no failure")
+                    return
+                }
+                #expect(failure.cause as? S3NoAnswer == .overdue)
+            }
         }
     }
 

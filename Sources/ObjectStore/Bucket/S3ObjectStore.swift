@@ -20,19 +20,51 @@ package struct S3ObjectStore: ObjectStore {
         try await Self.call { () async throws(S3Error) in try await client.prepare() }
     }
 
-    package func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
+    /// Makes the bucket if it is missing, as far as the keys may ask.
+    ///
+    /// - Throws: `ObjectStoreError`.
+    package func makeBucketIfMissing() async throws(ObjectStoreError) {
+        do {
+            try await prepare()
+        } catch {
+            if error.isMissingBucket {
+                return try await Self.call { () async throws(S3Error) in try await client.createBucket() }
+            }
+            guard case .refused = error else { throw error }
+        }
+    }
+
+    package func put(
+        _ object: SpooledObject,
+        key: String,
+        contentType: String
+    ) async throws(ObjectStoreError) -> String? {
         let digests = object.digests
         let body = S3Body(length: object.length, sha256Hex: digests.sha256Hex, md5Hex: digests.md5Hex) { range in
             try await object.bytes(in: range)
         }
-        try await Self.call { () async throws(S3Error) in
+        return try await Self.call { () async throws(S3Error) in
             try await client.put(key: key, body: body, contentType: contentType)
         }
     }
 
-    package func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
+    package func delete(_ objects: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {
+        try await Self.callForDeletion { () async throws(S3Error) in
+            try await client.delete(objects.map { S3Deletion(key: $0.key, versionID: $0.versionID) })
+        }
+    }
+
+    package func delete(versions: [ObjectVersion]) async throws(ObjectStoreError) -> [String: any Error] {
+        try await Self.callForDeletion { () async throws(S3Error) in
+            try await client.delete(versions: versions.map { S3Deletion(key: $0.key, versionID: $0.id) })
+        }
+    }
+
+    private static func callForDeletion(
+        _ body: () async throws(S3Error) -> [String: S3Failure]
+    ) async throws(ObjectStoreError) -> [String: any Error] {
         do {
-            return try await client.delete(keys: keys)
+            return try await body()
         } catch {
             // A bucket that is not there is not empty: it may be renamed or gone for a moment.
             throw error.isMissingBucket ? .unavailable(error) : ObjectStoreError(error)
@@ -96,16 +128,34 @@ package struct S3ObjectStore: ObjectStore {
         var next: S3UploadPage.Marker?
         repeat {
             let page = try await Self.call { () async throws(S3Error) in try await client.listUploads(from: next) }
-            let puts = page.entries.map { UnfinishedPut(key: $0.key, id: $0.uploadID, begun: $0.initiated) }
+            let puts = page.entries.map { entry in
+                UnfinishedPut(key: entry.key, otherKey: entry.otherKey, id: entry.uploadID, begun: entry.initiated)
+            }
             if !puts.isEmpty { try await body(puts) }
             next = page.next
         } while next != nil
     }
 
-    package func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) {
-        try await Self.call { () async throws(S3Error) in
-            try await client.abortUpload(key: put.key, uploadID: put.id)
+    package func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) -> Bool {
+        for key in [put.key, put.otherKey].compactMap(\.self) {
+            let wasThere = try await Self.call { () async throws(S3Error) in
+                try await client.abortUpload(key: key, uploadID: put.id)
+            }
+            if wasThere { return true }
         }
+        return false
+    }
+
+    package func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {
+        var next: S3VersionPage.Marker?
+        repeat {
+            let page = try await Self.call { () async throws(S3Error) in try await client.listVersions(from: next) }
+            let versions = page.entries.filter { !$0.isCurrent }.map { entry in
+                ObjectVersion(key: entry.key, id: entry.versionID, modified: entry.lastModified)
+            }
+            if !versions.isEmpty { try await body(versions) }
+            next = page.next
+        } while next != nil
     }
 
     /// Makes a call to the bucket and translates its error.

@@ -39,7 +39,10 @@ package struct DiskObjectStore: ObjectStore {
 
     package func prepare() {}
 
-    package func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
+    @discardableResult
+    package func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError)
+        -> String?
+    {
         let path = try path(of: key)
         try await run { [incomingDirectory, directory, steps] in
             let incoming = "\(incomingDirectory)/\(RandomIdentifier.makeSecret())"
@@ -54,10 +57,11 @@ package struct DiskObjectStore: ObjectStore {
                 throw error
             }
         }
+        return nil
     }
 
-    package func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
-        let paths = try keys.map { key throws(ObjectStoreError) in (key, try path(of: key)) }
+    package func delete(_ objects: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {
+        let paths = try objects.map { object throws(ObjectStoreError) in (object.key, try path(of: object.key)) }
         return try await run { [steps] in
             var failures: [String: any Error] = [:]
             for (key, path) in paths {
@@ -123,13 +127,20 @@ package struct DiskObjectStore: ObjectStore {
 
     package func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
         try await forEachPage(of: incomingDirectory) { files in
-            try await body(files.map { UnfinishedPut(key: $0.name, id: $0.name, begun: $0.modified) })
+            try await body(files.map { UnfinishedPut(key: $0.name, otherKey: nil, id: $0.name, begun: $0.modified) })
         }
     }
 
-    package func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) {
+    @discardableResult
+    package func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) -> Bool {
         try await run { [incomingDirectory, steps] in try steps.remove("\(incomingDirectory)/\(put.id)") }
+        return true
     }
+
+    /// A folder keeps no old versions.
+    package func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {}
+
+    package func delete(versions: [ObjectVersion]) async throws(ObjectStoreError) -> [String: any Error] { [:] }
 
     private func forEachPage(of path: String, _ body: ([PosixDirectory.File]) async throws -> Void) async throws {
         let directory: PosixDirectory

@@ -112,6 +112,15 @@ extension S3Error {
         }
     }
 
+    /// Whether the store answered that it does not do this: it lacks the call, the right or the object.
+    var isRefusal: Bool {
+        switch self {
+        case .refused: true
+        case .notFound: !isMissingBucket
+        default: isUnknownCall
+        }
+    }
+
     /// Whether the bucket is missing.
     package var isMissingBucket: Bool {
         guard case .notFound(let failure) = self else { return false }

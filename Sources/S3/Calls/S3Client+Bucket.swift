@@ -21,10 +21,21 @@ extension S3Client {
     }
 
     func createBucket(during call: Call) async throws(S3Error) {
+        do {
+            try await requestBucket(in: configuration.region, during: call)
+        } catch .refused(let failure)
+            where failure.code == "InvalidLocationConstraint" && !configuration.followsRegion
+        {
+            // Requests are signed for a region that this store does not have. Many stores sign for any.
+            try await requestBucket(in: nil, during: call.restarted())
+        }
+    }
+
+    /// - Parameter region: Where to make it; nil leaves that to the store.
+    private func requestBucket(in region: String?, during call: Call) async throws(S3Error) {
         var request = S3Request(method: .PUT)
-        let region = configuration.region
         // AWS refuses the name of its first region here, and requires that of every other.
-        if region != "us-east-1" {
+        if let region, region != "us-east-1" {
             let document = RequestDocument("CreateBucketConfiguration")
             document.add("LocationConstraint", region)
             request.body = document.body

@@ -1,76 +1,167 @@
-import Crypto
 import Foundation
 import NIOCore
 import NIOHTTP1
 
+/// An object to delete, or one of its versions.
+package struct S3Deletion: Sendable, Hashable {
+    /// The object's key.
+    package let key: String
+    /// The version that its put made; nil when it is not known, or the bucket keeps none.
+    package let versionID: String?
+
+    /// - Parameters:
+    ///   - key: 1 to ``S3Client/maxKeyBytes`` bytes of UTF-8.
+    ///   - versionID: as ``S3Client/put(key:body:contentType:)`` returned it.
+    package init(key: String, versionID: String? = nil) {
+        self.key = key
+        self.versionID = versionID
+    }
+}
+
 extension S3Client {
-    /// Removes an object.
+    /// Removes an object with all its versions.
     ///
     /// A missing one is no error, but a missing bucket is: it may be there again.
     ///
-    /// - Parameter key: 1 to ``maxKeyBytes`` bytes of UTF-8.
-    /// - Throws: any case of ``S3Error``; ``S3Error/notFound(_:)`` only for the bucket.
-    package func delete(key: String) async throws(S3Error) {
+    /// - Parameters:
+    ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
+    ///   - versionID: the version that its put made, if it is known.
+    /// - Throws: any case of ``S3Error``; ``S3Error/notFound(_:)`` only for the bucket. Some versions may be left then.
+    package func delete(key: String, versionID: String? = nil) async throws(S3Error) {
         try Self.check(key: key)
+        let object = S3Deletion(key: key, versionID: versionID)
+        if versionID == nil, !keepsVersions {
+            try await deleteOne(object)
+            // The answer told.
+            guard keepsVersions else { return }
+        }
+        try await deleteVersions(of: object)
+    }
+
+    /// Removes many objects with all their versions.
+    ///
+    /// Missing ones are no error, but a missing bucket is.
+    ///
+    /// - Parameter objects: at most ``maxPageCount``, each key 1 to ``maxKeyBytes`` bytes of UTF-8.
+    /// - Returns: the keys of which something is still there, each with the reason.
+    /// - Throws: any case of ``S3Error``, when the call as a whole failed.
+    package func delete(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
+        try Self.check(objects)
+        if objects.count == 1 {
+            try await delete(key: objects[0].key, versionID: objects[0].versionID)
+            return [:]
+        }
+        var failures: [String: S3Failure] = [:]
+        if !keepsVersions {
+            failures = try await deleteInBatches(objects.filter { $0.versionID == nil })
+        }
+        // The answers told, or those to a put.
+        let withVersions = objects.filter { failures[$0.key] == nil && (keepsVersions || $0.versionID != nil) }
+        return failures.merging(try await deleteVersions(ofEach: withVersions)) { first, _ in first }
+    }
+
+    /// Removes many versions, and nothing else.
+    ///
+    /// Missing ones are no error, but a missing bucket is.
+    ///
+    /// - Parameter versions: at most ``maxPageCount``, as they were listed.
+    /// - Returns: the keys of which something is still there, each with the reason.
+    /// - Throws: any case of ``S3Error``, when the call as a whole failed.
+    package func delete(versions: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
+        try Self.check(versions)
+        return try await deleteInBatches(versions)
+    }
+
+    private static func check(_ objects: [S3Deletion]) throws(S3Error) {
+        guard objects.count <= maxPageCount else { throw .invalidArgument(.keyCount) }
+        for object in objects { try check(key: object.key) }
+    }
+
+    /// Deletes the current version, or the one that is named.
+    ///
+    /// Without versions, that is the object.
+    func deleteOne(_ object: S3Deletion) async throws(S3Error) {
+        let query = object.versionID.map { [QueryItem("versionId", $0)] } ?? []
         do {
-            try await send(S3Request(method: .DELETE, key: key), during: call(within: deadlines.call))
+            try await send(
+                S3Request(method: .DELETE, key: object.key, query: query),
+                during: call(within: deadlines.call)
+            )
         } catch {
             guard case .notFound = error, !error.isMissingBucket else { throw error }
         }
     }
 
-    /// Removes many objects at once.
+    /// Does the same for many.
     ///
-    /// Missing ones are no error, but a missing bucket is.
-    ///
-    /// A store that does not know this call gets a request for each object.
-    ///
-    /// - Parameter keys: at most ``maxPageCount``, each 1 to ``maxKeyBytes`` bytes of UTF-8.
-    /// - Returns: the keys whose objects are still there, each with the reason.
-    /// - Throws: any case of ``S3Error``, when the call as a whole failed.
-    package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
-        guard keys.count <= Self.maxPageCount else { throw .invalidArgument(.keyCount) }
-        for key in keys { try Self.check(key: key) }
-        if keys.count == 1 {
-            try await delete(key: keys[0])
-            return [:]
-        }
-        let together = keys.filter(RequestDocument.canHold)
+    /// A store that does not know the call for many gets a request for each object.
+    private func deleteInBatches(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
         var failures: [String: S3Failure] = [:]
-        var single = keys.filter { !RequestDocument.canHold($0) }
-        if !together.isEmpty {
+        var single = objects.filter { !RequestDocument.canHold($0.key) }
+        var together = objects.filter { RequestDocument.canHold($0.key) }[...]
+        while !together.isEmpty {
+            let batch = together.prefix(learned.current.deletionBatch.count)
             do {
-                failures = try await deleteTogether(together)
+                failures.merge(try await deleteTogether(batch)) { first, _ in first }
             } catch {
                 guard error.isUnknownCall else { throw error }
-                single = keys
+                single = together + single
+                break
             }
+            together = together.dropFirst(batch.count)
         }
-        for key in single { try await delete(key: key) }
+        for object in single { try await deleteOne(object) }
         return failures
     }
 
     /// Source: AWS, "DeleteObjects".
-    private func deleteTogether(_ keys: [String]) async throws(S3Error) -> [String: S3Failure] {
+    private func deleteTogether(_ objects: ArraySlice<S3Deletion>) async throws(S3Error) -> [String: S3Failure] {
         let document = RequestDocument("Delete")
-        document.add("Quiet", "true")
-        for key in keys { document.add("Object", ["Key": key]) }
+        for object in objects {
+            if let versionID = object.versionID {
+                document.add("Object", ["Key": object.key, "VersionId": versionID])
+            } else {
+                document.add("Object", ["Key": object.key])
+            }
+        }
         let body = document.body
         var request = S3Request(method: .POST, query: [QueryItem("delete")], body: body)
         // AWS refuses this call without a second digest beside the signed one.
         request.headers = ["Content-Type": "application/xml", "Content-MD5": body.md5Base64]
-        let result = try await self.document(
-            request,
-            root: "DeleteResult",
-            maxBytes: Self.maxDeletionAnswerBytes,
-            during: call(within: deadlines.list)
-        )
+        let result = try await timed(deletionOf: objects.count) { call throws(S3Error) in
+            try await self.document(
+                request,
+                root: "DeleteResult",
+                maxBytes: Self.maxDeletionAnswerBytes,
+                during: call
+            ).root
+        }
+        if result.all("Deleted").contains(where: { $0["DeleteMarker"]?.lowercased() == "true" }) {
+            learned.noteVersions()
+        }
         let failures = result.all("Error").compactMap { element in
             element["Key"].map { key in
                 (key, S3Failure(code: element["Code"] ?? "unknown", message: element["Message"]))
             }
         }
-        return Dictionary(failures) { first, _ in first }.filter { $0.value.code != "NoSuchKey" }
+        return Dictionary(failures) { first, _ in first }
+            .filter { !["NoSuchKey", "NoSuchVersion"].contains($0.value.code) }
+    }
+
+    /// Runs a call that deletes some objects, and learns from its time how many the next one should delete.
+    private func timed<Result>(
+        deletionOf count: Int,
+        _ body: (Call) async throws(S3Error) -> Result
+    ) async throws(S3Error) -> Result {
+        let call = callForMany()
+        do {
+            let result = try await body(call)
+            learned.noteDeletion(of: count, took: call.elapsed, succeeded: true)
+            return result
+        } catch {
+            learned.noteDeletion(of: count, took: call.elapsed, succeeded: false)
+            throw error
+        }
     }
 
     private static let maxDeletionAnswerBytes = maxPageCount * (3 * maxKeyBytes + 1_024)

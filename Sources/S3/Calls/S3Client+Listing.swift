@@ -24,7 +24,7 @@ extension S3Client {
         if let next { query.append(QueryItem("continuation-token", next)) }
         let document: DocumentElement
         do {
-            document = try await page(query, root: "ListBucketResult")
+            document = try await page(query, root: "ListBucketResult", during: callForMany())
         } catch {
             // Not every 404 means an empty bucket. To believe so could delete photos that are somewhere else.
             guard error.isMissingBucket else { throw error }
@@ -45,36 +45,37 @@ extension S3Client {
         if let next { query += [QueryItem("key-marker", next.key), QueryItem("upload-id-marker", next.uploadID)] }
         let document: DocumentElement
         do {
-            document = try await page(query, root: "ListMultipartUploadsResult")
+            document = try await page(query, root: "ListMultipartUploadsResult", during: callForMany())
         } catch .notFound {
             return S3UploadPage(entries: [], next: nil)
         }
         do { return try S3UploadPage(document) } catch { throw .unavailable(S3Failure(cause: error)) }
     }
 
-    private func page(_ query: [QueryItem], root: String) async throws(S3Error) -> DocumentElement {
+    func page(_ query: [QueryItem], root: String, during call: Call) async throws(S3Error) -> DocumentElement {
         try await document(
             S3Request(method: .GET, query: query),
             root: root,
             maxBytes: Self.maxPageBytes,
-            during: call(within: deadlines.list)
-        )
+            during: call
+        ).root
     }
 
     /// Aborts an upload in parts and removes what it stored.
     ///
-    /// A missing one is no error.
-    ///
     /// - Parameters:
     ///   - key: as listed.
     ///   - uploadID: as listed.
+    /// - Returns: whether there was one.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
-    package func abortUpload(key: String, uploadID: String) async throws(S3Error) {
+    @discardableResult
+    package func abortUpload(key: String, uploadID: String) async throws(S3Error) -> Bool {
         let request = S3Request(method: .DELETE, key: key, query: [QueryItem("uploadId", uploadID)])
         do {
             try await send(request, during: call(within: deadlines.call))
+            return true
         } catch .notFound {
-            return
+            return false
         }
     }
 }

@@ -16,25 +16,24 @@ extension S3Client {
     ///
     /// Source: AWS, "Uploading and copying objects using multipart upload".
     ///
-    /// - Returns: the store's entity tag, and the one to expect.
+    /// - Returns: the object as it was stored, and the entity tag to expect.
     func putInParts(
         key: String,
         body: S3Body,
         contentType: String,
         during call: Call
-    ) async throws(S3Error) -> (tag: EntityTag?, expected: String) {
+    ) async throws(S3Error) -> (stored: PutAnswer, expected: String) {
         let uploadID = try await makingBucket(during: call) { call throws(S3Error) in
             try await createUpload(key: key, contentType: contentType, during: call)
         }
         do {
             let parts = try await putParts(of: body, key: key, uploadID: uploadID, during: call)
             let expected = EntityTag.ofParts(md5Hex: parts.map(\.md5Hex))
-            let tag = try await complete(parts, key: key, uploadID: uploadID, expected: expected, during: call)
-            return (tag, expected)
+            return (try await complete(parts, key: key, uploadID: uploadID, during: call), expected)
         } catch {
             // In a task of its own, since this one may be cancelled. The store keeps the parts, and bills them, until
             // it is told.
-            await Task { try? await abortUpload(key: key, uploadID: uploadID) }.value
+            _ = await Task { try? await abortUpload(key: key, uploadID: uploadID) }.value
             throw error
         }
     }
@@ -54,7 +53,7 @@ extension S3Client {
     private func createUpload(key: String, contentType: String, during call: Call) async throws(S3Error) -> String {
         var request = S3Request(method: .POST, key: key, query: [QueryItem("uploads")])
         request.headers = ["Content-Type": contentType]
-        let document = try await document(request, root: "InitiateMultipartUpload", during: call)
+        let document = try await document(request, root: "InitiateMultipartUpload", during: call).root
         guard let uploadID = document["UploadId"], !uploadID.isEmpty else {
             throw .unavailable(S3Failure(cause: S3NoAnswer.malformed))
         }
@@ -123,26 +122,29 @@ extension S3Client {
         _ parts: [UploadedPart],
         key: String,
         uploadID: String,
-        expected: String,
         during call: Call
-    ) async throws(S3Error) -> EntityTag? {
+    ) async throws(S3Error) -> PutAnswer {
         let document = RequestDocument("CompleteMultipartUpload")
         for part in parts { document.add("Part", ["PartNumber": "\(part.number)", "ETag": "\"\(part.tag.value)\""]) }
         let request = S3Request(method: .POST, key: key, query: [QueryItem("uploadId", uploadID)], body: document.body)
         let isOfCiphertext = parts.contains(where: \.tag.isOfCiphertext)
         do {
-            let result = try await self.document(
+            let (result, headers) = try await self.document(
                 request,
                 root: "CompleteMultipartUpload",
                 during: call.restarted()
             )
-            return result["ETag"].map { EntityTag(text: $0, isOfCiphertext: isOfCiphertext) }
+            if let text = result["ETag"], !text.isEmpty {
+                let tag = EntityTag(text: text, isOfCiphertext: isOfCiphertext)
+                return PutAnswer(tag: tag, versionID: VersionHeaders.versionID(headers))
+            }
+            // Ceph leaves the tag out.
+            return PutAnswer(try await head(key: key, during: call.restarted()))
         } catch .notFound(let failure) where failure.code == "NoSuchUpload" || failure.code == nil {
             // An earlier try may have completed it. Or the refusal ended before its code.
-            guard let tag = try await head(key: key, during: call.restarted())?.tag else {
-                throw .notFound(failure)
-            }
-            return tag
+            let answer = PutAnswer(try await head(key: key, during: call.restarted()))
+            guard answer.tag != nil else { throw .notFound(failure) }
+            return answer
         }
     }
 }

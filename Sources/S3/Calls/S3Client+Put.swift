@@ -15,25 +15,28 @@ extension S3Client {
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8, any characters.
     ///   - body: the bytes. They are read chunk by chunk, once for every try, and once more for each part.
     ///   - contentType: given back with the object, such as `image/jpeg`.
+    /// - Returns: the id of the version that was made; nil where the bucket keeps none.
     /// - Throws: any case of ``S3Error``. After an error the object is in the store as a whole or not at all. After
     ///   ``S3NoAnswer/otherBytes`` it is there and must be deleted.
-    package func put(key: String, body: S3Body, contentType: String) async throws(S3Error) {
+    @discardableResult
+    package func put(key: String, body: S3Body, contentType: String) async throws(S3Error) -> String? {
         try Self.check(key: key)
         let isPrintable = contentType.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         guard !contentType.isEmpty, isPrintable else { throw .invalidArgument(.contentType) }
         let isWhole = body.length <= uploads.maxSinglePutBytes
         let call = self.call(within: isWhole ? deadlines.put : deadlines.putInParts)
-        let (tag, expected): (EntityTag?, String)
+        let (stored, expected): (PutAnswer, String)
         if isWhole {
-            (tag, expected) = try await makingBucket(during: call) { call throws(S3Error) in
+            (stored, expected) = try await makingBucket(during: call) { call throws(S3Error) in
                 let headers: HTTPHeaders = ["Content-Type": contentType]
                 let request = S3Request(method: .PUT, key: key, headers: headers, body: body)
-                return (EntityTag(try await send(request, during: call)), body.md5Hex)
+                return (PutAnswer(try await send(request, during: call)), body.md5Hex)
             }
         } else {
-            (tag, expected) = try await putInParts(key: key, body: body, contentType: contentType, during: call)
+            (stored, expected) = try await putInParts(key: key, body: body, contentType: contentType, during: call)
         }
-        try await verify(tag, expected: expected, key: key, body: body, during: call.restarted())
+        try await verify(stored.tag, expected: expected, key: key, body: body, during: call.restarted())
+        return stored.versionID
     }
 
     /// Runs a request.
@@ -104,5 +107,24 @@ extension S3Client {
             digests.update(chunk)
         }
         return digests.sha256Hex == sha256Hex
+    }
+}
+
+/// What a store answers to a put.
+struct PutAnswer: Sendable {
+    let tag: EntityTag?
+    /// Nil where the bucket keeps no versions.
+    let versionID: String?
+}
+
+extension PutAnswer {
+    /// Reads an answer's headers.
+    init(_ headers: HTTPHeaders) {
+        self.init(tag: EntityTag(headers), versionID: VersionHeaders.versionID(headers))
+    }
+
+    /// Takes what the store says about the object afterwards; nil if it is missing.
+    init(_ info: S3ObjectInfo?) {
+        self.init(tag: info?.tag, versionID: info?.versionID)
     }
 }

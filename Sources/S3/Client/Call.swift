@@ -2,15 +2,20 @@
 struct Call: Sendable {
     let start: ContinuousClock.Instant
     let end: ContinuousClock.Instant
+    /// Whether the store may be silent until the end.
+    ///
+    /// Some stores work through a list before they send a byte of their answer.
+    let mayBeSilent: Bool
     private let time: S3Time
 
-    init(within limit: Duration, time: S3Time = .system) {
-        self.init(start: time.now(), limit: limit, time: time)
+    init(within limit: Duration, mayBeSilent: Bool = false, time: S3Time = .system) {
+        self.init(start: time.now(), limit: limit, mayBeSilent: mayBeSilent, time: time)
     }
 
-    private init(start: ContinuousClock.Instant, limit: Duration, time: S3Time) {
+    private init(start: ContinuousClock.Instant, limit: Duration, mayBeSilent: Bool, time: S3Time) {
         self.start = start
         end = start + limit
+        self.mayBeSilent = mayBeSilent
         self.time = time
     }
 
@@ -22,10 +27,17 @@ struct Call: Sendable {
     /// The same end, begun later, when the store last gave a sign of life.
     func restarted(at instant: ContinuousClock.Instant) -> Self {
         let start = max(start, instant)
-        return Self(start: start, limit: start.duration(to: end), time: time)
+        return Self(start: start, limit: start.duration(to: end), mayBeSilent: mayBeSilent, time: time)
     }
 
     var elapsed: Duration { start.duration(to: time.now()) }
+
+    /// How long the store may be silent in a try that begins now.
+    func silence(_ deadlines: S3Deadlines) -> Duration {
+        if mayBeSilent { return time.now().duration(to: end) }
+        // A later try gets the rest of the time for a silent store.
+        return min(deadlines.giveUp - elapsed, deadlines.silence)
+    }
 
     /// Whether more time than this is left.
     func hasTime(for duration: Duration = .zero) -> Bool { time.now() + duration < end }

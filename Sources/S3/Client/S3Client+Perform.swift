@@ -21,7 +21,7 @@ extension S3Client {
         root: String,
         maxBytes: Int = ErrorDocument.maxBytes,
         during call: Call
-    ) async throws(S3Error) -> DocumentElement {
+    ) async throws(S3Error) -> (root: DocumentElement, headers: HTTPHeaders) {
         try await perform(request, during: call) { response, transfer in
             let bytes = try await Self.read(response.body, maxBytes: maxBytes, transfer: transfer)
             // A long answer begins with 200 before the store knows how the request ends (AWS,
@@ -30,7 +30,7 @@ extension S3Client {
             if failure.code != nil {
                 throw S3Error(S3Failure(status: .internalServerError, headers: response.headers, document: failure))
             }
-            return try DocumentElement.read(bytes, root: root)
+            return (try DocumentElement.read(bytes, root: root), response.headers)
         }
     }
 
@@ -56,9 +56,7 @@ extension S3Client {
         var corrections = Corrections(mayAsk: mayAsk)
         var tries = 0
         while true {
-            // A later try gets the rest of the time for a silent store.
-            let patience = deadlines.giveUp - call.elapsed
-            let watchdog = Watchdog(silence: min(patience, deadlines.silence), end: call.end, time: time)
+            let watchdog = Watchdog(silence: call.silence(deadlines), end: call.end, time: time)
             let signing = try await signing()
             let transfer = Transfer(body: request.body, time: time)
             do {
@@ -144,7 +142,7 @@ extension S3Client {
             configuration: signing.configuration,
             transfer: transfer
         )
-        let httpClient = httpClient
+        let (httpClient, learned) = (httpClient, learned)
         do {
             return try await watchdog.run(transfer) {
                 let response = try await httpClient.execute(httpRequest, deadline: .distantFuture)
@@ -155,6 +153,7 @@ extension S3Client {
                     throw try await Self.error(from: response, transfer: transfer, isBodyOnItsWay: isBodyOnItsWay)
                 }
                 transfer.noteSuccess()
+                if VersionHeaders.tellOfVersions(response.headers) { learned.noteVersions() }
                 return try await consume(response, transfer)
             }
         } catch {
@@ -207,6 +206,8 @@ extension S3Client {
         if let error = error as? S3Error { return error }
         if error is CancellationError { return .cancelled }
         if let sourceError = transfer.sourceError { return .source(sourceError) }
+        // What answers there speaks no HTTP.
+        let error = error is HTTPParserError ? S3NoAnswer.malformed : error
         let brokeOffBody = transfer.hasLargeBody && transfer.hasBegun && !(error is S3NoAnswer)
         return .unavailable(S3Failure(cause: error, brokeOffBody: brokeOffBody))
     }

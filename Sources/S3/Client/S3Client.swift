@@ -59,6 +59,9 @@ package struct S3Client: Sendable {
     /// The region is the one that the store named last.
     package var configuration: S3Configuration { learned.current.configuration }
 
+    /// Whether an answer showed that the bucket keeps old versions of its objects, or did so once.
+    package var keepsVersions: Bool { learned.current.keepsVersions }
+
     /// How many seconds the store's clock was found to be ahead of ours; 0 until a request was refused for it.
     var clockOffset: TimeInterval { learned.current.clockOffset }
 
@@ -87,7 +90,7 @@ package struct S3Client: Sendable {
         // The hook that sees each connection before it is used.
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(SilenceHandler(silence: silence), position: .first)
+                try SilenceHandler.add(to: channel, silence: silence)
                 try channel.syncOptions?.setOption(
                     .recvAllocator,
                     value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 16_384, maximum: maxReadBytes)
@@ -134,6 +137,11 @@ package struct S3Client: Sendable {
 
     /// A call that begins now.
     func call(within limit: Duration) -> Call { Call(within: limit, time: time) }
+
+    /// A call for many objects, which begins now.
+    ///
+    /// The store may be silent until its end.
+    func callForMany() -> Call { Call(within: deadlines.list, mayBeSilent: true, time: time) }
 
     /// The keys and facts for signing the next try.
     func signing() async throws(S3Error) -> Signing {

@@ -1,15 +1,16 @@
 import NIOCore
+import NIOHTTP1
 
-/// Closes a connection when bytes are wanted and none come.
+/// Closes a connection when more of an answer's body is wanted and none comes.
 ///
-/// Time counts only while a read is under way, so a slow reader of ours is no silence. Bytes that are written and taken
-/// are a sign of life, too. `Watchdog` does the same for a whole call. This watches the answer's body, without a task
-/// for each piece.
+/// Time counts only while a read is under way, so a slow reader of ours is no silence. `Watchdog` watches a whole call,
+/// and the time before the answer's head. This watches the body, without a task for each piece.
 final class SilenceHandler: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundIn = ByteBuffer
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundIn = Never
 
     private let silence: TimeAmount
+    private var isInBody = false
     private var waitingSince: NIODeadline?
     private var ticker: RepeatedTask?
 
@@ -18,6 +19,15 @@ final class SilenceHandler: ChannelDuplexHandler {
 
     init(silence: TimeAmount) {
         self.silence = silence
+    }
+
+    /// Adds a handler to a connection, next to the decoder of its answers.
+    ///
+    /// - Throws: `ChannelPipelineError.notFound` when the connection has no such decoder.
+    static func add(to channel: any Channel, silence: TimeAmount) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        try pipeline.addHandler(SilenceHandler(silence: silence), position: .after(decoder))
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -34,24 +44,17 @@ final class SilenceHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if waitingSince == nil { waitingSince = context.eventLoop.now }
+        if isInBody, waitingSince == nil { waitingSince = context.eventLoop.now }
         context.read()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head, .body: isInBody = true
+        case .end: isInBody = false
+        }
         waitingSince = nil
         context.fireChannelRead(data)
-    }
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        // A read is under way since the end of the last answer. The wait for the next one begins here.
-        if waitingSince != nil { waitingSince = context.eventLoop.now }
-        context.write(data, promise: promise)
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if waitingSince != nil { waitingSince = context.eventLoop.now }
-        context.fireChannelWritabilityChanged()
     }
 
     private func tick(context: ChannelHandlerContext) {

@@ -15,7 +15,7 @@ package struct S3Configuration: Sendable, Hashable {
     /// Where the store listens.
     private(set) var endpoint: Endpoint
     /// Whether the endpoint is AWS's own and changes with the region.
-    private let followsRegion: Bool
+    let followsRegion: Bool
 
     /// Checks and takes the settings.
     ///

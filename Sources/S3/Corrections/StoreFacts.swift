@@ -11,6 +11,10 @@ struct StoreFacts: Sendable, Hashable {
     var clockOffset: TimeInterval = 0
     /// Whether the store's entity tags were found to be no MD5 digests.
     var hasOpaqueTags = false
+    /// Whether the bucket was found to keep old versions of its objects.
+    var keepsVersions = false
+    /// How many objects the next call deletes.
+    var deletionBatch = DeletionBatch()
 }
 
 /// The facts that all calls of a client share.
@@ -43,5 +47,15 @@ final class LearnedFacts: Sendable {
     /// Notes that entity tags say nothing about the bytes.
     func noteOpaqueTags() {
         facts.withLock { $0.hasOpaqueTags = true }
+    }
+
+    /// Notes that a deletion of an object leaves its versions.
+    func noteVersions() {
+        facts.withLock { $0.keepsVersions = true }
+    }
+
+    /// Notes how long the store took to delete some objects.
+    func noteDeletion(of count: Int, took duration: Duration, succeeded: Bool) {
+        facts.withLock { $0.deletionBatch.note(count: count, took: duration, succeeded: succeeded) }
     }
 }

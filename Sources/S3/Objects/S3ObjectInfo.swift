@@ -11,6 +11,7 @@ package struct S3ObjectInfo: Sendable, Hashable {
     /// The entity tag with its quotation marks; not always an MD5.
     package let etag: String?
     let tag: EntityTag?
+    let versionID: String?
     /// In whole seconds.
     package let lastModified: Date?
     /// The range of the bytes, such as `bytes 0-9/443`; nil for the whole object.
@@ -25,6 +26,7 @@ package struct S3ObjectInfo: Sendable, Hashable {
         contentType = headers.first(name: "content-type")
         etag = headers.first(name: "etag")
         tag = EntityTag(headers)
+        versionID = VersionHeaders.versionID(headers)
         lastModified = headers.first(name: "last-modified").flatMap(HTTPDate.date(of:))
         contentRange = headers.first(name: "content-range")
     }

@@ -21,9 +21,9 @@ package struct DeletePhoto: Sendable {
         from source: RequestSource,
         logger: Logger
     ) async throws -> Bool {
-        guard try await photos.remove(randomID, ofUser: userID, from: source) else { return false }
+        guard let object = try await photos.remove(randomID, ofUser: userID, from: source) else { return false }
         do {
-            try await objects.delete(key: randomID)
+            try await objects.delete(object)
             try await photos.finishDeletions([randomID])
         } catch {
             // The photo is gone for its owner. Its key is recorded, so the sweeper deletes the object.

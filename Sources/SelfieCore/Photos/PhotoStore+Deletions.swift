@@ -1,3 +1,4 @@
+import ObjectStore
 import Postgres
 
 /// The table `object_deletions`: objects to delete from the store, and when to try next.
@@ -11,9 +12,9 @@ extension PhotoStore {
     ///
     /// Other processes skip them until the next attempt is due.
     ///
-    /// - Returns: The ids of the objects to delete, at most `deletionBatchSize`.
+    /// - Returns: The objects to delete, at most `deletionBatchSize`.
     /// - Throws: `PostgresError`.
-    func claimDeletions() async throws -> [String] {
+    func claimDeletions() async throws -> [ObjectDeletion] {
         let query: PostgresQuery = """
             UPDATE object_deletions SET
                 attempts = attempts + 1,
@@ -23,10 +24,10 @@ extension PhotoStore {
                 SELECT random_id FROM object_deletions WHERE due_at <= now() AT TIME ZONE 'UTC'
                 ORDER BY due_at LIMIT \(Self.deletionBatchSize) FOR UPDATE SKIP LOCKED
             )
-            RETURNING random_id
+            RETURNING random_id, object_version
             """
         return try await postgres.withConnection { connection in
-            try await connection.query(query).map { try $0.decode("random_id") }
+            try await connection.query(query).map(ObjectDeletion.init)
         }
     }
 
@@ -70,14 +71,21 @@ extension PhotoStore {
             WITH removed AS (
                 DELETE FROM photos WHERE id IN (
                     SELECT id FROM photos WHERE user_id = \(userID) LIMIT \(rowCount)
-                ) RETURNING random_id, state
+                ) RETURNING random_id, object_version, state
             )
-            INSERT INTO object_deletions (random_id, due_at)
-            SELECT random_id, now() AT TIME ZONE 'UTC' + make_interval(secs =>
+            INSERT INTO object_deletions (random_id, object_version, due_at)
+            SELECT random_id, object_version, now() AT TIME ZONE 'UTC' + make_interval(secs =>
                 CASE WHEN state = 'pending' THEN \(maxPendingInPartsSeconds) ELSE 0 END)
             FROM removed
             ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
             """
         }
+    }
+}
+
+extension ObjectDeletion {
+    /// Reads a row of `object_deletions`.
+    init(_ row: PostgresRow) throws(PostgresError) {
+        self.init(key: try row.decode("random_id"), versionID: try row.decodeIfPresent("object_version"))
     }
 }

@@ -21,6 +21,24 @@ extension PhotoStore {
         ).isEmpty
     }
 
+    /// The keys that belong to no photo, and whose deletion is not recorded.
+    ///
+    /// - Parameter keys: Keys of objects, or of their versions.
+    /// - Returns: Those of them without a row.
+    /// - Throws: `PostgresError`.
+    package func withoutRows(_ keys: Set<String>) async throws -> Set<String> {
+        // PostgreSQL's text can't hold NUL, so no photo's id has one.
+        let (possible, others) = (keys.filter { !$0.utf8.contains(0) }, keys.filter { $0.utf8.contains(0) })
+        let rows = try await postgres.read(
+            """
+            SELECT key FROM unnest(\(Array(possible))) AS key
+            WHERE NOT EXISTS (SELECT FROM photos WHERE random_id = key)
+                AND NOT EXISTS (SELECT FROM object_deletions WHERE random_id = key)
+            """
+        )
+        return others.union(try rows.map { try $0.decode("key") })
+    }
+
     /// Removes the row of a photo that has no object.
     ///
     /// - Returns: Whether there was one.

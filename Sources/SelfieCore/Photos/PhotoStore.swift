@@ -91,11 +91,12 @@ package struct PhotoStore: Sendable {
     ///
     /// - Parameters:
     ///   - randomID: The photo's id.
+    ///   - versionID: The version of its object, for the deletion.
     ///   - quota: What a user may have.
     /// - Returns: The photo, as a list has it.
     /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up
     ///   the quota meanwhile, `PostgresError`.
-    func makeReady(_ randomID: String, within quota: PhotoQuota) async throws -> StoredPhoto {
+    func makeReady(_ randomID: String, versionID: String?, within quota: PhotoQuota) async throws -> StoredPhoto {
         // Parallel uploads of a user wait here for each other, so that they can't pass the quota together.
         let query: PostgresQuery = """
             WITH room AS MATERIALIZED (
@@ -103,7 +104,7 @@ package struct PhotoStore: Sendable {
                 WHERE random_id = \(randomID) AND \(part: quota.hasRoom(forBytes: "pending.byte_count"))
                 FOR NO KEY UPDATE OF library
             )
-            UPDATE photos SET state = 'ready' FROM room
+            UPDATE photos SET state = 'ready', object_version = \(versionID) FROM room
             WHERE random_id = \(randomID) AND state = 'pending' AND photos.user_id = room.user_id
             RETURNING url_series, \(part: PhotoRows.columns)
             """
@@ -154,12 +155,17 @@ package struct PhotoStore: Sendable {
     /// If the photo was given up meanwhile, its object is deleted again: the put may have ended after the first
     /// deletion. If only the answer of `makeReady` was lost, the photo is ready and stays. The statement must not read
     /// the state first: it may have begun before `makeReady` ended.
-    func removePending(_ randomID: String) async throws {
+    ///
+    /// - Parameters:
+    ///   - randomID: The photo's id.
+    ///   - versionID: The version of its object, if it was stored.
+    /// - Throws: `PostgresError`.
+    func removePending(_ randomID: String, versionID: String?) async throws {
         try await postgres.write(
             """
             WITH removed AS (DELETE FROM photos WHERE random_id = \(randomID) AND state = 'pending' RETURNING random_id)
-            INSERT INTO object_deletions (random_id, due_at)
-            SELECT \(randomID), now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.settlingSeconds))
+            INSERT INTO object_deletions (random_id, object_version, due_at)
+            SELECT \(randomID), \(versionID), now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.settlingSeconds))
             WHERE EXISTS (SELECT FROM removed) OR NOT EXISTS (SELECT FROM photos WHERE random_id = \(randomID))
             ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at, attempts = 0
             """
@@ -174,28 +180,27 @@ package struct PhotoStore: Sendable {
     ///   - randomID: The photo's id.
     ///   - userID: The id of the user who must own it.
     ///   - source: Where the request came from.
-    /// - Returns: Whether there was one.
+    /// - Returns: Its object, which is to be deleted; nil when there was no such photo.
     /// - Throws: `PostgresError`.
-    func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> Bool {
+    func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> ObjectDeletion? {
         // PostgreSQL's text can't hold NUL, so no photo's id has one.
-        guard !randomID.unicodeScalars.contains("\0") else { return false }
+        guard !randomID.unicodeScalars.contains("\0") else { return nil }
         // The library is locked before the photo, as in uploads. Another order could make a deadlock.
-        let count = try await postgres.write(
-            """
+        let query: PostgresQuery = """
             WITH library AS MATERIALIZED (
                 SELECT user_id FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE
             ), removed AS (
                 DELETE FROM photos USING library
                 WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state = 'ready'
-                RETURNING random_id, photos.user_id
+                RETURNING random_id, object_version, photos.user_id
             ), audited AS (
                 \(part: AuditStore.insertion(of: .photoDeleted, from: source, forEach: "SELECT user_id FROM removed"))
             )
-            INSERT INTO object_deletions (random_id) SELECT random_id FROM removed
+            INSERT INTO object_deletions (random_id, object_version) SELECT random_id, object_version FROM removed
             ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+            RETURNING random_id, object_version
             """
-        )
-        return count == 1
+        return try await postgres.withConnection { try await $0.query(query) }.first.map(ObjectDeletion.init)
     }
 
     /// Gives up photos that were pending for too long: their uploaders are gone.

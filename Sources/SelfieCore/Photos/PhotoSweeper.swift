@@ -74,22 +74,22 @@ package final class PhotoSweeper: Sendable {
 
     private func workOffDeletions() async throws {
         while true {
-            let randomIDs = try await photos.claimDeletions()
-            if randomIDs.isEmpty { return }
+            let deletions = try await photos.claimDeletions()
+            if deletions.isEmpty { return }
             do {
-                try await delete(randomIDs)
+                try await delete(deletions)
             } catch let error as ObjectStoreError {
                 logger.warning("deletions wait for the store", metadata: ["error": "\(error)"])
                 guard case .unavailable = error else { continue }
                 // When the store is down, no attempt is counted. The next sweep is soon.
-                return try await photos.releaseDeletions(randomIDs)
+                return try await photos.releaseDeletions(deletions.map(\.key))
             }
         }
     }
 
-    private func delete(_ randomIDs: [String]) async throws {
-        let failures = try await objects.delete(keys: randomIDs)
-        try await photos.finishDeletions(randomIDs.filter { failures[$0] == nil })
+    private func delete(_ deletions: [ObjectDeletion]) async throws {
+        let failures = try await objects.delete(deletions)
+        try await photos.finishDeletions(deletions.map(\.key).filter { failures[$0] == nil })
         guard !failures.isEmpty else { return }
         logger.warning(
             "objects could not be deleted and will be tried again",

@@ -21,11 +21,12 @@ package struct UploadPhoto: Sendable {
     package func callAsFunction(_ new: NewPhoto, sessionID: Int, logger: Logger) async throws -> StoredPhoto {
         let randomID = new.randomID
         guard try await photos.addPending(new, sessionID: sessionID) else { throw SessionError.ended }
+        var versionID: String?
         do {
-            try await objects.put(new.object, key: randomID, contentType: new.format.contentType)
-            return try await photos.makeReady(randomID, within: quota)
+            versionID = try await objects.put(new.object, key: randomID, contentType: new.format.contentType)
+            return try await photos.makeReady(randomID, versionID: versionID, within: quota)
         } catch {
-            await undo(randomID, logger: logger)
+            await undo(randomID, versionID: versionID, logger: logger)
             throw error
         }
     }
@@ -33,9 +34,9 @@ package struct UploadPhoto: Sendable {
     /// Removes the row.
     ///
     /// The sweeper deletes the object later, because the store has just failed.
-    private func undo(_ randomID: String, logger: Logger) async {
+    private func undo(_ randomID: String, versionID: String?, logger: Logger) async {
         do {
-            try await photos.removePending(randomID)
+            try await photos.removePending(randomID, versionID: versionID)
         } catch {
             logger.warning("a failed upload is left to the sweeper", metadata: ["error": "\(error)"])
         }

@@ -25,12 +25,13 @@ struct CopyPhotos: Sendable {
 
     /// Copies all photos, with those that are uploaded meanwhile.
     ///
-    /// - Returns: How many photos had each outcome.
+    /// - Parameter report: Gets how many photos had each outcome, also when this throws.
     /// - Throws: `ObjectStoreError`, `PostgresError`. Photos that were copied stay copied.
-    func callAsFunction() async throws -> CopyReport {
+    func callAsFunction(into report: inout CopyReport) async throws {
+        // Parallel puts into a missing bucket would all be refused first.
+        if direction == .s3 { try await bucket.makeBucketIfMissing() }
         try await photos.postgres.withConnection { connection in
             let list = try await CopyList(on: connection)
-            var report = CopyReport()
             var done = 0
             for _ in 0..<Self.maxPasses {
                 let before = done
@@ -49,7 +50,6 @@ struct CopyPhotos: Sendable {
                 if done == before { break }
             }
             try await removeDeleted(list)
-            return report
         }
     }
 
@@ -60,7 +60,9 @@ struct CopyPhotos: Sendable {
             let page = try await list.deleted(after: last)
             guard let end = page.last else { return }
             last = end
-            for (_, failure) in try await destination.delete(keys: page) { throw ObjectStoreError.refused(failure) }
+            for (_, failure) in try await destination.delete(page.map { ObjectDeletion(key: $0) }) {
+                throw ObjectStoreError.refused(failure)
+            }
         }
     }
 
@@ -90,7 +92,7 @@ struct CopyPhotos: Sendable {
         }
         // A service may have deleted it meanwhile, without knowing of the copy.
         guard try await photos.isReady(key) else {
-            try await destination.delete(key: key)
+            try await destination.delete(ObjectDeletion(key: key))
             return .deleted
         }
         return .copied

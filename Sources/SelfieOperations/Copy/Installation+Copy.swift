@@ -14,8 +14,8 @@ extension Installation {
     ///   - now: The time.
     ///   - onProgress: Called with the progress.
     ///   - onOutcome: Called with the outcome of each photo, by its `random_id`.
-    /// - Returns: How many photos had each outcome.
-    /// - Throws: `ServiceStartError` or `InstallationError`.
+    /// - Returns: How many photos had each outcome, and why it ended early: `InstallationError`.
+    /// - Throws: `ServiceStartError` or `InstallationError` when it could not begin.
     package static func copy(
         _ direction: CopyDirection,
         configuration: CopyConfiguration,
@@ -23,7 +23,7 @@ extension Installation {
         now: @escaping @Sendable () -> Date = { Date() },
         onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
         onOutcome: @escaping @Sendable (CopyOutcome, String) -> Void = { _, _ in }
-    ) async throws -> CopyReport {
+    ) async throws -> TaskResult<CopyReport> {
         try await withClients(configuration.postgres) { postgres, httpClient in
             if direction == .s3 { try requireFolder(configuration.path) }
             let copy = CopyPhotos(
@@ -34,7 +34,7 @@ extension Installation {
                 onProgress: onProgress,
                 onOutcome: onOutcome
             )
-            return try await copy()
+            return await TaskResult(CopyReport()) { try await copy(into: &$0) }
         }
     }
 }

@@ -39,12 +39,13 @@ struct BucketDiagnosis: Sendable {
             credentials: credentials,
             now: now
         )
-        guard await checkAdmission(client) else { return findings.skipped(Self.rest) }
+        guard let admission = await checkAdmission(client) else { return findings.skipped(Self.rest) }
         await BucketProbe(
             client: client,
             plain: plain,
             advice: advice,
             isListedPublicly: isListed,
+            isListDenied: admission == .withoutList,
             now: now,
             findings: findings
         ).run()
@@ -111,29 +112,35 @@ struct BucketDiagnosis: Sendable {
         return true
     }
 
+    /// What the keys may do so far.
+    private enum Admission {
+        case full, withoutList
+    }
+
     /// Checks whether the store accepts the keys, and where the bucket is.
     ///
-    /// - Returns: Whether to go on.
-    private func checkAdmission(_ client: S3Client) async -> Bool {
+    /// - Returns: nil when there is no use in going on.
+    private func checkAdmission(_ client: S3Client) async -> Admission? {
         do throws(S3Error) {
             try await client.prepare()
             checkRegion(client)
             findings.ok("the keys are taken, and may list objects")
-            return true
+            return .full
         } catch {
             checkRegion(client)
             switch error {
-            case .notFound(let failure) where failure.code == "NoSuchBucket": return await missingBucket(client)
-            case .refused(let failure) where S3Trouble(failure) == .denied:
+            case .notFound(let failure) where failure.code == "NoSuchBucket":
+                return await missingBucket(client) ? .full : nil
+            case .refused where advice.isDenial(error):
                 let explanation = advice.explanation(of: error, at: .list)
                 findings.warning(
                     "the keys may not list objects, which selfie photos reconcile needs",
                     explanation.advice
                 )
-                return true
+                return .withoutList
             default:
                 findings.failed(advice.explanation(of: error, at: .list))
-                return false
+                return nil
             }
         }
     }

@@ -11,6 +11,8 @@ struct BucketProbe: Sendable {
     let plain: PlainRequest
     let advice: S3Advice
     let isListedPublicly: Bool
+    /// Whether the store refused to list objects.
+    let isListDenied: Bool
     let now: @Sendable () -> Date
     let findings: Findings
 
@@ -19,13 +21,13 @@ struct BucketProbe: Sendable {
     private let contentType = "application/octet-stream"
 
     private static let range = 100...299
-    private static let signedSeconds = 600.0
 
     init(
         client: S3Client,
         plain: PlainRequest,
         advice: S3Advice,
         isListedPublicly: Bool,
+        isListDenied: Bool,
         now: @escaping @Sendable () -> Date,
         findings: Findings
     ) {
@@ -33,6 +35,7 @@ struct BucketProbe: Sendable {
         self.plain = plain
         self.advice = advice
         self.isListedPublicly = isListedPublicly
+        self.isListDenied = isListDenied
         self.now = now
         self.findings = findings
     }
@@ -42,7 +45,10 @@ struct BucketProbe: Sendable {
             try await client.put(key: key, body: S3Body(bytes), contentType: contentType)
             findings.ok("an object can be put (\(BucketStep.put.permission))")
         } catch {
-            findings.failed(advice.explanation(of: error, at: .put))
+            findings.failed(
+                isListDenied && advice.isDenial(error)
+                    ? advice.nothingAllowed(error) : advice.explanation(of: error, at: .put)
+            )
             findings.skipped("the calls with an object")
             if case .refused = error { return }
             if case .notFound = error { return }
@@ -120,7 +126,8 @@ struct BucketProbe: Sendable {
     private func checkSignedURL() async -> Bool {
         await attempt(.presign, "a signed URL gives it to clients without keys") { () async throws(S3Error) in
             let date = now()
-            let window = PresignedWindow(at: date, endingBy: date + Self.signedSeconds)
+            // As for photos: a shorter one would have ended by the clock of a store that is ahead.
+            let window = PresignedWindow(at: date, endingBy: .distantFuture)
             let url = try await client.presignedGet(key: key, expires: window.seconds, at: window.start).url
             let answer: PlainRequest.Answer
             do { answer = try await plain.get(url) } catch { throw .unanswered(error) }
@@ -191,6 +198,7 @@ struct BucketProbe: Sendable {
         do throws(S3Error) {
             try await client.delete(key: key)
             guard isReported else { return }
+            warnOfVersions()
             if try await isGone() {
                 findings.ok("it can be deleted, and is gone (\(BucketStep.delete.permission))")
             } else {
@@ -200,11 +208,25 @@ struct BucketProbe: Sendable {
                 )
             }
         } catch {
-            let explanation = advice.explanation(of: error, at: .delete)
+            let step = client.keepsVersions && advice.isDenial(error) ? BucketStep.deleteVersions : .delete
+            let explanation = advice.explanation(of: error, at: step)
             let left = isReported ? " The object \(key) is left in the bucket: delete it by hand." : ""
             let text = isReported ? explanation.text : "whether the object \(key) is in the bucket is not known"
             findings.failed(text, explanation.advice + left)
         }
+    }
+
+    private func warnOfVersions() {
+        guard client.keepsVersions else { return }
+        findings.warning(
+            "the bucket keeps old versions of its objects, or did so once",
+            """
+            A deletion alone leaves them. So Selfie deletes each version of a deleted photo, for which the keys need \
+            \(BucketStep.deleteVersions.permission). What was deleted in another way is still there: run selfie photos \
+            reconcile --versions. Better, switch versioning off, and add a life-cycle rule that removes old versions after a \
+            day.
+            """
+        )
     }
 
     private func isGone() async throws(S3Error) -> Bool {

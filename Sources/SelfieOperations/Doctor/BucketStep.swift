@@ -1,6 +1,6 @@
 /// A step that is tried at a bucket, with the permission that it needs.
 enum BucketStep: String, Sendable, CaseIterable {
-    case list, make, put, head, get, range, presign, beginUpload, listUploads, abortUpload, delete
+    case list, make, put, head, get, range, presign, beginUpload, listUploads, abortUpload, delete, deleteVersions
 
     /// The step, as the beginning of a sentence.
     var name: String {
@@ -16,6 +16,7 @@ enum BucketStep: String, Sendable, CaseIterable {
         case .listUploads: "listing unfinished uploads"
         case .abortUpload: "aborting an upload in parts"
         case .delete: "deleting an object"
+        case .deleteVersions: "deleting an object's versions"
         }
     }
 
@@ -29,6 +30,7 @@ enum BucketStep: String, Sendable, CaseIterable {
         case .listUploads: "s3:ListBucketMultipartUploads"
         case .abortUpload: "s3:AbortMultipartUpload"
         case .delete: "s3:DeleteObject"
+        case .deleteVersions: "s3:ListBucketVersions and s3:DeleteObjectVersion"
         }
     }
 
@@ -36,6 +38,7 @@ enum BucketStep: String, Sendable, CaseIterable {
     func resource(bucket: String) -> String {
         switch self {
         case .list, .make, .listUploads: "arn:aws:s3:::\(bucket)"
+        case .deleteVersions: "arn:aws:s3:::\(bucket) and arn:aws:s3:::\(bucket)/*"
         default: "arn:aws:s3:::\(bucket)/*"
         }
     }
@@ -43,6 +46,6 @@ enum BucketStep: String, Sendable, CaseIterable {
     /// All permissions that the service needs, as a policy lists them.
     static let permissions = """
         s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and \
-        s3:ListBucketMultipartUploads
+        s3:ListBucketMultipartUploads (with s3:ListBucketVersions and s3:DeleteObjectVersion if the bucket keeps versions)
         """
 }

@@ -59,7 +59,7 @@ struct FolderDiagnosis: Sendable {
             try await store.put(try await spool.finish(), key: key, contentType: "application/octet-stream")
             let read = Result { try Data(contentsOf: URL(filePath: "\(path)/\(key)")) }
             do {
-                try await store.delete(key: key)
+                try await store.delete(ObjectDeletion(key: key))
             } catch {
                 findings.failed(
                     "the file \(key) can't be deleted (\(Self.reason(error)))",

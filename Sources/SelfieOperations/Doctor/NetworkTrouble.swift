@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Glibc
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import S3
 
@@ -23,7 +24,7 @@ enum NetworkTrouble: Sendable, CaseIterable {
         case let error as IOError: self = Self.trouble(errno: error.errnoCode)
         case is SocketAddressError: self = .hostNotFound
         case S3NoAnswer.silent, S3NoAnswer.overdue: self = .silent
-        case S3NoAnswer.malformed, is NIOTooManyBytesError: self = .notS3
+        case S3NoAnswer.malformed, is NIOTooManyBytesError, is HTTPParserError: self = .notS3
         case is LimitExceeded: self = .silent
         case let error as HTTPClientError:
             switch error {

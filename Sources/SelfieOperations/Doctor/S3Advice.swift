@@ -25,6 +25,23 @@ struct S3Advice: Sendable {
         }
     }
 
+    /// Whether the store says that the keys may not do this.
+    func isDenial(_ error: S3Error) -> Bool {
+        guard case .refused(let failure) = error else { return false }
+        return S3Trouble(failure) == .denied
+    }
+
+    /// Explains why neither listing nor putting is allowed.
+    ///
+    /// Ceph says `AccessDenied` also of temporary keys that are wrong, unknown, cut or ended.
+    func nothingAllowed(_ error: S3Error) -> Explanation {
+        let explanation = explanation(of: error, at: .put)
+        return Explanation(
+            text: "\(explanation.text); listing was refused, too, so the keys themselves may be wrong",
+            advice: "\(S3Trouble.doubtfulKeysAdvice(address.origin)) Otherwise: \(explanation.advice)"
+        )
+    }
+
     /// Explains why there are no keys to sign with.
     func missingKeys(_ error: S3CredentialError) -> Explanation {
         Explanation(

@@ -2,7 +2,7 @@ import S3
 
 /// The kinds of errors that people see with a bucket.
 enum S3Trouble: Sendable, CaseIterable {
-    case wrongSecret, unknownKey, denied, noBucket, elsewhere, clock, ended, badName, takenName
+    case wrongSecret, unknownKey, denied, noBucket, elsewhere, unknownRegion, clock, ended, badName, takenName
     case account, encryption, full, archived, changedOnTheWay, unknownCall, busy, wrongScheme, noObject
 
     /// Sorts by code, or by status if there is no code.
@@ -35,7 +35,7 @@ enum S3Trouble: Sendable, CaseIterable {
         "NoSuchBucket": .noBucket, "NoSuchKey": .noObject,
         "PermanentRedirect": .elsewhere, "TemporaryRedirect": .elsewhere, "Redirect": .elsewhere,
         "AuthorizationHeaderMalformed": .elsewhere, "IllegalLocationConstraintException": .elsewhere,
-        "InvalidRegion": .elsewhere, "InvalidLocationConstraint": .elsewhere,
+        "InvalidRegion": .elsewhere, "InvalidLocationConstraint": .unknownRegion,
         "RequestTimeTooSkewed": .clock, "RequestExpired": .clock,
         "ExpiredToken": .ended, "InvalidToken": .ended, "TokenRefreshRequired": .ended,
         "InvalidBucketName": .badName, "BucketAlreadyExists": .takenName,
@@ -71,6 +71,14 @@ enum S3Trouble: Sendable, CaseIterable {
                 "Check S3_BUCKET_NAME, AWS_REGION and AWS_ENDPOINT_URL_S3. If they are right, make the bucket."
             )
         case .elsewhere: ("the bucket is in another region", Self.regionAdvice(failure.bucketRegion, address))
+        case .unknownRegion:
+            (
+                "the store has no region \(address.region)",
+                """
+                Set AWS_REGION to one that the store has: its console or its documentation names them. Many stores other \
+                than AWS take us-east-1. Or make the bucket \(bucket) by hand, private.
+                """
+            )
         case .clock:
             (
                 "this machine's clock is wrong",
@@ -154,6 +162,17 @@ enum S3Trouble: Sendable, CaseIterable {
         return """
             AWS_ACCESS_KEY_ID was mistyped, deleted or switched off, or is of another store than AWS_ENDPOINT_URL_S3 names \
             (without it, of AWS). Copy it again, or make a new pair. One that begins with ASIA needs AWS_SESSION_TOKEN, too.
+            """
+    }
+
+    /// What to look at when a store refuses everything.
+    static func doubtfulKeysAdvice(_ origin: S3CredentialOrigin) -> String {
+        guard origin == .fixed else {
+            return "The keys come from \(origin). AWS_ENDPOINT_URL_S3 must name the store that they are of."
+        }
+        return """
+            Some stores, such as Ceph, say this of keys that are mistyped, not whole, unknown or ended, too. Copy \
+            AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for temporary keys, AWS_SESSION_TOKEN again, or make new ones.
             """
     }
 

@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import LinuxFiles
-import ObjectStore
 import Postgres
 import S3
 import SelfieConfiguration
@@ -32,8 +31,8 @@ package enum Installation {
             return try await PostgresClient.withClient(configuration: configuration) { postgres in
                 try await S3Client.withHTTPClient { try await body(postgres, $0) }
             }
-        } catch let error where error is PostgresError || error is ObjectStoreError {
-            throw InstallationError.outage(error)
+        } catch {
+            throw InstallationError.explanation(of: error)
         }
     }
 }

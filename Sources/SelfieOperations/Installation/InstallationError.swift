@@ -1,3 +1,6 @@
+import ObjectStore
+import Postgres
+
 /// Why a command failed, or was not finished.
 ///
 /// Each description says what to do.
@@ -8,6 +11,11 @@ package enum InstallationError: Error, CustomStringConvertible {
     case noBucket(name: String)
     /// The database or the store failed.
     case outage(any Error)
+
+    /// An error in words that say what to do, as far as it is one of the database or the store.
+    static func explanation(of error: any Error) -> any Error {
+        error is PostgresError || error is ObjectStoreError ? InstallationError.outage(error) : error
+    }
 
     package var description: String {
         switch self {

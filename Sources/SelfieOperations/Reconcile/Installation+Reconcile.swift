@@ -17,8 +17,8 @@ extension Installation {
     ///   - now: The time.
     ///   - onProgress: Called with the progress.
     ///   - onFinding: Called for each difference.
-    /// - Returns: What was found and repaired.
-    /// - Throws: `ReconciliationError`, `ServiceStartError` or `InstallationError`.
+    /// - Returns: What was found and repaired, and why it ended early: `ReconciliationError` or `InstallationError`.
+    /// - Throws: `ServiceStartError` or `InstallationError` when it could not begin.
     package static func reconcile(
         _ options: ReconciliationOptions,
         configuration: ServiceConfiguration,
@@ -26,7 +26,7 @@ extension Installation {
         now: @escaping @Sendable () -> Date = { Date() },
         onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
         onFinding: @escaping @Sendable (ReconciliationFinding) -> Void = { _ in }
-    ) async throws -> ReconciliationReport {
+    ) async throws -> TaskResult<ReconciliationReport> {
         try await withClients(configuration.postgres) { postgres, httpClient in
             let photos = PhotoStore(postgres: postgres)
             if case .disk(let path) = configuration.objectStorage, !options.isForced { try requireFolder(path) }
@@ -44,7 +44,7 @@ extension Installation {
                 onProgress: onProgress,
                 onFinding: onFinding
             )
-            return try await reconcile()
+            return await TaskResult(ReconciliationReport()) { try await reconcile(into: &$0) }
         }
     }
 

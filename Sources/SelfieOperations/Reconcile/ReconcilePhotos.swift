@@ -22,40 +22,44 @@ struct ReconcilePhotos: Sendable {
 
     /// Compares, and repairs unless it must only look.
     ///
-    /// - Returns: What was found and repaired.
+    /// - Parameter report: Gets what was found and repaired, also when this throws.
     /// - Throws: `ReconciliationError`, `ObjectStoreError`, `PostgresError`. Earlier repairs stay.
-    func callAsFunction() async throws -> ReconciliationReport {
+    func callAsFunction(into report: inout ReconciliationReport) async throws {
         let date = now()
-        return try await photos.postgres.withConnection { connection in
+        try await photos.postgres.withConnection { connection in
             let listing = try await ObjectListing(on: connection)
-            var report = ReconciliationReport()
             report.photoCount = try await listing.photoCount()
-            report.objectCount = try await list(into: listing, expecting: report.photoCount)
+            try await list(into: listing, &report)
             if options.repairs {
-                try await refuseSuspicious(listing, report: report, date: date)
+                try await refuseSuspicious(listing, report: &report, date: date)
                 // A running service does the same every few seconds. With the wrong store, this would lose deletions.
                 try await sweeper.sweep()
             }
             try await compareObjects(listing, into: &report, before: date - TimeInterval(options.minSeconds))
             try await comparePhotos(listing, into: &report)
             try await comparePuts(into: &report, before: date)
-            return report
+            if options.includesVersions {
+                try await compareVersions(into: &report, before: date - TimeInterval(options.minSeconds))
+            }
         }
     }
 
-    private func list(into listing: ObjectListing, expecting total: Int) async throws -> Int {
-        var count = 0
+    private func list(into listing: ObjectListing, _ report: inout ReconciliationReport) async throws {
         try await objects.forEachPage { entries in
             try await listing.add(entries)
-            count += entries.count
-            onProgress(TaskProgress(task: "Listing objects", done: count, total: max(total, count)))
+            report.objectCount += entries.count
+            let (done, total) = (report.objectCount, max(report.photoCount, report.objectCount))
+            onProgress(TaskProgress(task: "Listing objects", done: done, total: total))
         }
         try await listing.finish()
-        return count
     }
 
     /// A wrong database or bucket in the configuration must not cost anybody a photo.
-    private func refuseSuspicious(_ listing: ObjectListing, report: ReconciliationReport, date: Date) async throws {
+    private func refuseSuspicious(
+        _ listing: ObjectListing,
+        report: inout ReconciliationReport,
+        date: Date
+    ) async throws {
         guard !options.isForced else { return }
         let orphans = try await listing.orphanCount(before: date - TimeInterval(options.minSeconds))
         let missing = try await listing.missingCount(minSeconds: options.minSeconds)
@@ -63,6 +67,8 @@ struct ReconcilePhotos: Sendable {
             (ReconciliationReport.Kind.photoWithoutObject, missing, report.photoCount),
             (.objectWithoutPhoto, orphans, report.objectCount),
         ] where count > Self.maxUnsuspicious && count * 2 > total {
+            report[.photoWithoutObject].found = missing
+            report[.objectWithoutPhoto].found = orphans
             throw ReconciliationError.suspicious(kind: kind, count: count, of: total)
         }
     }
@@ -79,7 +85,8 @@ struct ReconcilePhotos: Sendable {
             last = end
             // The list is older. The object may have been deleted meanwhile.
             let orphans = try await lengths(of: page).filter { $0.value != nil }.map(\.key).sorted()
-            let failures = options.repairs ? try await objects.delete(keys: orphans) : [:]
+            let failures =
+                options.repairs ? try await objects.delete(orphans.map { ObjectDeletion(key: $0) }) : [:]
             for key in orphans {
                 note(.objectWithoutPhoto, key, isRepaired: options.repairs && failures[key] == nil, in: &report)
             }
@@ -116,12 +123,31 @@ struct ReconcilePhotos: Sendable {
             for put in page where put.begun <= begun {
                 // The store's clock may be wrong, but the photo's row is certain.
                 if try await photos.isPending(put.key) { continue }
-                var isRepaired = false
-                if options.repairs {
-                    try await objects.abandon(put)
-                    isRepaired = true
-                }
+                let isRepaired = options.repairs ? try await objects.abandon(put) : false
                 note(.unfinishedPut, put.key, isRepaired: isRepaired, in: &report)
+            }
+        }
+    }
+
+    /// Versions that a deletion left in the store, and the markers that hide them.
+    ///
+    /// Those of a photo that is there stay until the photo goes.
+    private func compareVersions(into report: inout ReconciliationReport, before date: Date) async throws {
+        var found = 0
+        try await objects.forEachPageOfVersions { page in
+            let old = page.filter { $0.modified <= date }
+            let gone = try await photos.withoutRows(Set(old.map(\.key)))
+            let versions = old.filter { gone.contains($0.key) }
+            found += versions.count
+            // A database without photos proves nothing.
+            if options.repairs, !options.isForced, report.photoCount == 0, found > Self.maxUnsuspicious {
+                throw ReconciliationError.versionsWithoutPhotos
+            }
+            let failures =
+                options.repairs && !versions.isEmpty ? try await objects.delete(versions: versions) : [:]
+            for version in versions {
+                let isRepaired = options.repairs && failures[version.key] == nil
+                note(.versionWithoutPhoto, version.key, isRepaired: isRepaired, in: &report)
             }
         }
     }
@@ -161,14 +187,18 @@ package struct ReconciliationOptions: Sendable {
     let minSeconds: Int
     /// Whether to repair even if most of it differs.
     let isForced: Bool
+    /// Whether to look at old versions, too.
+    let includesVersions: Bool
 
     /// - Parameters:
     ///   - repairs: Whether differences are repaired.
     ///   - minSeconds: Differences younger than this many seconds do not count; 0 or more.
     ///   - isForced: Whether to repair even if most of it differs.
-    package init(repairs: Bool, minSeconds: Int, isForced: Bool) {
+    ///   - includesVersions: Whether to look at old versions, too.
+    package init(repairs: Bool, minSeconds: Int, isForced: Bool, includesVersions: Bool = false) {
         self.repairs = repairs
         self.minSeconds = minSeconds
         self.isForced = isForced
+        self.includesVersions = includesVersions
     }
 }

@@ -10,6 +10,8 @@ package struct ReconciliationReport: Sendable {
         case otherLength
         /// A put that a crash left behind. The repair removes what it stored.
         case unfinishedPut
+        /// A version that the store kept of a photo that is gone. The repair deletes it.
+        case versionWithoutPhoto
     }
 
     /// How often a difference was found and repaired.
@@ -52,6 +54,8 @@ package struct ReconciliationFinding: Sendable {
 package enum ReconciliationError: Error, CustomStringConvertible {
     /// There are so many differences that database and store are probably of different installations.
     case suspicious(kind: ReconciliationReport.Kind, count: Int, of: Int)
+    /// There are old versions, and not a single photo in the database.
+    case versionsWithoutPhotos
 
     package var description: String {
         switch self {
@@ -65,6 +69,11 @@ package enum ReconciliationError: Error, CustomStringConvertible {
             Nothing was repaired: \(count) of \(total) objects belong to no photo. This seems to be another \
             installation's database, or a bucket that holds other things too. If all of these may go, run again with \
             --force to delete them.
+            """
+        case .versionsWithoutPhotos:
+            """
+            No old version was deleted: the database has no photos at all. This seems to be another installation's \
+            database. If all old versions may go, run again with --force to delete them.
             """
         }
     }

@@ -128,7 +128,7 @@ struct PhotoSweeperTests {
             #expect(try scene.keys() == [young, ready])
             #expect(try await scene.photoIDs() == [young, ready])
             #expect(try await scene.deletions().isEmpty)
-            _ = try await scene.photos.makeReady(young, within: .usual)
+            _ = try await scene.photos.makeReady(young, versionID: nil, within: .usual)
         }
     }
 
@@ -226,7 +226,7 @@ struct PhotoSweeperTests {
     func settling() async throws {
         try await withScene { scene in
             let randomID = try await scene.begin(secondsAgo: 0)
-            try await scene.photos.removePending(randomID)
+            try await scene.photos.removePending(randomID, versionID: nil)
             #expect(try await scene.photoIDs().isEmpty)
             try await scene.sweeper.sweep()
             #expect(try scene.keys() == [randomID])
@@ -241,8 +241,8 @@ struct PhotoSweeperTests {
     func lostAnswer() async throws {
         try await withScene { scene in
             let randomID = try await scene.begin(secondsAgo: 0)
-            _ = try await scene.photos.makeReady(randomID, within: .usual)
-            try await scene.photos.removePending(randomID)
+            _ = try await scene.photos.makeReady(randomID, versionID: nil, within: .usual)
+            try await scene.photos.removePending(randomID, versionID: nil)
             try await scene.passSettling()
             try await scene.sweeper.sweep()
             #expect(try await scene.photoIDs() == [randomID])
@@ -260,18 +260,18 @@ private struct GivingUpStore: ObjectStore {
 
     func prepare() {}
 
-    func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) {
+    func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) -> String? {
         do {
             try await postgres.write("UPDATE photos SET created_at = created_at - make_interval(secs => 100)")
             try await photos.giveUpPending()
         } catch {
             throw .unavailable(error)
         }
-        try await objects.put(object, key: key, contentType: contentType)
+        return try await objects.put(object, key: key, contentType: contentType)
     }
 
-    func delete(keys: [String]) async throws(ObjectStoreError) -> [String: any Error] {
-        try await objects.delete(keys: keys)
+    func delete(_ deletions: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {
+        try await objects.delete(deletions)
     }
 
     func length(key: String) async throws(ObjectStoreError) -> Int? { try await objects.length(key: key) }
@@ -294,7 +294,11 @@ private struct GivingUpStore: ObjectStore {
         try await objects.forEachPageOfUnfinishedPuts(body)
     }
 
-    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) { try await objects.abandon(put) }
+    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) -> Bool { try await objects.abandon(put) }
+
+    func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {}
+
+    func delete(versions: [ObjectVersion]) async throws(ObjectStoreError) -> [String: any Error] { [:] }
 
     func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
 }

@@ -20,7 +20,7 @@ extension PhotoSweeperTests {
             let randomID = try await scene.begin(secondsAgo: 1)
             try await scene.postgres.withTransaction { connection in
                 try await connection.execute("UPDATE photos SET state = 'ready' WHERE random_id = \(randomID)")
-                let undo = Task { try await scene.photos.removePending(randomID) }
+                let undo = Task { try await scene.photos.removePending(randomID, versionID: nil) }
                 // The undo must wait for the row before the transaction ends.
                 try await poll("the undo waits") {
                     try await scene.postgres.read(
@@ -41,11 +41,11 @@ extension PhotoSweeperTests {
         try await withScene { scene in
             let randomID = try await scene.begin(secondsAgo: 100, stores: false)
             try await scene.photos.giveUpPending()
-            #expect(try await scene.photos.claimDeletions() == [randomID])
+            #expect(try await scene.photos.claimDeletions().map(\.key) == [randomID])
             // The put that was given up ends after the store was told to delete, and before that is noted.
             let photo = try await scene.photo()
             try await scene.objects.put(photo.object, key: randomID, contentType: photo.format.contentType)
-            try await scene.photos.removePending(randomID)
+            try await scene.photos.removePending(randomID, versionID: nil)
             if isStoreUp {
                 try await scene.photos.finishDeletions([randomID])
             } else {

@@ -24,19 +24,28 @@ struct ReconcileTests {
         repairs: Bool,
         minSeconds: Int = 0,
         isForced: Bool = false,
+        includesVersions: Bool = false,
         // Files are dated in fractions of a second, and objects may be dated by another clock.
-        secondsLater: TimeInterval = 2
+        secondsLater: TimeInterval = 2,
+        settings changes: [String: String] = [:]
     ) async throws -> (report: ReconciliationReport, findings: [String]) {
         let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
+            .merging(changes) { $1 }
         let findings = Findings()
-        let report = try await Installation.reconcile(
-            ReconciliationOptions(repairs: repairs, minSeconds: minSeconds, isForced: isForced),
+        let result = try await Installation.reconcile(
+            ReconciliationOptions(
+                repairs: repairs,
+                minSeconds: minSeconds,
+                isForced: isForced,
+                includesVersions: includesVersions
+            ),
             configuration: try ServiceConfiguration(from: ConfigurationSource(values: settings)),
             logger: service.log.logger(level: .info),
             now: { Date(timeIntervalSinceNow: secondsLater) },
             onFinding: { findings.add("\($0.kind) \($0.key) \($0.isRepaired)") }
         )
-        return (report, findings.all.sorted())
+        if let failure = result.failure { throw failure }
+        return (result.report, findings.all.sorted())
     }
 
     @Test("Where all match nothing is found, and nothing is changed", arguments: TestStore.allCases)

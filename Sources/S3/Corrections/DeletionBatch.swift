@@ -1,0 +1,29 @@
+/// How many objects one call deletes: as many as the store deletes within about two seconds.
+///
+/// It does no I/O. OpenStack Swift takes 27 ms for each object; AWS takes less than one.
+struct DeletionBatch: Sendable, Hashable {
+    /// How many objects the next call deletes: 10 to 1,000.
+    private(set) var count = 100
+
+    private static let counts = 10...S3Client.maxPageCount
+    private static let wanted: Duration = .seconds(2)
+    /// How many times as large the next batch may be.
+    private static let maxGrowth = 2
+
+    /// Learns from a call.
+    ///
+    /// - Parameters:
+    ///   - deleted: How many objects it deleted, at least one.
+    ///   - duration: How long it took.
+    ///   - succeeded: Whether it did. A call that failed early tells nothing.
+    mutating func note(count deleted: Int, took duration: Duration, succeeded: Bool) {
+        guard succeeded || duration > Self.wanted else { return }
+        let perObject = max(duration, .microseconds(1)) / deleted
+        let fitting = Int(min(Self.wanted / perObject, Double(Self.counts.upperBound)))
+        if fitting < count {
+            count = max(fitting, Self.counts.lowerBound)
+        } else if succeeded, deleted >= count {
+            count = min(fitting, count * Self.maxGrowth)
+        }
+    }
+}

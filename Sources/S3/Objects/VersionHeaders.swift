@@ -1,0 +1,20 @@
+import NIOHTTP1
+
+/// What an answer's headers tell about versions.
+///
+/// Source: AWS, "How S3 Versioning works", and "DeleteObject", response elements.
+enum VersionHeaders {
+    /// The id of the version that was made, read or deleted; nil where the bucket keeps no versions.
+    static func versionID(_ headers: HTTPHeaders) -> String? {
+        guard let id = headers.first(name: "x-amz-version-id"), !id.isEmpty, id != nullID else { return nil }
+        return id
+    }
+
+    /// Whether the bucket keeps versions, or a deletion has hidden those that it kept before.
+    static func tellOfVersions(_ headers: HTTPHeaders) -> Bool {
+        versionID(headers) != nil || headers.first(name: "x-amz-delete-marker")?.lowercased() == "true"
+    }
+
+    /// The id of an object that was stored while the bucket kept no versions.
+    private static let nullID = "null"
+}
