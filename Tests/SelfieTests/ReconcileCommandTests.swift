@@ -52,6 +52,42 @@ struct ReconcileCommandTests {
         }
     }
 
+    @Test(
+        "However it ends, the table tells what was found and repaired",
+        arguments: ["403 Forbidden", "503 Slow Down"]
+    )
+    func table(status: String) async throws {
+        let keys = (0..<3).map { "key\($0)" }
+        let store = ScriptedServer.Reply.answer { request in
+            if request.line.hasPrefix("HEAD") { return .answer("200 OK", ["ETag": "\"a\""], body: "") }
+            if request.line.hasPrefix("POST") { return .answer("200 OK", body: "<DeleteResult/>") }
+            if request.target.contains("uploads=") { return .failure(status, code: "NotNow") }
+            let entries = keys.map { key in
+                """
+                <Contents><Key>\(key)</Key><Size>1</Size><LastModified>2026-01-01T00:00:00Z</LastModified></Contents>
+                """
+            }
+            return .answer("200 OK", body: "<ListBucketResult>\(entries.joined())</ListBucketResult>")
+        }
+        try await ServedSelfie.run { served in
+            try await ScriptedServer.with([ScriptedServer.Reply](repeating: store, count: 100)) { server in
+                var settings = TestService.settings(
+                    databaseURL: served.service.databaseURL,
+                    objects: served.service.objects
+                )
+                settings.merge([
+                    "S3_BUCKET_NAME": "photos", "AWS_ACCESS_KEY_ID": "AKIDX", "AWS_SECRET_ACCESS_KEY": "s3cr3t/X",
+                    "AWS_ENDPOINT_URL_S3": server.endpoint, "OBJECTS_PATH": "",
+                ]) { $1 }
+                let outcome = try await SelfieProcess.run(["photos", "reconcile"], environment: settings)
+                #expect(outcome.status == 1)
+                #expect(outcome.output.contains("Compared 0 photos with 3 objects."))
+                #expect(outcome.output.contains(/Objects without a photo +3 +3 +0/))
+                #expect(outcome.errors.contains("NotNow"))
+            }
+        }
+    }
+
     @Test("What can't be reached is told in one line, and nothing is changed", arguments: ["database", "bucket"])
     func outage(missing: String) async throws {
         try await ServedSelfie.run(store: .s3) { served in

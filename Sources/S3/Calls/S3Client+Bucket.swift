@@ -31,7 +31,7 @@ extension S3Client {
         }
     }
 
-    /// - Parameter region: Where to make it; nil leaves that to the store.
+    /// Asks for the bucket, without a region if the store is to choose it.
     private func requestBucket(in region: String?, during call: Call) async throws(S3Error) {
         var request = S3Request(method: .PUT)
         // AWS refuses the name of its first region here, and requires that of every other.

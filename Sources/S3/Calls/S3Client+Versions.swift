@@ -68,7 +68,7 @@ extension S3Client {
 
     /// Removes all versions of an object.
     ///
-    /// - Parameter object: the id that its put returned is used where versions can't be listed.
+    /// Where versions can't be listed, it uses the id that the put returned.
     func deleteVersions(of object: S3Deletion) async throws(S3Error) {
         var next: S3VersionPage.Marker?
         repeat {

@@ -5,7 +5,8 @@ struct DeletionBatch: Sendable, Hashable {
     /// How many objects the next call deletes: 10 to 1,000.
     private(set) var count = 100
 
-    private static let counts = 10...S3Client.maxPageCount
+    /// AWS takes no more at once ("DeleteObjects").
+    private static let counts = 10...1_000
     private static let wanted: Duration = .seconds(2)
     /// How many times as large the next batch may be.
     private static let maxGrowth = 2

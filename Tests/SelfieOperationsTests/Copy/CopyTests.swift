@@ -273,7 +273,7 @@ struct CopyTests {
         #expect(error?.description.contains("S3_BUCKET_NAME is missing (the bucket to copy photos from or to)") == true)
     }
 
-    private static func upload(
+    static func upload(
         _ photo: Data,
         count: Int,
         to service: TestService,

@@ -29,6 +29,11 @@ struct S3AdviceTests {
             ("NoSuchBucket", 404, .put, "there is no bucket photos", "S3_BUCKET_NAME"),
             ("PermanentRedirect", 301, .put, "in another region", "Set AWS_REGION=eu-west-1."),
             ("AuthorizationHeaderMalformed", 400, .list, "in another region", "Set AWS_REGION=eu-west-1."),
+            ("InvalidLocationConstraint", 400, .make, "has no region us-east-1", "Set AWS_REGION to one that"),
+            (
+                "AccessDenied", 403, .deleteVersions, "not allowed",
+                "s3:ListBucketVersions and s3:DeleteObjectVersion on"
+            ),
             ("IllegalLocationConstraintException", 400, .make, "in another region", "AWS_REGION"),
             ("RequestTimeTooSkewed", 403, .list, "clock is wrong", "timedatectl"),
             ("ExpiredToken", 400, .list, "have ended", "AWS_SESSION_TOKEN"),
@@ -97,7 +102,8 @@ struct S3AdviceTests {
         "What keeps an answer from coming is told by its kind",
         arguments: [
             (S3NoAnswer.silent, "does not answer in time"), (S3NoAnswer.overdue, "does not answer in time"),
-            (S3NoAnswer.malformed, "does not speak S3"), (S3NoAnswer.otherBytes, "has other bytes than were sent"),
+            (S3NoAnswer.malformed, "does not speak S3"), (HTTPParserError.invalidConstant, "does not speak S3"),
+            (S3NoAnswer.otherBytes, "has other bytes than were sent"),
             (HTTPClientError.connectTimeout, "does not answer in time"),
             (HTTPClientError.remoteConnectionClosed, "broke off"),
             (HTTPClientError.tlsHandshakeTimeout, "no encrypted connection"),

@@ -69,6 +69,67 @@ struct ScriptedBucketTests {
         #expect(deletion?.advice?.contains("s3:DeleteObject") == true)
     }
 
+    @Test(
+        "A store that refuses all is told of keys that may be wrong; one that refuses lists is not",
+        arguments: [true, false]
+    )
+    func nothingAllowed(isAll: Bool) async throws {
+        let (findings, _) = try await examine { request in
+            let isList = request.target.contains("list-type=2")
+            return isAll || isList ? .failure("403 Forbidden", code: "AccessDenied") : .ordinary(request)
+        }
+        let put = findings.first { $0.text.hasPrefix("putting an object failed") }
+        #expect((put != nil) == isAll)
+        #expect(put?.text.hasSuffix("so the keys themselves may be wrong") ?? true)
+        #expect(findings.contains { $0.advice?.contains("AWS_SESSION_TOKEN again") == true } == isAll)
+        #expect(findings.contains { $0.text.hasPrefix("the keys may not list objects") })
+    }
+
+    @Test("A bucket that keeps versions is warned about, and deleting them tried", arguments: [true, false])
+    func versions(mayDelete: Bool) async throws {
+        let (findings, requests) = try await examine { request in
+            if request.target.contains("versions=") {
+                return mayDelete
+                    ? .answer("200 OK", body: "<ListVersionsResult/>") : .failure("403 Forbidden", code: "AccessDenied")
+            }
+            if request.method == "DELETE" {
+                return "HTTP/1.1 204 No Content\r\nx-amz-delete-marker: true\r\nx-amz-version-id: m\r\n\r\n"
+            }
+            return .ordinary(request)
+        }
+        #expect(requests.contains { $0.target.contains("versions=") })
+        let warning = findings.first { $0.text.hasPrefix("the bucket keeps old versions") }
+        let failure = findings.first { $0.text.hasPrefix("deleting an object's versions failed") }
+        #expect((warning != nil) == mayDelete && (failure != nil) == !mayDelete)
+        #expect(warning?.advice?.contains("selfie photos reconcile --versions") ?? true)
+        #expect(failure?.advice?.contains("s3:DeleteObjectVersion") ?? true)
+        #expect(failure?.advice?.contains("is left in the bucket") ?? true)
+    }
+
+    @Test("The signed URL works for an hour at least, as photos' URLs do, so that no clock is blamed on permissions")
+    func signedURL() async throws {
+        let (_, requests) = try await examine { .ordinary($0) }
+        let target = try #require(requests.first { $0.target.contains("X-Amz-Signature") }?.target)
+        let items = URLComponents(string: target)?.queryItems ?? []
+        let value = { (name: String) in items.first { $0.name == name }?.value ?? "" }
+        let start = try Date(
+            value("X-Amz-Date"),
+            strategy: .iso8601.year().month().day().dateSeparator(.omitted)
+                .time(includingFractionalSeconds: false).timeSeparator(.omitted)
+        )
+        let end = start + (TimeInterval(value("X-Amz-Expires")) ?? 0)
+        #expect(end.timeIntervalSinceNow > 3_500)
+    }
+
+    @Test("A port that speaks no HTTP is told as such")
+    func noHTTP() async throws {
+        let greeting = ScriptedServer.Reply.sendAndClose("SSH-2.0-OpenSSH_9.2\r\n")
+        let findings = try await ScriptedServer.with([greeting, greeting]) { server in
+            try await examine(server)
+        }
+        #expect(findings.contains { $0.grade == .failed && $0.text.hasSuffix("does not speak S3") })
+    }
+
     @Test("Something that is no store is told as such")
     func webPage() async throws {
         let (findings, requests) = try await examine { _ in .answer("200 OK", body: "<html>Hello!</html>") }
@@ -81,14 +142,18 @@ struct ScriptedBucketTests {
         _ answer: @escaping @Sendable (ScriptedServer.Request) -> String
     ) async throws -> ([Finding], [ScriptedServer.Request]) {
         try await ScriptedServer.with([ScriptedServer.Reply](repeating: .answer(answer), count: 200)) { server in
-            let source = ConfigurationSource(values: [
-                "S3_BUCKET_NAME": "photos", "AWS_ACCESS_KEY_ID": "AKIDX", "AWS_SECRET_ACCESS_KEY": "s3cr3t/X",
-                "AWS_ENDPOINT_URL_S3": server.endpoint,
-            ])
-            let findings = Log()
-            _ = await Diagnosis(migrations: .success([])).run(on: .success(source)) { findings.add($0) }
-            return (findings.all.filter { $0.subject == .bucket }, server.received)
+            (try await examine(server), server.received)
         }
+    }
+
+    private func examine(_ server: ScriptedServer) async throws -> [Finding] {
+        let source = ConfigurationSource(values: [
+            "S3_BUCKET_NAME": "photos", "AWS_ACCESS_KEY_ID": "AKIDX", "AWS_SECRET_ACCESS_KEY": "s3cr3t/X",
+            "AWS_ENDPOINT_URL_S3": server.endpoint,
+        ])
+        let findings = Log()
+        _ = await Diagnosis(migrations: .success([])).run(on: .success(source)) { findings.add($0) }
+        return findings.all.filter { $0.subject == .bucket }
     }
 }
 

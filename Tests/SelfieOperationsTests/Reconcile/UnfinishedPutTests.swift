@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ConnectionTestSupport
 import Foundation
 import Logging
 import NIOHTTP1
@@ -58,6 +59,47 @@ extension ReconcileTests {
             let wet = try await Self.reconcile(service, repairs: true, secondsLater: later)
             #expect(wet.findings == ["unfinishedPut left true"])
             #expect(try await Self.reconcile(service, repairs: false, secondsLater: later).findings.isEmpty)
+        }
+    }
+
+    /// A store without objects, and with one unfinished upload that it lists and aborts in different spellings.
+    private static func store(listing key: String, aborting path: String?) -> [ScriptedServer.Reply] {
+        let uploads = """
+            <ListMultipartUploadsResult>\(key)<Upload><Key>odd%2Bkey</Key><UploadId>u</UploadId>\
+            <Initiated>2026-01-01T00:00:00Z</Initiated></Upload></ListMultipartUploadsResult>
+            """
+        let reply = ScriptedServer.Reply.answer { request in
+            if request.line.hasPrefix("DELETE") {
+                let isThere = path.map { request.target.hasPrefix("/photos/\($0)?") } ?? false
+                return isThere ? .answer("204 No Content") : .failure("404 Not Found", code: "NoSuchUpload")
+            }
+            return .answer("200 OK", body: request.target.contains("uploads=") ? uploads : "<ListBucketResult/>")
+        }
+        return [ScriptedServer.Reply](repeating: reply, count: 100)
+    }
+
+    @Test(
+        "An upload is aborted in the spelling that its store knows; one that is not found is not repaired",
+        arguments: [
+            // Ceph encodes without saying so.
+            ("", "odd%2Bkey", "odd%2Bkey", true), ("", "odd%252Bkey", "odd%2Bkey", true),
+            // LocalStack says so, and does not.
+            ("<EncodingType>url</EncodingType>", "odd%252Bkey", "odd+key", true),
+            ("<EncodingType>url</EncodingType>", "odd%2Bkey", "odd+key", true),
+            ("", nil, "odd%2Bkey", false), ("<EncodingType>url</EncodingType>", nil, "odd+key", false),
+        ] as [(String, String?, String, Bool)]
+    )
+    func spelling(encoding: String, path: String?, key: String, isRepaired: Bool) async throws {
+        try await TestService.run { service in
+            try await ScriptedServer.with(Self.store(listing: encoding, aborting: path)) { server in
+                let settings = [
+                    "S3_BUCKET_NAME": "photos", "AWS_ACCESS_KEY_ID": "AKIDX", "AWS_SECRET_ACCESS_KEY": "s3cr3t/X",
+                    "AWS_ENDPOINT_URL_S3": server.endpoint, "OBJECTS_PATH": "",
+                ]
+                let (report, findings) = try await Self.reconcile(service, repairs: true, settings: settings)
+                #expect(findings == ["unfinishedPut \(key) \(isRepaired)"])
+                #expect(report.isClean == isRepaired)
+            }
         }
     }
 }

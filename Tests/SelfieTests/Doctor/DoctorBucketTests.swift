@@ -1,5 +1,6 @@
 import DatabaseTestSupport
 import Foundation
+import S3TestSupport
 import ServerProcesses
 import ServiceTestSupport
 import Testing
@@ -41,6 +42,25 @@ struct DoctorBucketTests {
             #expect(run.text.contains("Block Public Access"))
             #expect(!run.text.contains("private:"))
             #expect(objects.keys().isEmpty)
+        }
+    }
+
+    @Test("A bucket that keeps versions is warned about, and nothing is left in it")
+    func versions() async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await VersionedBucket.with { bucket in
+                let disk = TestObjects.disk(FileManager.default.temporaryDirectory)
+                var settings = DoctorRun.settings(databaseURL: databaseURL, objects: disk).merging(bucket.settings) {
+                    $1
+                }
+                settings["OBJECTS_PATH"] = nil
+                let run = try await DoctorRun(settings)
+                #expect(run.status == 0)
+                #expect(run.lines("WARNING").contains { $0.contains("the bucket keeps old versions of its objects") })
+                #expect(run.text.contains("selfie photos reconcile --versions"))
+                let versions = try await bucket.client.allVersions()
+                #expect(versions.isEmpty)
+            }
         }
     }
 
