@@ -1,6 +1,6 @@
 /// A real S3 server for one test.
 ///
-/// It checks signatures in headers and presigned URLs, and requires path style.
+/// It checks signatures in headers and presigned URLs.
 package protocol S3Server: Sendable {
     /// The id of the one key pair.
     var accessKeyID: String { get }
@@ -8,6 +8,10 @@ package protocol S3Server: Sendable {
     var secretAccessKey: String { get }
     /// Its URL, such as `http://127.0.0.1:39077`.
     var endpoint: String { get }
+    /// The region to sign for.
+    var region: String { get }
+    /// Whether the bucket must be in the path, whatever the URL.
+    var forcesPathStyle: Bool { get }
 
     /// Starts a server without buckets, and waits until it answers. End it with ``stop()``.
     static func start() async throws -> Self
@@ -17,6 +21,9 @@ package protocol S3Server: Sendable {
 }
 
 extension S3Server {
+    package var region: String { "us-east-1" }
+    package var forcesPathStyle: Bool { true }
+
     /// Starts a server, runs a body, and stops the server in any case.
     ///
     /// - Parameter body: uses the server.

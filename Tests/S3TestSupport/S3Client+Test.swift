@@ -13,6 +13,7 @@ package let exampleKeys = (id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7
 ///   - endpoint: Where the store listens.
 ///   - bucket: Need not be there.
 ///   - region: What requests are signed for.
+///   - forcePathStyle: Whether the bucket is in the path, whatever the endpoint.
 ///   - keys: What requests are signed with.
 ///   - source: Where keys come from instead.
 ///   - deadlines: Such that no busy machine breaks them, unless they are what the test is about.
@@ -28,6 +29,7 @@ package func withS3Client<Result>(
     endpoint: String,
     bucket: String = "photos",
     region: String = "us-east-1",
+    forcePathStyle: Bool = false,
     keys: (id: String, secret: String) = exampleKeys,
     source: S3CredentialSource? = nil,
     deadlines: S3Deadlines = .patient,
@@ -41,7 +43,12 @@ package func withS3Client<Result>(
     do {
         let client = S3Client(
             httpClient: httpClient,
-            configuration: try S3Configuration(bucket: bucket, region: region, endpoint: endpoint),
+            configuration: try S3Configuration(
+                bucket: bucket,
+                region: region,
+                endpoint: endpoint,
+                forcePathStyle: forcePathStyle
+            ),
             credentials: S3CredentialCache(
                 source: try source ?? .fixed(S3Credentials(accessKeyID: keys.id, secretAccessKey: keys.secret)),
                 httpClient: httpClient,
@@ -86,29 +93,14 @@ package func withS3Client<Result>(
     try await withS3Client(
         endpoint: server.endpoint,
         bucket: bucket,
+        region: server.region,
+        forcePathStyle: server.forcesPathStyle,
         keys: (server.accessKeyID, server.secretAccessKey),
         deadlines: deadlines,
         uploads: uploads,
         time: time,
         perform: body
     )
-}
-
-/// Makes a client for a bucket of its own on the server that tests share; the bucket is not there yet.
-///
-/// - Parameters:
-///   - uploads: What goes in parts.
-///   - body: Gets the client, and the folder that the bucket will be.
-/// - Returns: What the body returns.
-/// - Throws: What the body throws, or what keeps the server from starting.
-package func withS3Bucket<Result>(
-    uploads: S3UploadPolicy = S3UploadPolicy(),
-    perform body: (S3Client, URL) async throws -> Result
-) async throws -> Result {
-    let (server, bucket) = (try await RcloneServer.shared, "bucket-\(UUID().uuidString.lowercased())")
-    let folder = server.directory.appending(path: bucket)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await withS3Client(of: server, bucket: bucket, uploads: uploads) { try await body($0, folder) }
 }
 
 extension S3RetryPolicy {

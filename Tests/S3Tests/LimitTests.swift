@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import ConnectionTestSupport
+import Foundation
 import NIOCore
 import S3TestSupport
 import ServerProcesses
@@ -78,6 +79,48 @@ struct LimitTests {
             try await withS3Client(endpoint: server.endpoint, deadlines: deadlines) { client in
                 try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
                 try await poll("the connection is closed", within: .seconds(40)) { server.connectionsLeft == 1 }
+            }
+        }
+    }
+
+    @Test("Arguments beyond their limits are refused before anything is sent")
+    func limits() async throws {
+        try await withS3Client(endpoint: "http://127.0.0.1:1") { client in
+            let long = String(repeating: "ü", count: 512)
+            await #expect(throws: Never.self) { () async throws in
+                _ = try await client.presignedGet(key: long, expires: 604_800, at: .now)
+            }
+            await #expect(throws: Never.self) { () async throws in
+                _ = try await client.presignedGet(key: "a", expires: 1, at: .now)
+            }
+            await #expect(throws: S3Error.self) { () async throws in
+                _ = try await client.presignedGet(key: long + "a", expires: 1, at: .now)
+            }
+            await #expect(throws: S3Error.self) { () async throws in
+                _ = try await client.presignedGet(key: "", expires: 1, at: .now)
+            }
+            await #expect(throws: S3Error.self) { () async throws in
+                _ = try await client.presignedGet(key: "a", expires: 0, at: .now)
+            }
+            await #expect(throws: S3Error.self) { () async throws in
+                _ = try await client.presignedGet(key: "a", expires: 604_801, at: .now)
+            }
+            for type in ["", "a\r\nx-amz-acl: public-read", "a\u{7F}"] {
+                let error = await failure { () async throws(S3Error) in
+                    try await client.put(key: "a", body: S3Body("x"), contentType: type)
+                }
+                guard case .invalidArgument(.contentType) = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+            for range in [S3ByteRange.bytes(-1...4), .from(-1), .last(0)] {
+                let error = await failure { () async throws(S3Error) in _ = try await client.get(key: "a", range: range)
+                }
+                guard case .invalidArgument(.range) = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
             }
         }
     }

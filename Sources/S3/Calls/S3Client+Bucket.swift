@@ -20,6 +20,27 @@ extension S3Client {
         try await send(.question, during: call(within: deadlines.call))
     }
 
+    /// Learns whether the bucket keeps old versions, or did so once.
+    ///
+    /// Answers to puts and deletions tell the same. But Swift's and Ceph's answers tell nothing about an object that
+    /// an interrupted deletion has hidden. A store that refuses, or does not know this call, teaches nothing.
+    ///
+    /// Source: AWS, "GetBucketVersioning".
+    ///
+    /// - Throws: ``S3Error/unavailable(_:)`` and what keeps a request from being sent.
+    package func learnVersioning() async throws(S3Error) {
+        do {
+            let status = try await document(
+                S3Request(method: .GET, query: [QueryItem("versioning")]),
+                root: "VersioningConfiguration",
+                during: call(within: deadlines.call)
+            ).root["Status"]
+            if status != nil { learned.noteVersions() }
+        } catch {
+            guard error.isRefusal || error.isMissingBucket || error.isOfOtherDocument else { throw error }
+        }
+    }
+
     func createBucket(during call: Call) async throws(S3Error) {
         do {
             try await requestBucket(in: configuration.region, during: call)

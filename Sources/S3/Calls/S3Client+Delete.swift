@@ -52,10 +52,18 @@ extension S3Client {
             return [:]
         }
         var failures: [String: S3Failure] = [:]
-        if !keepsVersions {
-            failures = try await deleteInBatches(objects.filter { $0.versionID == nil })
+        let unknown = objects.filter { $0.versionID == nil }
+        if !keepsVersions, let first = unknown.first {
+            // Its answer tells of versions. An answer to a deletion of many need not: Swift's does not.
+            do {
+                try await deleteOne(first)
+            } catch .refused(let failure) {
+                failures[first.key] = failure
+            }
+            if !keepsVersions {
+                failures.merge(try await deleteInBatches(Array(unknown.dropFirst()))) { first, _ in first }
+            }
         }
-        // The answers told, or those to a put.
         let withVersions = objects.filter { failures[$0.key] == nil && (keepsVersions || $0.versionID != nil) }
         return failures.merging(try await deleteVersions(ofEach: withVersions)) { first, _ in first }
     }
@@ -117,6 +125,7 @@ extension S3Client {
     /// Source: AWS, "DeleteObjects".
     private func deleteTogether(_ objects: ArraySlice<S3Deletion>) async throws(S3Error) -> [String: S3Failure] {
         let document = RequestDocument("Delete")
+        document.add("Quiet", "true")
         for object in objects {
             if let versionID = object.versionID {
                 document.add("Object", ["Key": object.key, "VersionId": versionID])
@@ -135,9 +144,6 @@ extension S3Client {
                 maxBytes: Self.maxDeletionAnswerBytes,
                 during: call
             ).root
-        }
-        if result.all("Deleted").contains(where: { $0["DeleteMarker"]?.lowercased() == "true" }) {
-            learned.noteVersions()
         }
         let failures = result.all("Error").compactMap { element in
             element["Key"].map { key in

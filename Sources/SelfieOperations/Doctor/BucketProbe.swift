@@ -198,6 +198,7 @@ struct BucketProbe: Sendable {
         do throws(S3Error) {
             try await client.delete(key: key)
             guard isReported else { return }
+            try await client.learnVersioning()
             warnOfVersions()
             if try await isGone() {
                 findings.ok("it can be deleted, and is gone (\(BucketStep.delete.permission))")

@@ -1,0 +1,107 @@
+import Foundation
+import S3TestSupport
+import Testing
+
+@testable import S3
+
+/// Buckets that keep old versions of their objects.
+@Suite("Stores: versions", .timeLimit(.minutes(10)))
+struct StoreVersionTests {
+    private static func put(_ key: String, _ client: S3Client) async throws -> String? {
+        try await client.put(key: key, body: S3Body("of \(key)"), contentType: "text/plain")
+    }
+
+    @Test("A put tells the version that it made, whole or in parts", arguments: TestStore.withVersions)
+    func putAnswer(on store: TestStore) async throws {
+        try await store.withVersions { client, _ in
+            #expect(!client.keepsVersions)
+            let first = try await Self.put("a", client)
+            #expect(client.keepsVersions)
+            let second = try await Self.put("a", client)
+            let versions = try await client.allVersions()
+            #expect(versions == [first, second].compactMap(\.self).map { "a \($0)" }.sorted())
+            #expect(versions.count == 2)
+        }
+        try await store.withVersions(uploads: PartsTests.small) { client, _ in
+            let version = try await client.put(key: "a", body: .streamed(6 << 20), contentType: "image/jpeg")
+            let versions = try await client.allVersions()
+            // Swift does not tell the version of an object that came in parts.
+            #expect(version != nil || store == .given)
+            #expect(versions.count == 1 && versions == ["a \(version ?? "")"] || version == nil)
+        }
+    }
+
+    @Test("A bucket that keeps no versions tells of none", arguments: TestStore.allCases)
+    func noVersions(on store: TestStore) async throws {
+        try await store.withBucket { client in
+            #expect(try await Self.put("a", client) == nil)
+            try await client.learnVersioning()
+            try await client.delete(key: "a")
+            #expect(!client.keepsVersions)
+        }
+    }
+
+    /// How an object is deleted.
+    enum Deletion: CaseIterable {
+        case single, many, singleKnown, manyKnown
+    }
+
+    @Test(
+        "A deletion leaves no version and no marker, whatever the client knew",
+        arguments: TestStore.withVersions,
+        Deletion.allCases
+    )
+    func deletion(on store: TestStore, how: Deletion) async throws {
+        for isStranger in [true, false] { try await Self.delete(how, isStranger: isStranger, on: store) }
+    }
+
+    private static func delete(_ how: Deletion, isStranger: Bool, on store: TestStore) async throws {
+        try await store.withVersions { writer, stranger in
+            let client = isStranger ? stranger : writer
+            // The first of two puts may be one whose answer was lost. The longer key is another object's.
+            _ = try await Self.put("photo", writer)
+            let version = try await Self.put("photo", writer)
+            let others = [try await Self.put("photo2", writer), try await Self.put("phot", writer)]
+            switch how {
+            case .single: try await client.delete(key: "photo")
+            case .singleKnown: try await client.delete(key: "photo", versionID: version)
+            case .many, .manyKnown:
+                let known = how == .manyKnown ? version : nil
+                for number in 1...2 { _ = try await Self.put("more\(number)", writer) }
+                let failures = try await client.delete([
+                    S3Deletion(key: "photo", versionID: known), S3Deletion(key: "more1"),
+                    S3Deletion(key: "missing"), S3Deletion(key: "more2"),
+                ])
+                #expect(failures.isEmpty)
+            }
+            let left = try await writer.allVersions()
+            #expect(left == zip(["photo2", "phot"], others).map { "\($0) \($1 ?? "")" }.sorted())
+            #expect(try await client.head(key: "photo") == nil)
+            #expect(try await client.head(key: "photo2") != nil)
+        }
+    }
+
+    @Test(
+        "What was hidden by a deletion of somebody else's goes, too, and what was stored before versions were kept",
+        arguments: TestStore.withVersions
+    )
+    func hidden(on store: TestStore) async throws {
+        try await store.withBucket { client in
+            _ = try await Self.put("photo", client)
+            _ = try await Self.put("other", client)
+            try await store.withVersions(in: client) { stranger in
+                _ = try await Self.put("photo", client)
+                try await client.deleteOne(S3Deletion(key: "photo"))
+                let before = try await client.allVersions()
+                #expect(before.count == 4)
+                // As each process does when it starts.
+                try await stranger.learnVersioning()
+                try await stranger.delete(key: "photo")
+                let failures = try await stranger.delete(keys: ["other", "more"])
+                #expect(failures.isEmpty)
+                let after = try await client.allVersions()
+                #expect(after.isEmpty)
+            }
+        }
+    }
+}
