@@ -43,16 +43,17 @@ struct BucketTests {
         }
     }
 
-    @Test("At AWS a region is never left out: the bucket would be made in another")
-    func aws() throws {
-        #expect(try S3Configuration(bucket: "photos", region: "eu-west-9").followsRegion)
-        #expect(
-            try S3Configuration(bucket: "photos", region: "eu-west-9", endpoint: "https://s3.amazonaws.com")
-                .followsRegion
-        )
-        #expect(
-            try !S3Configuration(bucket: "photos", region: "eu-west-9", endpoint: "https://s3.example.org")
-                .followsRegion
-        )
+    @Test(
+        "At AWS a region is never left out: the bucket would be made in another",
+        arguments: [
+            (nil, "InvalidLocationConstraint", false), ("https://s3.amazonaws.com", "InvalidLocationConstraint", false),
+            ("https://s3.example.org", "InvalidLocationConstraint", true),
+            ("https://s3.example.org", "AccessDenied", false),
+        ]
+    )
+    func aws(endpoint: String?, code: String, mayLeaveOut: Bool) throws {
+        let configuration = try S3Configuration(bucket: "photos", region: "eu-west-9", endpoint: endpoint)
+        let failure = S3Failure(code: code, message: nil)
+        #expect(S3Client.mayLeaveOutRegion(after: failure, at: configuration) == mayLeaveOut)
     }
 }

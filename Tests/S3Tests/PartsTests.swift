@@ -171,6 +171,28 @@ struct PartsTests {
         }
     }
 
+    @Test("A store that completes without telling the tag is asked for it, and the object is not read back")
+    func completedWithoutTag() async throws {
+        let tag = EntityTag.ofParts(
+            md5Hex: try await Self.oneByOne.parts(length: 10 << 10).mapAsync { range in
+                try await S3Body.streamed(10 << 10).part(range).md5Hex
+            }
+        )
+        // As Ceph 16.2 answers.
+        let done = "<CompleteMultipartUploadResult><ETag></ETag></CompleteMultipartUploadResult>"
+        let replies: [ScriptedServer.Reply] = [
+            .send(Self.created), .send(.stored), .send(.stored), .send(.answer("200 OK", body: done)),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 10240\r\nETag: \"\(tag)\"\r\nx-amz-version-id: v1\r\n\r\n"),
+        ]
+        try await ScriptedServer.with(replies) { server in
+            try await withS3Client(endpoint: server.endpoint, uploads: Self.oneByOne) { client in
+                let version = try await client.put(key: "a", body: .streamed(10 << 10), contentType: "image/jpeg")
+                #expect(version == "v1")
+            }
+            #expect(server.received.last?.line.hasPrefix("HEAD ") == true && server.received.count == 5)
+        }
+    }
+
     private static let oneByOne: S3UploadPolicy = {
         var policy = S3UploadPolicy()
         policy.maxSinglePutBytes = 5 << 10

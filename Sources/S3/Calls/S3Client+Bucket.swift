@@ -44,12 +44,17 @@ extension S3Client {
     func createBucket(during call: Call) async throws(S3Error) {
         do {
             try await requestBucket(in: configuration.region, during: call)
-        } catch .refused(let failure)
-            where failure.code == "InvalidLocationConstraint" && !configuration.followsRegion
-        {
+        } catch .refused(let failure) where Self.mayLeaveOutRegion(after: failure, at: configuration) {
             // Requests are signed for a region that this store does not have. Many stores sign for any.
             try await requestBucket(in: nil, during: call.restarted())
         }
+    }
+
+    /// Whether to ask for the bucket again, without a region.
+    ///
+    /// At AWS it would be made in the first region, where nobody wants it.
+    static func mayLeaveOutRegion(after failure: S3Failure, at configuration: S3Configuration) -> Bool {
+        failure.code == "InvalidLocationConstraint" && !configuration.followsRegion
     }
 
     /// Asks for the bucket, without a region if the store is to choose it.
