@@ -161,6 +161,26 @@ struct LostLeaseTests {
         }
     }
 
+    @Test("Of two statements at once, one gets another connection: a loan never has two")
+    func twoAtOnce() async throws {
+        try await withClient(maxConnections: 4) { client, url in
+            try await Sessions.watching(url) { sessions async throws in
+                try await client.withConnection { connection in
+                    try await Self.end(sessions, of: client)
+                    let waiting = (0..<2).map { _ in
+                        Task { try await connection.query("SELECT pg_backend_pid() AS pid, pg_sleep(0.05)") }
+                    }
+                    var errors: [any Error] = []
+                    for statement in waiting {
+                        if case .failure(let error) = await statement.result { errors.append(error) }
+                    }
+                    #expect(errors.count == 1 && Self.isUnavailable(errors.first))
+                }
+                #expect(await client.connectionCount == 1)
+            }
+        }
+    }
+
     @Test("A caller that is cancelled while it waits for another connection is let go")
     func cancelled() async throws {
         try await withClient(maxConnections: 1) { client, url in

@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import Foundation
 import NIOCore
 import S3TestSupport
+import ServerProcesses
 import Synchronization
 import Testing
 
@@ -56,6 +57,28 @@ struct EarlyRefusalTests {
                 try await client.put(key: "a", body: body, contentType: "text/plain")
             }
             #expect(server.received.map { $0.line.prefix(4) } == ["PUT ", "GET ", "PUT ", "PUT "])
+        }
+    }
+
+    @Test(
+        "The end of a body waits for a success: the HTTP client leaves a refusal unread when the body ends",
+        arguments: [true, false]
+    )
+    func endOfBody(succeeds: Bool) async throws {
+        let transfer = Transfer(body: S3Body("hello"), time: .system)
+        let end = Task {
+            var chunks = UploadBody(length: 5, transfer: transfer).makeAsyncIterator()
+            let (body, end) = (try await chunks.next(), try await chunks.next())
+            #expect(body == ByteBuffer(string: "hello") && end == nil)
+        }
+        // If it does not wait, it ends meanwhile.
+        try await poll("the body is read") { transfer.hasBegun }
+        try await Task.sleep(for: .milliseconds(20))
+        if succeeds { transfer.noteSuccess() } else { transfer.end() }
+        let result = await end.result
+        switch result {
+        case .success: #expect(succeeds)
+        case .failure(let error): #expect(!succeeds && error is CancellationError)
         }
     }
 

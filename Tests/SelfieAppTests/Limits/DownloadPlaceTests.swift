@@ -10,6 +10,24 @@ struct DownloadPlaceTests {
     /// More than all sockets between hold.
     private static let image = TestImage.png(bytes: 30 << 20)
 
+    /// Runs a body with a service of so many places, and a photo of its own.
+    private static func withPhoto(
+        places: Int,
+        perAddress: Int,
+        _ body: @Sendable (TestService, StoredPhoto) async throws -> Void
+    ) async throws {
+        let settings = [
+            "DOWNLOADS_AT_ONCE_MAX": "\(places)", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "\(perAddress)",
+            "TRUSTED_PROXIES": "1",
+        ]
+        try await TestService.run(settings: settings) { try await body($0, try await $0.addPhoto(image)) }
+    }
+
+    private static func status(of photo: StoredPhoto, _ service: TestService, from address: String) async throws -> Int
+    {
+        try await service.send("GET", photo.target, headers: [("X-Forwarded-For", address)]).status
+    }
+
     /// Runs a body while so many clients have read the beginning of a photo, and no more.
     private func withBegunDownloads(
         _ count: Int,
@@ -31,11 +49,7 @@ struct DownloadPlaceTests {
 
     @Test("An address has some, all together no more than there are, and a photo that is not sent needs no place")
     func limits() async throws {
-        let settings = [
-            "DOWNLOADS_AT_ONCE_MAX": "4", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "2", "TRUSTED_PROXIES": "1",
-        ]
-        try await TestService.run(settings: settings) { service in
-            let photo = try await service.addPhoto(Self.image)
+        try await Self.withPhoto(places: 4, perAddress: 2) { service, photo in
             @Sendable func get(_ method: String = "GET", from address: String, tag: String? = nil) async throws
                 -> HTTPAnswer
             {
@@ -66,20 +80,14 @@ struct DownloadPlaceTests {
 
     @Test("An IPv6 /48 network has twice as many as a /64")
     func sites() async throws {
-        let settings = [
-            "DOWNLOADS_AT_ONCE_MAX": "16", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "2", "TRUSTED_PROXIES": "1",
-        ]
-        try await TestService.run(settings: settings) { service in
-            let photo = try await service.addPhoto(Self.image)
-            @Sendable func status(from address: String) async throws -> Int {
-                try await service.send("GET", photo.target, headers: [("X-Forwarded-For", address)]).status
-            }
+        try await Self.withPhoto(places: 16, perAddress: 2) { service, photo in
             try await withBegunDownloads(2, of: photo, from: "2001:db8::1", service) {
-                let refused = try await status(from: "2001:db8::2")
+                let refused = try await Self.status(of: photo, service, from: "2001:db8::2")
                 #expect(refused == 429)
                 try await withBegunDownloads(2, of: photo, from: "2001:db8:0:1::1", service) {
                     let (same, other) = (
-                        try await status(from: "2001:db8:0:2::1"), try await status(from: "2001:db8:1::1")
+                        try await Self.status(of: photo, service, from: "2001:db8:0:2::1"),
+                        try await Self.status(of: photo, service, from: "2001:db8:1::1")
                     )
                     #expect(same == 429 && other == 200)
                 }
@@ -89,18 +97,12 @@ struct DownloadPlaceTests {
 
     @Test("However many /64 networks a /48 has, it leaves a part to others", arguments: [4, 8])
     func manyNetworks(perAddress: Int) async throws {
-        let settings = [
-            "DOWNLOADS_AT_ONCE_MAX": "8", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "\(perAddress)", "TRUSTED_PROXIES": "1",
-        ]
-        try await TestService.run(settings: settings) { service in
-            let photo = try await service.addPhoto(Self.image)
-            @Sendable func status(from address: String) async throws -> Int {
-                try await service.send("GET", photo.target, headers: [("X-Forwarded-For", address)]).status
-            }
+        try await Self.withPhoto(places: 8, perAddress: perAddress) { service, photo in
             @Sendable func begin(_ number: Int) async throws {
                 guard number < 6 else {
                     let (same, other) = (
-                        try await status(from: "2001:db8:0:99::1"), try await status(from: "2001:db8:1::1")
+                        try await Self.status(of: photo, service, from: "2001:db8:0:99::1"),
+                        try await Self.status(of: photo, service, from: "2001:db8:1::1")
                     )
                     #expect(same == (perAddress == 8 ? 200 : 429) && other == 200)
                     return
