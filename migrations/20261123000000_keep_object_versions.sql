@@ -1,5 +1,5 @@
--- A bucket may keep old versions of its objects. The id of the version that an upload made is kept with its photo, and goes
--- into object_deletions with it, so that the version can be deleted.
+-- A bucket may keep old versions of its objects. Each upload makes one. Its id is kept with the photo, and goes into
+-- object_deletions with it, so that the version can be deleted.
 -- migrate:up
 ALTER TABLE photos ADD COLUMN object_version text;
 ALTER TABLE object_deletions ADD COLUMN object_version text;

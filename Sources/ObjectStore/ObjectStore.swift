@@ -142,6 +142,9 @@ package struct UnfinishedPut: Sendable {
     /// Differs between puts of the same key.
     let id: String
     package let begun: Date
+
+    /// What its key may be.
+    package var spellings: [String] { [key, otherKey].compactMap(\.self) }
 }
 
 extension ObjectStore {

@@ -6,6 +6,8 @@ package protocol S3Server: Sendable {
     var accessKeyID: String { get }
     /// The secret of the one key pair.
     var secretAccessKey: String { get }
+    /// What temporary keys need beside the secret.
+    var sessionToken: String? { get }
     /// Its URL, such as `http://127.0.0.1:39077`.
     var endpoint: String { get }
     /// The region to sign for.
@@ -21,6 +23,7 @@ package protocol S3Server: Sendable {
 }
 
 extension S3Server {
+    package var sessionToken: String? { nil }
     package var region: String { "us-east-1" }
     package var forcesPathStyle: Bool { true }
 

@@ -10,8 +10,8 @@ struct Reconcile: AsyncParsableCommand {
         abstract: "Compare the photos in the database with the objects in the bucket or folder, and repair.",
         discussion: """
             Deletes objects that belong to no photo, and the rows of photos without an object. With --versions, it also \
-            deletes what a bucket that keeps versions has kept of deleted photos. The service may run meanwhile: present \
-            uploads and deletions are left alone. The exit status is 0 when no difference is left.
+            deletes old versions of deleted photos. The service may run meanwhile: present uploads and deletions are left \
+            alone. The exit status is 0 when no difference is left.
             """
     )
 

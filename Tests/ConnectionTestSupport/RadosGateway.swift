@@ -12,7 +12,12 @@ package final class RadosGateway: Sendable {
     /// The keys of the objects that it has taken, sorted.
     package var keys: [String] { state.withLock { $0.keys.sorted() } }
 
-    package init() {}
+    private let maxObjectCount: Int
+
+    /// - Parameter maxObjectCount: Further ones are refused.
+    package init(maxObjectCount: Int = .max) {
+        self.maxObjectCount = maxObjectCount
+    }
 
     private func reply(to request: ScriptedServer.Request) -> ScriptedServer.Reply {
         let method = request.line.prefix { $0 != " " }
@@ -32,8 +37,11 @@ package final class RadosGateway: Sendable {
         }
         switch method {
         case "PUT":
-            state.withLock { _ = $0.keys.insert(path.dropFirst().joined(separator: "/")) }
-            return .send(.stored)
+            let isTaken = state.withLock { state in
+                guard state.keys.count < maxObjectCount else { return false }
+                return state.keys.insert(path.dropFirst().joined(separator: "/")).inserted
+            }
+            return .send(isTaken ? .stored : .failure("403 Forbidden", code: "QuotaExceeded"))
         case "HEAD": return .send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
         default: return .send(.answer("200 OK", body: "<ListBucketResult/>"))
         }

@@ -161,6 +161,31 @@ struct LostLeaseTests {
         }
     }
 
+    @Test("Unnoticed before the first statement: it runs, or fails as in an outage, and never looks like misuse")
+    func unnoticed() async throws {
+        try await withClient(maxConnections: 2) { client, url in
+            try await client.write("CREATE TABLE things (id int)")
+            try await Sessions.watching(url) { sessions async throws in
+                var count = 0
+                for round in 0..<20 {
+                    do {
+                        try await client.withConnection { connection in
+                            // The client learns of it at some time around the statement.
+                            #expect(try await sessions.terminate(running: "") >= 1)
+                            if round.isMultiple(of: 2) { await Task.yield() }
+                            try await connection.execute("INSERT INTO things VALUES (\(round))")
+                        }
+                        count += 1
+                    } catch {
+                        #expect(Self.isUnavailable(error), "\(String(reflecting: error))")
+                    }
+                }
+                let rows = try await client.read("SELECT FROM things").count
+                #expect(rows >= count)
+            }
+        }
+    }
+
     @Test("Of two statements at once, one gets another connection: a loan never has two")
     func twoAtOnce() async throws {
         try await withClient(maxConnections: 4) { client, url in

@@ -6,6 +6,7 @@ package struct GivenStore: S3Server {
     package let endpoint: String
     package let accessKeyID: String
     package let secretAccessKey: String
+    package let sessionToken: String?
     package let region: String
     package let forcesPathStyle: Bool
 
@@ -25,6 +26,7 @@ package struct GivenStore: S3Server {
         endpoint = try value("SELFIE_STORE_URL")
         accessKeyID = try value("AWS_ACCESS_KEY_ID")
         secretAccessKey = try value("AWS_SECRET_ACCESS_KEY")
+        sessionToken = Self.environment["AWS_SESSION_TOKEN"]
         region = Self.environment["AWS_REGION"] ?? "us-east-1"
         forcesPathStyle = Self.environment["S3_FORCE_PATH_STYLE"] == "true"
     }

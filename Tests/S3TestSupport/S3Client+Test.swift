@@ -95,7 +95,13 @@ package func withS3Client<Result>(
         bucket: bucket,
         region: server.region,
         forcePathStyle: server.forcesPathStyle,
-        keys: (server.accessKeyID, server.secretAccessKey),
+        source: .fixed(
+            try S3Credentials(
+                accessKeyID: server.accessKeyID,
+                secretAccessKey: server.secretAccessKey,
+                sessionToken: server.sessionToken
+            )
+        ),
         deadlines: deadlines,
         uploads: uploads,
         time: time,

@@ -138,7 +138,8 @@ struct DeadlineTests {
         }
         try await ScriptedServer.with([broken, broken, broken]) { server in
             try await Self.withClient(of: server, time) { client in
-                let error = await failure { () async throws(S3Error) in try await client.delete(key: "a") }
+                let error = await failure { () async throws(S3Error) in try await client.deleteOne(S3Deletion(key: "a"))
+                }
                 guard case .unavailable = error else {
                     Issue.record("\(String(describing: error))")
                     return

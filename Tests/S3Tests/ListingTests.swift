@@ -12,25 +12,24 @@ import Testing
 /// Lists, and deletions of many at once.
 @Suite(.timeLimit(.minutes(2)))
 struct ListingTests {
+    private static let noVersions = String.answer("200 OK", body: "<VersioningConfiguration/>")
+
     @Test("Of objects deleted together, each that is left is named with the reason")
     func partialDeletion() async throws {
         let result = """
             <DeleteResult><Error><Key>b</Key><Code>AccessDenied</Code><Message>No.</Message></Error>\
             <Error><Key>c</Key><Code>NoSuchKey</Code></Error></DeleteResult>
             """
-        let denied = String.failure("403 Forbidden", code: "Locked")
-        try await ScriptedServer.with([.send(denied), .send(.answer("200 OK", body: result))]) { server in
+        try await ScriptedServer.with([.send(Self.noVersions), .send(.answer("200 OK", body: result))]) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
                 let failures = try await client.delete(keys: ["a", "b", "c"])
-                #expect(failures.mapValues(\.code) == ["a": "Locked", "b": "AccessDenied"])
+                #expect(failures.mapValues(\.code) == ["b": "AccessDenied"])
             }
-            // The answer to the first tells whether versions are kept.
-            #expect(server.received.first?.line == "DELETE /photos/a HTTP/1.1")
             let request = try #require(server.received.last)
             #expect(request.target == "/photos?delete=")
             #expect(request.headers["content-md5"] == S3Body(request.body).md5Base64)
             let document = try DocumentElement.read(request.body, root: "Delete")
-            #expect(document.all("Object").map { $0["Key"] } == ["b", "c"])
+            #expect(document.all("Object").map { $0["Key"] } == ["a", "b", "c"])
         }
     }
 
@@ -41,13 +40,14 @@ struct ListingTests {
     func oneByOne(status: String) async throws {
         let gone = ScriptedServer.Reply.send(.answer("204 No Content"))
         let unknown = ScriptedServer.Reply.send(.failure(status, code: "NotImplemented"))
-        try await ScriptedServer.with([gone, unknown, gone, gone]) { server in
+        try await ScriptedServer.with([.send(Self.noVersions), unknown, gone, gone, gone]) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
                 let failures = try await client.delete(keys: ["a", "b", "c\n"])
                 #expect(failures.isEmpty)
             }
             #expect(
-                server.received.map(\.target) == ["/photos/a", "/photos?delete=", "/photos/b", "/photos/c%0A"]
+                server.received.dropFirst().map(\.target)
+                    == ["/photos?delete=", "/photos/a", "/photos/b", "/photos/c%0A"]
             )
         }
     }
@@ -87,7 +87,9 @@ struct ListingTests {
 
     @Test("A fast store gets more keys with each call, a thousand at most")
     func most() async throws {
-        let done = ScriptedServer.Reply.send(.answer("200 OK", body: "<DeleteResult/>"))
+        let done = ScriptedServer.Reply.answer { request in
+            request.line.hasPrefix("GET ") ? Self.noVersions : .answer("200 OK", body: "<DeleteResult/>")
+        }
         try await ScriptedServer.with([ScriptedServer.Reply](repeating: done, count: 20)) { server in
             let keys = (0..<1_000).map { "\($0)" }
             try await withS3Client(endpoint: server.endpoint) { client in
@@ -99,8 +101,8 @@ struct ListingTests {
             let calls = try server.received.filter { $0.line.hasPrefix("POST") }.map { request in
                 try DocumentElement.read(request.body, root: "Delete").all("Object").compactMap { $0["Key"] }
             }
-            #expect(calls.map(\.count) == [100, 200, 400, 299, 800, 199, 999, 999])
-            #expect(calls.flatMap(\.self) == [keys, keys, keys, keys].flatMap { $0.dropFirst() })
+            #expect(calls.map(\.count) == [100, 200, 400, 300, 800, 200, 1_000, 1_000])
+            #expect(calls.flatMap(\.self) == keys + keys + keys + keys)
         }
     }
 
@@ -108,19 +110,38 @@ struct ListingTests {
     func slow() async throws {
         let time = ManualTime()
         let done = ScriptedServer.Reply.answer { request in
-            if request.line.hasPrefix("DELETE") { return .answer("204 No Content") }
+            if request.line.hasPrefix("GET ") { return Self.noVersions }
             time.move(to: time.elapsed + .milliseconds(2_700))
             return .answer("200 OK", body: "<DeleteResult/>")
         }
         try await ScriptedServer.with([done, done, done, done, done]) { server in
             try await withS3Client(endpoint: server.endpoint, time: S3Time(time)) { client in
-                let failures = try await client.delete(keys: (0..<251).map { "\($0)" })
+                let failures = try await client.delete(keys: (0..<250).map { "\($0)" })
                 #expect(failures.isEmpty)
             }
             let counts = try server.received.dropFirst().map {
                 try DocumentElement.read($0.body, root: "Delete").all("Object").count
             }
             #expect(counts == [100, 74, 54, 22])
+        }
+    }
+
+    @Test("When a store fails between two calls of a deletion, what is gone is gone, and the rest is told of")
+    func interrupted() async throws {
+        let replies: [ScriptedServer.Reply] =
+            [
+                .send(Self.noVersions), .send(.answer("200 OK", body: "<DeleteResult/>")),
+            ] + [ScriptedServer.Reply](repeating: .send(.failure("503 Slow Down", code: "SlowDown")), count: 6)
+        try await ScriptedServer.with(replies) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let failures = try await client.delete(keys: (0..<250).map { "\($0)" })
+                #expect(Set(failures.keys) == Set((100..<250).map { "\($0)" }))
+                // Nothing was deleted before.
+                let error = await failure { () async throws(S3Error) in
+                    _ = try await client.delete(versions: [S3Deletion(key: "a"), S3Deletion(key: "b")])
+                }
+                #expect(error?.isRetryable == true)
+            }
         }
     }
 

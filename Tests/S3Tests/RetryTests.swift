@@ -63,7 +63,9 @@ struct RetryTests {
         let broken = ScriptedServer.Reply.send(.failure("500 Internal Server Error", code: "InternalError"))
         try await ScriptedServer.with([broken, broken, broken, .send(.stored)]) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
-                let error = await failure(of: { () async throws(S3Error) in try await client.delete(key: "a") })
+                let error = await failure(of: { () async throws(S3Error) in
+                    try await client.deleteOne(S3Deletion(key: "a"))
+                })
                 guard case .unavailable(let failure) = error else {
                     Issue.record("\(String(describing: error))")
                     return
@@ -110,7 +112,8 @@ struct RetryTests {
         let text = "HTTP/1.1 403 Forbidden\r\nContent-Length: 100\r\n\r\n<Error><Code>"
         try await ScriptedServer.with([.sendAndClose(text)]) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
-                let error = await failure { () async throws(S3Error) in try await client.delete(key: "a") }
+                let error = await failure { () async throws(S3Error) in try await client.deleteOne(S3Deletion(key: "a"))
+                }
                 guard case .refused(let failure) = error, failure.status == 403 else {
                     Issue.record("\(String(describing: error))")
                     return

@@ -1,7 +1,5 @@
 import ConnectionTestSupport
 import Foundation
-import NIOCore
-import NIOHTTP1
 import S3TestSupport
 import Testing
 
@@ -10,52 +8,68 @@ import Testing
 /// Versions in stores that refuse some of the calls for them.
 @Suite("Versions", .timeLimit(.minutes(2)))
 struct VersionTests {
-    private static let marker = String.answer("204 No Content", ["x-amz-delete-marker": "true"])
-    static let denied = String.failure("403 Forbidden", code: "AccessDenied")
+    private static let gone = String.answer("204 No Content")
+    private static let hidden = String.answer("204 No Content", ["x-amz-delete-marker": "true"])
+    private static let denied = String.failure("403 Forbidden", code: "AccessDenied")
+    private static let unknownCall = String.failure("501 Not Implemented", code: "NotImplemented")
+    private static let kept = versioning("<Status>Suspended</Status>")
+    private static let notKept = versioning("")
+    private static let missing = String.answer("404 Not Found")
+    private static let current = String.answer("200 OK", ["x-amz-version-id": "v1"])
+    private static let unversioned = String.answer("200 OK")
 
-    /// What a store answers that lets nobody list versions, and the requests that it got.
-    private static func deleteUnlisted(
+    private static func versioning(_ status: String) -> String {
+        .answer("200 OK", body: "<VersioningConfiguration>\(status)</VersioningConfiguration>")
+    }
+
+    private static func list(_ versions: String...) -> String {
+        let elements = versions.map { version in
+            """
+            <Version><Key>a</Key><VersionId>\(version)</VersionId><IsLatest>true</IsLatest>\
+            <LastModified>2026-11-23T00:00:00.000Z</LastModified></Version>
+            """
+        }
+        return .answer("200 OK", body: "<ListVersionsResult>\(elements.joined())</ListVersionsResult>")
+    }
+
+    /// Deletes an object of a store that answers so.
+    ///
+    /// - Returns: The error, and the requests after those that ask about versions.
+    private static func delete(
         versionID: String?,
-        _ replies: [String],
-        _ check: (S3Error?) -> Void
-    ) async throws -> [String] {
+        _ replies: [String]
+    ) async throws -> (error: S3Error?, requests: [String]) {
         try await ScriptedServer.with(replies.map { .send($0) }) { server in
-            try await withS3Client(endpoint: server.endpoint) { client in
-                let error = await failure { () async throws(S3Error) in
-                    try await client.delete(key: "a", versionID: versionID)
-                }
-                check(error)
+            let error = try await withS3Client(endpoint: server.endpoint) { client in
+                await failure { () async throws(S3Error) in try await client.delete(key: "a", versionID: versionID) }
             }
-            return server.received.map { request in
-                String(request.line.prefix { $0 != " " }) + " " + request.target.replacing("max-keys=1000&", with: "")
-            }
+            let requests = server.received.map { String($0.line.dropLast(" HTTP/1.1".count)) }
+            #expect(requests.count == replies.count)
+            return (error, requests.filter { !$0.hasPrefix("GET ") })
         }
     }
 
-    private static let listing = "GET /photos?encoding-type=url&prefix=a&versions="
-
-    @Test("Where versions can't be listed, the one that the put made is deleted", arguments: [denied, notThere])
-    func onlyKnown(refusal: String) async throws {
-        let replies = [refusal, .answer("204 No Content"), .answer("404 Not Found")]
-        let requests = try await Self.deleteUnlisted(versionID: "v1", replies) { #expect($0 == nil) }
-        #expect(requests == [Self.listing, "DELETE /photos/a?versionId=v1", "HEAD /photos/a"])
+    @Test(
+        "Where versions can't be listed, the known one is deleted if nothing is behind it",
+        arguments: [missing, String.answer("403 Forbidden")]
+    )
+    func onlyKnown(afterwards: String) async throws {
+        let replies = [Self.denied, Self.denied, Self.current, Self.gone, afterwards]
+        let (error, requests) = try await Self.delete(versionID: "v1", replies)
+        #expect(error == nil)
+        #expect(requests == ["HEAD /photos/a", "DELETE /photos/a?versionId=v1", "HEAD /photos/a"])
     }
 
-    static let notThere = String.failure("501 Not Implemented", code: "NotImplemented")
-
-    @Test("If it was not the only one, the rest is hidden, and the deletion fails")
+    @Test("If another is behind it, that is hidden, and the deletion fails, and fails again")
     func anotherVersion() async throws {
-        let replies = [Self.denied, .answer("204 No Content"), .answer("200 OK"), Self.marker]
-        let requests = try await Self.deleteUnlisted(versionID: "v1", replies) { error in
-            guard case .refused(let failure) = error else {
-                Issue.record("no refusal")
-                return
-            }
-            #expect(failure.code == "AccessDenied")
-        }
+        let replies = [Self.kept, Self.denied, Self.current, Self.gone, Self.current, Self.hidden]
+        let (error, requests) = try await Self.delete(versionID: "v1", replies)
+        #expect(error?.isDenial == true)
         #expect(
-            requests == [Self.listing, "DELETE /photos/a?versionId=v1", "HEAD /photos/a", "DELETE /photos/a"]
+            requests == ["HEAD /photos/a", "DELETE /photos/a?versionId=v1", "HEAD /photos/a", "DELETE /photos/a"]
         )
+        let again = try await Self.delete(versionID: "v1", [Self.kept, Self.denied, Self.missing])
+        #expect(again.error?.isDenial == true && again.requests == ["HEAD /photos/a"])
     }
 
     @Test(
@@ -63,65 +77,138 @@ struct VersionTests {
         arguments: [true, false]
     )
     func unknown(isHidden: Bool) async throws {
-        let head = isHidden ? String.answer("404 Not Found") : .answer("200 OK")
-        let replies = [Self.marker, Self.denied, head, Self.marker]
-        let requests = try await Self.deleteUnlisted(versionID: nil, replies) { error in
-            guard case .refused = error else {
-                Issue.record("no refusal")
-                return
-            }
+        let replies = [Self.kept, Self.denied] + (isHidden ? [Self.missing] : [Self.current, Self.hidden])
+        let (error, requests) = try await Self.delete(versionID: nil, replies)
+        #expect(error?.isDenial == true)
+        #expect(requests == ["HEAD /photos/a"] + (isHidden ? [] : ["DELETE /photos/a"]))
+    }
+
+    @Test(
+        "An id from another bucket does no harm where the bucket keeps no versions",
+        arguments: [
+            [notKept, gone],
+            // The keys may not ask, and the object has no version.
+            [denied, denied, unversioned, gone], [unknownCall, denied, unversioned, gone],
+            // Cloudflare R2 names versions, and keeps none.
+            [unknownCall, unknownCall, gone],
+            // Stores that ignore what they do not know. The list of versions is tried three times.
+            [String](repeating: .answer("200 OK", body: "<ListBucketResult/>"), count: 4) + [gone],
+        ]
+    )
+    func copiedObject(replies: [String]) async throws {
+        let (error, requests) = try await Self.delete(versionID: "v0", replies)
+        #expect(error == nil)
+        #expect(requests.last == "DELETE /photos/a")
+    }
+
+    @Test("Without an id, a deletion that leaves a marker tells of versions, and the bucket is asked once")
+    func marker() async throws {
+        let replies = [
+            Self.unknownCall, Self.hidden, Self.list("m", "v2", "v1"), .answer("200 OK", body: "<DeleteResult/>"),
+        ]
+        let (error, requests) = try await Self.delete(versionID: nil, replies)
+        #expect(error == nil)
+        #expect(requests == ["DELETE /photos/a", "POST /photos?delete="])
+    }
+
+    @Test("Versions go from the oldest on, so that an interruption brings none back")
+    func order() async throws {
+        let done = String.answer("200 OK", body: "<DeleteResult/>")
+        let replies: [ScriptedServer.Reply] = [Self.kept, Self.list("m", "v2", "v1"), done].map { .send($0) }
+        try await ScriptedServer.with(replies) { server in
+            try await withS3Client(endpoint: server.endpoint) { try await $0.delete(key: "a") }
+            let request = try #require(server.received.last)
+            let objects = try DocumentElement.read(request.body, root: "Delete").all("Object")
+            #expect(objects.map { $0["VersionId"] } == ["v1", "v2", "m"])
         }
-        #expect(
-            requests == ["DELETE /photos/a", Self.listing, "HEAD /photos/a"] + (isHidden ? [] : ["DELETE /photos/a"])
+    }
+
+    @Test(
+        "A store that is down, a bucket that is away and wrong keys fail the deletion, and nothing is taken for deleted",
+        arguments: [
+            (String.failure("503 Slow Down", code: "SlowDown"), 3),
+            (.failure("404 Not Found", code: "NoSuchBucket"), 1),
+            (.failure("403 Forbidden", code: "SignatureDoesNotMatch"), 1),
+        ],
+        [0, 1]
+    )
+    func outage(answer: (String, Int), step: Int) async throws {
+        let before = [String](repeating: Self.kept, count: step)
+        let (error, requests) = try await Self.delete(
+            versionID: "v1",
+            before + [String](repeating: answer.0, count: answer.1)
         )
+        #expect(error != nil && requests.isEmpty)
     }
 
-    @Test("A version's id from another bucket does no harm")
-    func copiedObject() async throws {
-        let invalid = String.failure("400 Bad Request", code: "InvalidArgument")
-        let replies = [Self.notThere, invalid, .answer("200 OK"), .answer("204 No Content")]
-        let requests = try await Self.deleteUnlisted(versionID: "v1", replies) { #expect($0 == nil) }
-        #expect(requests.last == "DELETE /photos/a" && requests.count == 4)
+    /// A bucket with versions in which the objects `a` to `c` have one each.
+    private static func store(deleting: @escaping @Sendable (String) -> String) -> [ScriptedServer.Reply] {
+        let reply = ScriptedServer.Reply.answer { request in
+            if request.target.contains("versioning=") { return kept }
+            guard request.line.hasPrefix("GET ") else { return deleting(request.target) }
+            let key = ["a", "b", "c"].first { request.target.contains("prefix=\($0)&") } ?? ""
+            return list("v").replacing("<Key>a</Key>", with: "<Key>\(key)</Key>")
+        }
+        return [ScriptedServer.Reply](repeating: reply, count: 40)
     }
 
-    @Test("A store that is not available fails the deletion, and nothing is taken for deleted")
-    func outage() async throws {
-        let broken = String.failure("503 Slow Down", code: "SlowDown")
-        let requests = try await Self.deleteUnlisted(versionID: "v1", [broken, broken, broken]) { error in
-            guard case .unavailable = error else {
-                Issue.record("not unavailable")
-                return
+    @Test(
+        "Of many, those that can't be deleted are named with the reason, and do not keep the others",
+        arguments: [denied, String.failure("500 Internal Server Error", code: "InternalError")]
+    )
+    func some(refusal: String) async throws {
+        let store = Self.store { $0.hasPrefix("/photos/b") ? refusal : Self.gone }
+        try await ScriptedServer.with(store) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let failures = try await client.delete(keys: ["a", "b", "c"])
+                #expect(Array(failures.keys) == ["b"])
+            }
+            let deletions = Set(server.received.map(\.target).filter { $0.contains("versionId=v") })
+            #expect(deletions == ["/photos/a?versionId=v", "/photos/b?versionId=v", "/photos/c?versionId=v"])
+        }
+    }
+
+    @Test("If the store fails at all of them, it is down")
+    func all() async throws {
+        let store = Self.store { _ in .failure("500 Internal Server Error", code: "InternalError") }
+        try await ScriptedServer.with(store) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in _ = try await client.delete(keys: ["a", "b"]) }
+                #expect(error?.isRetryable == true)
             }
         }
-        #expect(requests == [Self.listing, Self.listing, Self.listing])
     }
 
-    @Test("Of many, those whose versions can't be deleted are named with the reason")
-    func someLocked() async throws {
-        let list = { @Sendable (key: String) in
-            """
-            <ListVersionsResult><Version><Key>\(key)</Key><VersionId>v</VersionId><IsLatest>true</IsLatest>\
-            <LastModified>2026-11-23T00:00:00.000Z</LastModified></Version></ListVersionsResult>
-            """
+    @Test("Before many are deleted the bucket is asked each time, since versioning may have been switched on")
+    func switchedOn() async throws {
+        let done = String.answer("200 OK", body: "<DeleteResult/>")
+        let replies = [Self.notKept, done, Self.notKept, done, Self.kept, Self.list(), Self.list()]
+        try await ScriptedServer.with(replies.map { .send($0) }) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                for round in 0..<3 {
+                    let failures = try await client.delete(keys: ["a", "b"])
+                    #expect(failures.isEmpty)
+                    #expect(client.keepsVersions == (round == 2))
+                }
+            }
+            #expect(server.received.count == replies.count)
         }
+    }
+
+    @Test("Where the bucket can't be asked, each of many is deleted alone, and its answer tells")
+    func unaskable() async throws {
         let store = ScriptedServer.Reply.answer { request in
-            if request.line.hasPrefix("DELETE /photos/a ") { return Self.marker }
-            if request.line.hasPrefix("DELETE /photos/b") { return Self.denied }
-            let key = request.target.contains("prefix=a&") ? "a" : "b"
-            return request.line.hasPrefix("GET")
-                ? .answer("200 OK", body: list(key)) : .answer("204 No Content")
+            if request.target.contains("versioning=") { return Self.denied }
+            if request.target.contains("versions=") { return Self.list() }
+            return request.target.hasPrefix("/photos/a") ? Self.hidden : Self.gone
         }
-        try await ScriptedServer.with([ScriptedServer.Reply](repeating: store, count: 9)) { server in
+        try await ScriptedServer.with([ScriptedServer.Reply](repeating: store, count: 20)) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
                 let failures = try await client.delete(keys: ["a", "b"])
-                #expect(failures.mapValues(\.code) == ["b": "AccessDenied"])
+                #expect(failures.isEmpty && client.keepsVersions)
             }
-            let deletions = server.received.dropFirst().map(\.line).filter { $0.hasPrefix("DELETE") }
-            #expect(
-                deletions.sorted().map { $0.split(separator: " ")[1] } == [
-                    "/photos/a?versionId=v", "/photos/b?versionId=v",
-                ]
-            )
+            #expect(!server.received.contains { $0.line.hasPrefix("POST ") })
+            #expect(server.received.contains { $0.target.contains("versions=") && $0.target.contains("prefix=a&") })
         }
     }
 
@@ -134,7 +221,8 @@ struct VersionTests {
             <LastModified>2026-11-23T00:00:00.000Z</LastModified></Version></ListVersionsResult>
             """
         let second = """
-            <ListVersionsResult><DeleteMarker><Key>c</Key><VersionId>m</VersionId><IsLatest>true</IsLatest>\
+            <ListVersionsResult><IsTruncated>true</IsTruncated><NextKeyMarker>c</NextKeyMarker>\
+            <DeleteMarker><Key>c</Key><VersionId>m</VersionId><IsLatest>true</IsLatest>\
             <LastModified>2026-11-23T00:00:01.000Z</LastModified></DeleteMarker></ListVersionsResult>
             """
         let noID = "<ListVersionsResult><Version><Key>a</Key></Version></ListVersionsResult>"
@@ -144,43 +232,19 @@ struct VersionTests {
                 #expect(page.entries.map(\.key) == ["a+b"] && page.entries.first?.isCurrent == true)
                 let next = try await client.listVersions(from: page.next)
                 #expect(next.entries.map(\.versionID) == ["m"] && next.entries.first?.isCurrent == false)
-                #expect(next.next == nil)
-                let error = await failure { () async throws(S3Error) in _ = try await client.listVersions() }
+                let error = await failure { () async throws(S3Error) in
+                    _ = try await client.listVersions(from: next.next)
+                }
                 guard case .unavailable(let failure) = error else {
                     Issue.record("no failure")
                     return
                 }
                 #expect(failure.cause as? S3NoAnswer == .malformed)
             }
-            #expect(server.received[1].target.contains("key-marker=a%2Bb&"))
-            #expect(server.received[1].target.contains("version-id-marker=v1"))
-        }
-    }
-
-    @Test(
-        "Whether versions are kept is asked; a store that can't say teaches nothing, and one that is down is told of",
-        arguments: [
-            (
-                .answer(
-                    "200 OK",
-                    body: "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>"
-                ), true
-            ),
-            (.answer("200 OK", body: "<VersioningConfiguration/>"), false), (denied, false), (notThere, false),
-            (.failure("404 Not Found", code: "NoSuchBucket"), false),
-            // Ignores what it does not know.
-            (.answer("200 OK", body: "<ListBucketResult/>"), false),
-            (.failure("503 Slow Down", code: "SlowDown"), nil),
-        ] as [(String, Bool?)]
-    )
-    func asked(answer: String, keeps: Bool?) async throws {
-        try await ScriptedServer.with([ScriptedServer.Reply](repeating: .send(answer), count: 3)) { server in
-            try await withS3Client(endpoint: server.endpoint) { client in
-                let error = await failure { () async throws(S3Error) in try await client.learnVersioning() }
-                #expect((error == nil) == (keeps != nil))
-                #expect(client.keepsVersions == (keeps ?? false))
-            }
-            #expect(server.received.first?.target == "/photos?versioning=")
+            let targets = server.received.map(\.target)
+            #expect(targets[1].contains("key-marker=a%2Bb&") && targets[1].contains("version-id-marker=v1"))
+            // AWS refuses an empty marker.
+            #expect(targets[2].contains("key-marker=c&") && !targets[2].contains("version-id-marker"))
         }
     }
 }

@@ -17,18 +17,7 @@ package struct S3ObjectStore: ObjectStore {
     }
 
     package func prepare() async throws(ObjectStoreError) {
-        do {
-            try await client.prepare()
-        } catch {
-            // Keys that may not list may still ask this.
-            if case .refused = error { try await learnVersioning() }
-            throw ObjectStoreError(error)
-        }
-        try await learnVersioning()
-    }
-
-    private func learnVersioning() async throws(ObjectStoreError) {
-        try await Self.call { () async throws(S3Error) in try await client.learnVersioning() }
+        try await Self.call { () async throws(S3Error) in try await client.prepare() }
     }
 
     /// Makes the bucket if it is missing, as far as the keys may ask.
@@ -39,7 +28,13 @@ package struct S3ObjectStore: ObjectStore {
             try await prepare()
         } catch {
             if error.isMissingBucket {
-                return try await Self.call { () async throws(S3Error) in try await client.createBucket() }
+                return try await Self.call { () async throws(S3Error) in
+                    do throws(S3Error) {
+                        try await client.createBucket()
+                    } catch .refused(let failure) where failure.status == 409 {
+                        // Someone else was faster. The first put shows whether we may write to the bucket.
+                    }
+                }
             }
             guard case .refused = error else { throw error }
         }
@@ -148,7 +143,7 @@ package struct S3ObjectStore: ObjectStore {
     }
 
     package func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) -> Bool {
-        for key in [put.key, put.otherKey].compactMap(\.self) {
+        for key in put.spellings {
             let wasThere = try await Self.call { () async throws(S3Error) in
                 try await client.abortUpload(key: key, uploadID: put.id)
             }
@@ -158,15 +153,17 @@ package struct S3ObjectStore: ObjectStore {
     }
 
     package func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {
-        var next: S3VersionPage.Marker?
-        repeat {
-            let page = try await Self.call { () async throws(S3Error) in try await client.listVersions(from: next) }
-            let versions = page.entries.filter { !$0.isCurrent }.map { entry in
-                ObjectVersion(key: entry.key, id: entry.versionID, modified: entry.lastModified)
+        do {
+            try await client.forEachPageOfVersions { entries in
+                let versions = entries.filter { !$0.isCurrent }.map { entry in
+                    ObjectVersion(key: entry.key, id: entry.versionID, modified: entry.lastModified)
+                }
+                if !versions.isEmpty { try await body(versions) }
             }
-            if !versions.isEmpty { try await body(versions) }
-            next = page.next
-        } while next != nil
+        } catch let error as S3Error {
+            // A bucket that is not there has none.
+            guard error.isMissingBucket else { throw ObjectStoreError(error) }
+        }
     }
 
     /// Makes a call to the bucket and translates its error.

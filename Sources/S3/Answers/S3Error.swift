@@ -112,24 +112,52 @@ extension S3Error {
         }
     }
 
-    /// Whether the store answered that it does not do this: it lacks the call, the right or the object.
-    var isRefusal: Bool {
+    /// What is known about the failure; nil when the store had no part in it.
+    var failure: S3Failure? {
         switch self {
-        case .refused: true
-        case .notFound: !isMissingBucket
-        default: isUnknownCall
+        case .notFound(let failure), .refused(let failure), .unavailable(let failure): failure
+        default: nil
         }
     }
 
-    /// Whether the store answered with something else than was asked for.
-    var isOfOtherDocument: Bool {
-        guard case .unavailable(let failure) = self else { return false }
-        return failure.cause as? S3NoAnswer == .malformed
+    /// Whether the store does not let these keys do this.
+    var isDenial: Bool {
+        guard case .refused(let failure) = self, failure.status == 401 || failure.status == 403 else { return false }
+        return failure.code.map(Self.denialCodes.contains) ?? true
+    }
+
+    private static let denialCodes: Set<String> = [
+        "AccessDenied", "AllAccessDisabled", "AccessForbidden", "Unauthorized",
+    ]
+    /// Codes of 400 that are about the keys or the signature, and not about the call.
+    private static let keyCodes: Set<String> = [
+        "AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "RequestTimeTooSkewed", "TokenRefreshRequired",
+    ]
+
+    /// Whether the store lacks such a call: it says so, or answers with something else.
+    var isOfMissingCall: Bool {
+        if isUnknownCall { return true }
+        switch self {
+        case .notFound: return !isMissingBucket
+        case .refused(let failure): return failure.status == 400 && !Self.keyCodes.contains(failure.code ?? "")
+        case .unavailable(let failure): return failure.cause as? S3NoAnswer == .malformed
+        default: return false
+        }
     }
 
     /// Whether the bucket is missing.
     package var isMissingBucket: Bool {
         guard case .notFound(let failure) = self else { return false }
         return failure.code == "NoSuchBucket"
+    }
+}
+
+extension Error {
+    /// Whether what answers does not speak HTTP.
+    ///
+    /// An answer that breaks off is an error of the parser, too.
+    package var isOfOtherProtocol: Bool {
+        guard let error = self as? HTTPParserError else { return false }
+        return error != .invalidEOFState
     }
 }

@@ -23,21 +23,24 @@ extension S3Client {
     /// Learns whether the bucket keeps old versions, or did so once.
     ///
     /// Answers to puts and deletions tell the same. But Swift's and Ceph's answers tell nothing about an object that
-    /// an interrupted deletion has hidden. A store that refuses, or does not know this call, teaches nothing.
+    /// an interrupted deletion has hidden.
     ///
     /// Source: AWS, "GetBucketVersioning".
     ///
-    /// - Throws: ``S3Error/unavailable(_:)`` and what keeps a request from being sent.
-    package func learnVersioning() async throws(S3Error) {
+    /// - Parameter again: whether to ask although the answer is known: versioning may have been switched on.
+    /// - Throws: any case of ``S3Error``. A store that does not tell these keys, or can't, is none.
+    func learnVersioning(again: Bool) async throws(S3Error) {
+        let known = learned.current.versioning
+        guard known != .kept, again || known == .unasked else { return }
         do {
-            let status = try await document(
-                S3Request(method: .GET, query: [QueryItem("versioning")]),
-                root: "VersioningConfiguration",
-                during: call(within: deadlines.call)
-            ).root["Status"]
-            if status != nil { learned.noteVersions() }
+            let request = S3Request(method: .GET, query: [QueryItem("versioning")])
+            let root = try await document(request, root: "", during: call(within: deadlines.call)).root
+            // Some stores answer with a list to whatever they do not know.
+            guard root.name.contains("Versioning") else { return learned.note(.unknown) }
+            learned.note(root["Status"] == nil ? .none : .kept)
         } catch {
-            guard error.isRefusal || error.isMissingBucket || error.isOfOtherDocument else { throw error }
+            guard error.isDenial || error.isOfMissingCall else { throw error }
+            learned.note(.unknown)
         }
     }
 

@@ -16,6 +16,9 @@ package struct S3Deletion: Sendable, Hashable {
         self.key = key
         self.versionID = versionID
     }
+
+    /// What is got by the key alone.
+    var current: Self { Self(key: key) }
 }
 
 extension S3Client {
@@ -30,9 +33,10 @@ extension S3Client {
     package func delete(key: String, versionID: String? = nil) async throws(S3Error) {
         try Self.check(key: key)
         let object = S3Deletion(key: key, versionID: versionID)
-        if versionID == nil, !keepsVersions {
-            try await deleteOne(object)
-            // The answer told.
+        try await learnVersioning(again: false)
+        if !mayHaveVersions(object) {
+            try await deleteOne(object.current)
+            // The answer may tell.
             guard keepsVersions else { return }
         }
         try await deleteVersions(of: object)
@@ -47,25 +51,25 @@ extension S3Client {
     /// - Throws: any case of ``S3Error``, when the call as a whole failed.
     package func delete(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
         try Self.check(objects)
-        if objects.count == 1 {
-            try await delete(key: objects[0].key, versionID: objects[0].versionID)
+        guard objects.count > 1 else {
+            for object in objects { try await delete(key: object.key, versionID: object.versionID) }
             return [:]
         }
-        var failures: [String: S3Failure] = [:]
-        let unknown = objects.filter { $0.versionID == nil }
-        if !keepsVersions, let first = unknown.first {
-            // Its answer tells of versions. An answer to a deletion of many need not: Swift's does not.
-            do {
-                try await deleteOne(first)
-            } catch .refused(let failure) {
-                failures[first.key] = failure
-            }
-            if !keepsVersions {
-                failures.merge(try await deleteInBatches(Array(unknown.dropFirst()))) { first, _ in first }
-            }
+        try await learnVersioning(again: true)
+        // Otherwise each answer must tell. That to a deletion of many need not: Swift's does not.
+        guard learned.current.versioning == .none else { return try await deleteEach(objects) }
+        return try await deleteInBatches(objects.map(\.current))
+    }
+
+    /// Whether a deletion alone may leave something.
+    ///
+    /// Where the bucket can't be asked, an id is a hint: the put of the object returned one.
+    private func mayHaveVersions(_ object: S3Deletion) -> Bool {
+        switch learned.current.versioning {
+        case .kept: true
+        case .none: false
+        case .unasked, .unknown: object.versionID != nil
         }
-        let withVersions = objects.filter { failures[$0.key] == nil && (keepsVersions || $0.versionID != nil) }
-        return failures.merging(try await deleteVersions(ofEach: withVersions)) { first, _ in first }
     }
 
     /// Removes many versions, and nothing else.
@@ -102,19 +106,25 @@ extension S3Client {
 
     /// Does the same for many.
     ///
-    /// A store that does not know the call for many gets a request for each object.
-    private func deleteInBatches(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
+    /// A store that does not know the call for many gets a request for each object. When a later call fails, what was
+    /// deleted before counts as deleted, and the rest as failed.
+    func deleteInBatches(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
         var failures: [String: S3Failure] = [:]
         var single = objects.filter { !RequestDocument.canHold($0.key) }
-        var together = objects.filter { RequestDocument.canHold($0.key) }[...]
+        let possible = objects.filter { RequestDocument.canHold($0.key) }
+        var together = possible[...]
         while !together.isEmpty {
             let batch = together.prefix(learned.current.deletionBatch.count)
             do {
                 failures.merge(try await deleteTogether(batch)) { first, _ in first }
             } catch {
-                guard error.isUnknownCall else { throw error }
-                single = together + single
-                break
+                if error.isUnknownCall {
+                    single = together + single
+                    break
+                }
+                guard together.count < possible.count, let failure = error.failure else { throw error }
+                for object in together + single { failures[object.key] = failure }
+                return failures
             }
             together = together.dropFirst(batch.count)
         }

@@ -153,7 +153,7 @@ extension S3Client {
                     throw try await Self.error(from: response, transfer: transfer, isBodyOnItsWay: isBodyOnItsWay)
                 }
                 transfer.noteSuccess()
-                if VersionHeaders.tellOfVersions(response.headers) { learned.noteVersions() }
+                if VersionHeaders.tellOfVersions(response.headers) { learned.note(.kept) }
                 return try await consume(response, transfer)
             }
         } catch {
@@ -206,8 +206,7 @@ extension S3Client {
         if let error = error as? S3Error { return error }
         if error is CancellationError { return .cancelled }
         if let sourceError = transfer.sourceError { return .source(sourceError) }
-        // What answers there speaks no HTTP.
-        let error = error is HTTPParserError ? S3NoAnswer.malformed : error
+        let error = error.isOfOtherProtocol ? S3NoAnswer.malformed : error
         let brokeOffBody = transfer.hasLargeBody && transfer.hasBegun && !(error is S3NoAnswer)
         return .unavailable(S3Failure(cause: error, brokeOffBody: brokeOffBody))
     }

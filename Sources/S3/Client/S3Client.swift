@@ -60,7 +60,7 @@ package struct S3Client: Sendable {
     package var configuration: S3Configuration { learned.current.configuration }
 
     /// Whether an answer showed that the bucket keeps old versions of its objects, or did so once.
-    package var keepsVersions: Bool { learned.current.keepsVersions }
+    package var keepsVersions: Bool { learned.current.versioning == .kept }
 
     /// How many seconds the store's clock was found to be ahead of ours; 0 until a request was refused for it.
     var clockOffset: TimeInterval { learned.current.clockOffset }

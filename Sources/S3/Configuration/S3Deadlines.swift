@@ -1,7 +1,7 @@
 /// The time limits of calls.
 ///
 /// Together they promise two things. A call to a store that refuses connections or stays silent fails within
-/// ``giveUp``. No put lasts longer than ``put`` or ``putInParts``.
+/// ``giveUp``, or within ``list`` if it is for many objects. No put lasts longer than ``put`` or ``putInParts``.
 package struct S3Deadlines: Sendable, Hashable {
     /// For opening a connection, with the wait for a free one in the pool.
     package var connect: Duration = .seconds(2)
@@ -32,7 +32,7 @@ package struct S3Deadlines: Sendable, Hashable {
     /// For a get it ends when the answer begins; then ``silence`` holds between bytes.
     package var call: Duration = .seconds(5)
 
-    /// For a whole call that lists, or deletes, up to a thousand objects.
+    /// For a whole call that lists, or deletes, up to a thousand objects. Until it answers, the store may be silent.
     package var list: Duration = .seconds(15)
 
     /// The usual deadlines.

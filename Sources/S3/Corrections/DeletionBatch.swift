@@ -18,12 +18,13 @@ struct DeletionBatch: Sendable, Hashable {
     ///   - duration: How long it took.
     ///   - succeeded: Whether it did. A call that failed early tells nothing.
     mutating func note(count deleted: Int, took duration: Duration, succeeded: Bool) {
-        guard succeeded || duration > Self.wanted else { return }
+        // A small call that is quick shows the way to the store more than its speed.
+        guard duration > Self.wanted || succeeded && deleted >= count else { return }
         let perObject = max(duration, .microseconds(1)) / deleted
         let fitting = Int(min(Self.wanted / perObject, Double(Self.counts.upperBound)))
         if fitting < count {
             count = max(fitting, Self.counts.lowerBound)
-        } else if succeeded, deleted >= count {
+        } else if succeeded {
             count = min(fitting, count * Self.maxGrowth)
         }
     }

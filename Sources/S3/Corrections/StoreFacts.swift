@@ -11,10 +11,19 @@ struct StoreFacts: Sendable, Hashable {
     var clockOffset: TimeInterval = 0
     /// Whether the store's entity tags were found to be no MD5 digests.
     var hasOpaqueTags = false
-    /// Whether the bucket was found to keep old versions of its objects.
-    var keepsVersions = false
+    /// Whether a deletion of an object leaves its versions.
+    var versioning = Versioning.unasked
     /// How many objects the next call deletes.
     var deletionBatch = DeletionBatch()
+}
+
+/// Whether a bucket keeps old versions of its objects, or did so once.
+enum Versioning: Sendable, Hashable {
+    case unasked
+    /// The store can't say, or does not let these keys know.
+    case unknown
+    case none
+    case kept
 }
 
 /// The facts that all calls of a client share.
@@ -49,9 +58,13 @@ final class LearnedFacts: Sendable {
         facts.withLock { $0.hasOpaqueTags = true }
     }
 
-    /// Notes that a deletion of an object leaves its versions.
-    func noteVersions() {
-        facts.withLock { $0.keepsVersions = true }
+    /// Notes whether a deletion of an object leaves its versions.
+    ///
+    /// What was kept once stays.
+    func note(_ versioning: Versioning) {
+        facts.withLock { facts in
+            if facts.versioning != .kept { facts.versioning = versioning }
+        }
     }
 
     /// Notes how long the store took to delete some objects.

@@ -77,7 +77,8 @@ extension PhotoStore {
             SELECT random_id, object_version, now() AT TIME ZONE 'UTC' + make_interval(secs =>
                 CASE WHEN state = 'pending' THEN \(maxPendingInPartsSeconds) ELSE 0 END)
             FROM removed
-            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at,
+                object_version = coalesce(excluded.object_version, object_deletions.object_version)
             """
         }
     }

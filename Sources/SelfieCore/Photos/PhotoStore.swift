@@ -167,7 +167,8 @@ package struct PhotoStore: Sendable {
             INSERT INTO object_deletions (random_id, object_version, due_at)
             SELECT \(randomID), \(versionID), now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.settlingSeconds))
             WHERE EXISTS (SELECT FROM removed) OR NOT EXISTS (SELECT FROM photos WHERE random_id = \(randomID))
-            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at, attempts = 0
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at, attempts = 0,
+                object_version = coalesce(excluded.object_version, object_deletions.object_version)
             """
         )
     }
@@ -197,7 +198,8 @@ package struct PhotoStore: Sendable {
                 \(part: AuditStore.insertion(of: .photoDeleted, from: source, forEach: "SELECT user_id FROM removed"))
             )
             INSERT INTO object_deletions (random_id, object_version) SELECT random_id, object_version FROM removed
-            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at
+            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at,
+                object_version = coalesce(excluded.object_version, object_deletions.object_version)
             RETURNING random_id, object_version
             """
         return try await postgres.withConnection { try await $0.query(query) }.first.map(ObjectDeletion.init)

@@ -41,8 +41,9 @@ struct BucketProbe: Sendable {
     }
 
     func run() async {
+        let versionID: String?
         do throws(S3Error) {
-            try await client.put(key: key, body: S3Body(bytes), contentType: contentType)
+            versionID = try await client.put(key: key, body: S3Body(bytes), contentType: contentType)
             findings.ok("an object can be put (\(BucketStep.put.permission))")
         } catch {
             findings.failed(
@@ -53,7 +54,7 @@ struct BucketProbe: Sendable {
             if case .refused = error { return }
             if case .notFound = error { return }
             // It may have arrived in spite of the error.
-            return await delete(isReported: false)
+            return await delete(versionID: nil, isReported: false)
         }
         // A silent store gets no further calls: each would last until its deadline.
         if await checkReading() {
@@ -62,7 +63,7 @@ struct BucketProbe: Sendable {
         } else {
             findings.skipped("whether the public sees it, and uploads in parts, since the store is not available")
         }
-        await delete(isReported: true)
+        await delete(versionID: versionID, isReported: true)
     }
 
     /// Runs one step.
@@ -194,11 +195,10 @@ struct BucketProbe: Sendable {
         }
     }
 
-    private func delete(isReported: Bool) async {
+    private func delete(versionID: String?, isReported: Bool) async {
         do throws(S3Error) {
-            try await client.delete(key: key)
+            try await client.delete(key: key, versionID: versionID)
             guard isReported else { return }
-            try await client.learnVersioning()
             warnOfVersions()
             if try await isGone() {
                 findings.ok("it can be deleted, and is gone (\(BucketStep.delete.permission))")

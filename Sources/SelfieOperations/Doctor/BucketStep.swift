@@ -46,6 +46,6 @@ enum BucketStep: String, Sendable, CaseIterable {
     /// All permissions that the service needs, as a policy lists them.
     static let permissions = """
         s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and \
-        s3:ListBucketMultipartUploads (with s3:ListBucketVersions and s3:DeleteObjectVersion if the bucket keeps versions)
+        s3:ListBucketMultipartUploads (with s3:GetBucketVersioning, s3:ListBucketVersions and s3:DeleteObjectVersion if the bucket keeps versions)
         """
 }

@@ -24,7 +24,9 @@ enum NetworkTrouble: Sendable, CaseIterable {
         case let error as IOError: self = Self.trouble(errno: error.errnoCode)
         case is SocketAddressError: self = .hostNotFound
         case S3NoAnswer.silent, S3NoAnswer.overdue: self = .silent
-        case S3NoAnswer.malformed, is NIOTooManyBytesError, is HTTPParserError: self = .notS3
+        case S3NoAnswer.malformed, is NIOTooManyBytesError: self = .notS3
+        case let error where error.isOfOtherProtocol: self = .notS3
+        case is HTTPParserError: self = .broken
         case is LimitExceeded: self = .silent
         case let error as HTTPClientError:
             switch error {

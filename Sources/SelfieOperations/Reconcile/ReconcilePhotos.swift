@@ -122,33 +122,54 @@ struct ReconcilePhotos: Sendable {
         try await objects.forEachPageOfUnfinishedPuts { page in
             for put in page where put.begun <= begun {
                 // The store's clock may be wrong, but the photo's row is certain.
-                if try await photos.isPending(put.key) { continue }
+                if try await isPending(put) { continue }
                 let isRepaired = options.repairs ? try await objects.abandon(put) : false
                 note(.unfinishedPut, put.key, isRepaired: isRepaired, in: &report)
             }
         }
     }
 
+    private func isPending(_ put: UnfinishedPut) async throws -> Bool {
+        for key in put.spellings where try await photos.isPending(key) { return true }
+        return false
+    }
+
     /// Versions that a deletion left in the store, and the markers that hide them.
     ///
     /// Those of a photo that is there stay until the photo goes.
     private func compareVersions(into report: inout ReconciliationReport, before date: Date) async throws {
-        var found = 0
-        try await objects.forEachPageOfVersions { page in
-            let old = page.filter { $0.modified <= date }
-            let gone = try await photos.withoutRows(Set(old.map(\.key)))
-            let versions = old.filter { gone.contains($0.key) }
-            found += versions.count
-            // A database without photos proves nothing.
-            if options.repairs, !options.isForced, report.photoCount == 0, found > Self.maxUnsuspicious {
-                throw ReconciliationError.versionsWithoutPhotos
-            }
-            let failures =
-                options.repairs && !versions.isEmpty ? try await objects.delete(versions: versions) : [:]
+        if options.repairs { try await refuseSuspiciousVersions(in: &report, before: date) }
+        try await forEachPageOfLeftVersions(before: date) { versions in
+            let failures = options.repairs ? try await objects.delete(versions: versions) : [:]
             for version in versions {
                 let isRepaired = options.repairs && failures[version.key] == nil
                 note(.versionWithoutPhoto, version.key, isRepaired: isRepaired, in: &report)
             }
+        }
+    }
+
+    /// A wrong database must not cost anybody what is left of photos that are lost.
+    private func refuseSuspiciousVersions(in report: inout ReconciliationReport, before date: Date) async throws {
+        guard !options.isForced else { return }
+        var (versionCount, keyCount, lastKey) = (0, 0, "")
+        try await forEachPageOfLeftVersions(before: date) { versions in
+            versionCount += versions.count
+            for version in versions where version.key != lastKey { (keyCount, lastKey) = (keyCount + 1, version.key) }
+        }
+        guard keyCount > max(Self.maxUnsuspicious, report.photoCount) else { return }
+        report[.versionWithoutPhoto].found = versionCount
+        throw ReconciliationError.suspicious(kind: .versionWithoutPhoto, count: keyCount, of: report.photoCount)
+    }
+
+    private func forEachPageOfLeftVersions(
+        before date: Date,
+        _ body: ([ObjectVersion]) async throws -> Void
+    ) async throws {
+        try await objects.forEachPageOfVersions { page in
+            let old = page.filter { $0.modified <= date }
+            let gone = try await photos.withoutRows(Set(old.map(\.key)))
+            let versions = old.filter { gone.contains($0.key) }
+            if !versions.isEmpty { try await body(versions) }
         }
     }
 

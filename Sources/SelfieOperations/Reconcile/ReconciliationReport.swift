@@ -54,8 +54,6 @@ package struct ReconciliationFinding: Sendable {
 package enum ReconciliationError: Error, CustomStringConvertible {
     /// There are so many differences that database and store are probably of different installations.
     case suspicious(kind: ReconciliationReport.Kind, count: Int, of: Int)
-    /// There are old versions, and not a single photo in the database.
-    case versionsWithoutPhotos
 
     package var description: String {
         switch self {
@@ -64,16 +62,16 @@ package enum ReconciliationError: Error, CustomStringConvertible {
             Nothing was repaired: \(count) of \(total) photos have no object. This seems to be another installation's \
             bucket or folder. If it is the right one, run again with --force to delete the rows.
             """
+        case .suspicious(.versionWithoutPhoto, let count, let total):
+            """
+            No old version was deleted: they are of \(count) photos that are gone, and there are only \(total) photos. This \
+            may be another installation's database. Look with --dry-run. If they may go, run again with --force.
+            """
         case .suspicious(_, let count, let total):
             """
             Nothing was repaired: \(count) of \(total) objects belong to no photo. This seems to be another \
             installation's database, or a bucket that holds other things too. If all of these may go, run again with \
             --force to delete them.
-            """
-        case .versionsWithoutPhotos:
-            """
-            No old version was deleted: the database has no photos at all. This seems to be another installation's \
-            database. If all old versions may go, run again with --force to delete them.
             """
         }
     }

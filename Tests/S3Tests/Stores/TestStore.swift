@@ -68,7 +68,7 @@ enum TestStore: CaseIterable {
     /// Has a bucket keep versions from now on, and runs a body with another client that knows nothing of it.
     func withVersions(in client: S3Client, _ body: (_ stranger: S3Client) async throws -> Void) async throws {
         if let refusal = await failure(of: { () async throws(S3Error) in try await client.keepVersions(true) }) {
-            guard self == .given, refusal.isRefusal else { throw refusal }
+            guard self == .given, refusal.isDenial || refusal.isOfMissingCall else { throw refusal }
             return print("This store keeps no versions, so none can be left: \(refusal)")
         }
         let server = try await shared
@@ -85,11 +85,13 @@ extension S3Client {
             if !page.entries.isEmpty { _ = try await delete(page.entries.map { S3Deletion(key: $0.key) }) }
             next = page.next
         } while next != nil
-        for upload in try await listUploads().entries {
-            try await abortUpload(key: upload.key, uploadID: upload.uploadID)
+        while case let uploads = try await listUploads().entries, !uploads.isEmpty {
+            for upload in uploads {
+                guard try await abortUpload(key: upload.key, uploadID: upload.uploadID) else { return }
+            }
         }
-        if keepsVersions {
-            for version in try await listVersions().entries {
+        while keepsVersions, case let versions = try await listVersions().entries, !versions.isEmpty {
+            for version in versions {
                 try await deleteOne(S3Deletion(key: version.key, versionID: version.versionID))
             }
         }

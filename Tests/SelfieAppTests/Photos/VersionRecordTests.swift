@@ -38,6 +38,13 @@ extension PhotoSweeperTests {
                 await #expect(throws: PhotoError.noRoom) {
                     try await upload(second, PhotoQuota(maxCount: 0, maxBytes: 1))
                 }
+                // The sweeper gave the upload up before its put ended.
+                try await scene.postgres.write("UPDATE object_deletions SET object_version = NULL")
+                for version in try await bucket.client.allVersions() {
+                    let words = version.split(separator: " ").map(String.init)
+                    try await scene.photos.removePending(words[0], versionID: words[1])
+                    try await scene.photos.removePending(words[0], versionID: nil)
+                }
                 let allVersions = try await bucket.client.allVersions()
                 #expect(allVersions.count == 2)
                 #expect(try await recorded() == allVersions)

@@ -1,13 +1,13 @@
 import ConnectionTestSupport
 import Foundation
 import Postgres
-import S3
 import S3TestSupport
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing
 
+@testable import S3
 @testable import SelfieApp
 
 /// Photos in a bucket that keeps old versions.
@@ -54,20 +54,19 @@ struct VersionedBucketTests {
         }
     }
 
-    @Test("A deletion that waits keeps the version, and the sweeper removes it, with those that nobody knows of")
+    @Test("A process that never stored anything removes what another left in the middle of its deletions")
     func sweeping() async throws {
         try await Self.withService(sweeps: true) { service, client in
-            let token = try await service.makeToken()
-            for _ in 0..<3 { _ = try await Self.upload(to: service, token: token) }
-            // As if the deletion of the account had been interrupted before a sweep.
-            try await service.postgres.write(
-                """
-                WITH removed AS (DELETE FROM photos RETURNING random_id, object_version)
-                INSERT INTO object_deletions (random_id, object_version) SELECT random_id, object_version FROM removed
-                """
-            )
-            try await client.put(key: "unknown", body: S3Body("lost answer"), contentType: "image/jpeg")
-            try await service.postgres.write("INSERT INTO object_deletions (random_id) VALUES ('unknown')")
+            for key in ["stored", "hidden", "twice"] {
+                let version = try await client.put(key: key, body: S3Body("x"), contentType: "image/jpeg")
+                if key == "twice" { try await client.put(key: key, body: S3Body("x"), contentType: "image/jpeg") }
+                // The other process ended after the object was hidden.
+                if key == "hidden" { try await client.deleteOne(S3Deletion(key: key)) }
+                let known = key == "hidden" ? nil : version
+                try await service.postgres.write(
+                    "INSERT INTO object_deletions (random_id, object_version) VALUES (\(key), \(known))"
+                )
+            }
             try await poll("nothing is left") { try await client.allVersions().isEmpty }
             try await poll("nothing is to be deleted") {
                 try await service.count("SELECT count(*) FROM object_deletions") == 0

@@ -10,6 +10,32 @@ import Testing
 
 /// Copying into a bucket that is not there yet.
 extension CopyTests {
+    private static func copy(_ service: TestService, to server: ScriptedServer) async throws -> TaskResult<CopyReport> {
+        let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
+            .merging([
+                "S3_BUCKET_NAME": "photos", "AWS_ACCESS_KEY_ID": "AKIDX",
+                "AWS_SECRET_ACCESS_KEY": "s3cr3t/X", "AWS_ENDPOINT_URL_S3": server.endpoint,
+                "AWS_REGION": "eu-west-9",
+            ]) { $1 }
+        return try await Installation.copy(
+            .s3,
+            configuration: try ServiceConfiguration.copying(from: ConfigurationSource(values: settings)),
+            logger: service.log.logger(level: .info)
+        )
+    }
+
+    @Test("A copy that ends early tells what it has copied")
+    func endedEarly() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            _ = try await Self.upload(TestImage.jpeg, count: 12, to: service, token: token)
+            let gateway = RadosGateway(maxObjectCount: 7)
+            let result = try await ScriptedServer.with(gateway.replies) { try await Self.copy(service, to: $0) }
+            #expect(result.failure.map { "\($0)" }?.contains("QuotaExceeded") == true)
+            #expect((1...7).contains(result.report[.copied]))
+        }
+    }
+
     @Test("A bucket that is missing is made before the first put, on a store that refuses early: 25 of 25")
     func missingBucket() async throws {
         try await TestService.run { service in
@@ -18,17 +44,7 @@ extension CopyTests {
             for _ in 0..<25 {
                 let gateway = RadosGateway()
                 let received = try await ScriptedServer.with(gateway.replies) { server in
-                    let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
-                        .merging([
-                            "S3_BUCKET_NAME": "photos", "AWS_ACCESS_KEY_ID": "AKIDX",
-                            "AWS_SECRET_ACCESS_KEY": "s3cr3t/X", "AWS_ENDPOINT_URL_S3": server.endpoint,
-                            "AWS_REGION": "eu-west-9",
-                        ]) { $1 }
-                    let result = try await Installation.copy(
-                        .s3,
-                        configuration: try ServiceConfiguration.copying(from: ConfigurationSource(values: settings)),
-                        logger: service.log.logger(level: .info)
-                    )
+                    let result = try await Self.copy(service, to: server)
                     if let failure = result.failure { throw failure }
                     #expect(result.report[.copied] == 6 && result.report.isComplete)
                     return server.received
