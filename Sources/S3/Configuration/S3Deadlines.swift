@@ -32,7 +32,9 @@ package struct S3Deadlines: Sendable, Hashable {
     /// For a get it ends when the answer begins; then ``silence`` holds between bytes.
     package var call: Duration = .seconds(5)
 
-    /// For a whole call that lists, or deletes, up to a thousand objects. Until it answers, the store may be silent.
+    /// For a whole call that lists, or deletes, up to a thousand objects.
+    ///
+    /// Until it answers, the store may be silent.
     package var list: Duration = .seconds(15)
 
     /// The usual deadlines.
