@@ -92,13 +92,6 @@ package protocol ObjectStore: Sendable {
     /// - Parameter body: Takes a page, which is never empty.
     /// - Throws: `ObjectStoreError`, or what the body throws.
     func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws
-
-    /// Deletes versions, and nothing else. Missing ones are no error.
-    ///
-    /// - Parameter versions: As they were listed, at most a thousand.
-    /// - Returns: The keys of which something is still there, each with the reason.
-    /// - Throws: `ObjectStoreError` when the call as a whole failed.
-    func delete(versions: [ObjectVersion]) async throws(ObjectStoreError) -> [String: any Error]
 }
 
 /// An object to delete.
@@ -119,8 +112,6 @@ package struct ObjectDeletion: Sendable, Hashable {
 /// A version of an object, or a marker that hides older ones.
 package struct ObjectVersion: Sendable {
     package let key: String
-    /// Differs between versions of the same key.
-    let id: String
     package let modified: Date
 }
 

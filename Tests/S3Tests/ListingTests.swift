@@ -126,6 +126,18 @@ struct ListingTests {
         }
     }
 
+    @Test("An error in the answer that names no object of the call is no success", arguments: ["", "<Key>z</Key>"])
+    func unnamed(key: String) async throws {
+        let result = "<DeleteResult><Error>\(key)<Code>InternalError</Code></Error></DeleteResult>"
+        let replies = [Self.noVersions] + [String](repeating: .answer("200 OK", body: result), count: 3)
+        try await ScriptedServer.with(replies.map { .send($0) }) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in _ = try await client.delete(keys: ["a", "b"]) }
+                #expect(error != nil)
+            }
+        }
+    }
+
     @Test("When a store fails between two calls of a deletion, what is gone is gone, and the rest is told of")
     func interrupted() async throws {
         let replies: [ScriptedServer.Reply] =
@@ -138,7 +150,7 @@ struct ListingTests {
                 #expect(Set(failures.keys) == Set((100..<250).map { "\($0)" }))
                 // Nothing was deleted before.
                 let error = await failure { () async throws(S3Error) in
-                    _ = try await client.delete(versions: [S3Deletion(key: "a"), S3Deletion(key: "b")])
+                    _ = try await client.deleteInBatches([S3Deletion(key: "a"), S3Deletion(key: "b")])
                 }
                 #expect(error?.isRetryable == true)
             }
@@ -159,7 +171,7 @@ struct ListingTests {
         try await ScriptedServer.with([late, .hang, .hang]) { server in
             try await withS3Client(endpoint: server.endpoint, deadlines: deadlines, time: S3Time(time)) { client in
                 let work = { () async throws(S3Error) in
-                    if isList { _ = try await client.list() } else { _ = try await client.delete(versions: versions) }
+                    if isList { _ = try await client.list() } else { _ = try await client.deleteInBatches(versions) }
                 }
                 try await work()
                 async let error = failure(of: work)

@@ -68,8 +68,10 @@ struct VersionTests {
         #expect(
             requests == ["HEAD /photos/a", "DELETE /photos/a?versionId=v1", "HEAD /photos/a", "DELETE /photos/a"]
         )
-        let again = try await Self.delete(versionID: "v1", [Self.kept, Self.denied, Self.missing])
-        #expect(again.error?.isDenial == true && again.requests == ["HEAD /photos/a"])
+        // What another process hid, or this one at its first try.
+        let again = try await Self.delete(versionID: "v1", [Self.kept, Self.denied, Self.missing, Self.gone])
+        #expect(again.error?.isDenial == true)
+        #expect(again.requests == ["HEAD /photos/a", "DELETE /photos/a?versionId=v1"])
     }
 
     @Test(
@@ -77,7 +79,8 @@ struct VersionTests {
         arguments: [true, false]
     )
     func unknown(isHidden: Bool) async throws {
-        let replies = [Self.kept, Self.denied] + (isHidden ? [Self.missing] : [Self.current, Self.hidden])
+        // One that was stored before versions were kept has none itself.
+        let replies = [Self.kept, Self.denied] + (isHidden ? [Self.missing] : [Self.unversioned, Self.hidden])
         let (error, requests) = try await Self.delete(versionID: nil, replies)
         #expect(error?.isDenial == true)
         #expect(requests == ["HEAD /photos/a"] + (isHidden ? [] : ["DELETE /photos/a"]))
@@ -103,24 +106,60 @@ struct VersionTests {
 
     @Test("Without an id, a deletion that leaves a marker tells of versions, and the bucket is asked once")
     func marker() async throws {
-        let replies = [
-            Self.unknownCall, Self.hidden, Self.list("m", "v2", "v1"), .answer("200 OK", body: "<DeleteResult/>"),
-        ]
+        let deleted = String.answer("200 OK", body: "<DeleteResult/>")
+        let replies = [Self.unknownCall, Self.hidden, Self.list("m", "v2", "v1"), deleted, Self.gone]
         let (error, requests) = try await Self.delete(versionID: nil, replies)
         #expect(error == nil)
-        #expect(requests == ["DELETE /photos/a", "POST /photos?delete="])
+        #expect(requests == ["DELETE /photos/a", "POST /photos?delete=", "DELETE /photos/a?versionId=m"])
     }
 
-    @Test("Versions go from the oldest on, so that an interruption brings none back")
+    @Test("Versions go from the oldest on, and what hides them last, so that an interruption brings none back")
     func order() async throws {
         let done = String.answer("200 OK", body: "<DeleteResult/>")
-        let replies: [ScriptedServer.Reply] = [Self.kept, Self.list("m", "v2", "v1"), done].map { .send($0) }
+        let replies: [ScriptedServer.Reply] = [Self.kept, Self.list("m", "v2", "v1"), done, Self.gone].map { .send($0) }
         try await ScriptedServer.with(replies) { server in
             try await withS3Client(endpoint: server.endpoint) { try await $0.delete(key: "a") }
-            let request = try #require(server.received.last)
-            let objects = try DocumentElement.read(request.body, root: "Delete").all("Object")
-            #expect(objects.map { $0["VersionId"] } == ["v1", "v2", "m"])
+            let objects = try DocumentElement.read(server.received[2].body, root: "Delete").all("Object")
+            #expect(objects.map { $0["VersionId"] } == ["v1", "v2"])
+            #expect(server.received.last?.target == "/photos/a?versionId=m")
         }
+    }
+
+    @Test("A version that may not be deleted fails the deletion, and the object is hidden, whatever the code says")
+    func locked() async throws {
+        let result = "<DeleteResult><Error><Key>a</Key><Code>AccessDenied</Code></Error></DeleteResult>"
+        let many = [Self.kept, Self.list("v3", "v2", "v1"), .answer("200 OK", body: result), Self.hidden]
+        let (error, requests) = try await Self.delete(versionID: nil, many)
+        #expect(error != nil && requests == ["POST /photos?delete=", "DELETE /photos/a"])
+        let one = try await Self.delete(versionID: nil, [Self.kept, Self.list("v1"), Self.denied, Self.hidden])
+        #expect(one.error?.isDenial == true)
+        #expect(one.requests == ["DELETE /photos/a?versionId=v1", "DELETE /photos/a"])
+    }
+
+    @Test(
+        "What proves nothing is no success: odd lists where versions are kept, empty ones of an object that is there",
+        arguments: [
+            [
+                kept, .answer("200 OK", body: "<html/>"), .answer("200 OK", body: "<html/>"),
+                .answer("200 OK", body: "<html/>"),
+            ],
+            [kept, .failure("400 Bad Request", code: "InvalidRequest")], [kept, missing],
+            [kept, unknownCall, hidden], [denied, denied, unversioned, hidden],
+            [kept, list(), gone, current, hidden], [notKept, missing],
+        ]
+    )
+    func noProof(replies: [String]) async throws {
+        let (error, _) = try await Self.delete(versionID: "v1", replies)
+        #expect(error != nil)
+    }
+
+    @Test("A list without the object's versions is proof when the object is not there, either")
+    func nothingThere() async throws {
+        let (error, requests) = try await Self.delete(
+            versionID: "v1",
+            [Self.kept, Self.list(), Self.gone, Self.missing]
+        )
+        #expect(error == nil && requests == ["DELETE /photos/a?versionId=v1", "HEAD /photos/a"])
     }
 
     @Test(
@@ -182,8 +221,14 @@ struct VersionTests {
     @Test("Before many are deleted the bucket is asked each time, since versioning may have been switched on")
     func switchedOn() async throws {
         let done = String.answer("200 OK", body: "<DeleteResult/>")
-        let replies = [Self.notKept, done, Self.notKept, done, Self.kept, Self.list(), Self.list()]
-        try await ScriptedServer.with(replies.map { .send($0) }) { server in
+        let reply = ScriptedServer.Reply.answer { request in
+            if request.target.contains("versions=") { return Self.list() }
+            return request.line.hasPrefix("HEAD ") ? Self.missing : done
+        }
+        let replies: [ScriptedServer.Reply] = [
+            .send(Self.notKept), reply, .send(Self.notKept), reply, .send(Self.kept), reply, reply, reply, reply,
+        ]
+        try await ScriptedServer.with(replies) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
                 for round in 0..<3 {
                     let failures = try await client.delete(keys: ["a", "b"])
@@ -200,6 +245,7 @@ struct VersionTests {
         let store = ScriptedServer.Reply.answer { request in
             if request.target.contains("versioning=") { return Self.denied }
             if request.target.contains("versions=") { return Self.list() }
+            if request.line.hasPrefix("HEAD ") { return Self.missing }
             return request.target.hasPrefix("/photos/a") ? Self.hidden : Self.gone
         }
         try await ScriptedServer.with([ScriptedServer.Reply](repeating: store, count: 20)) { server in

@@ -55,22 +55,8 @@ package struct S3ObjectStore: ObjectStore {
     }
 
     package func delete(_ objects: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {
-        try await Self.callForDeletion { () async throws(S3Error) in
-            try await client.delete(objects.map { S3Deletion(key: $0.key, versionID: $0.versionID) })
-        }
-    }
-
-    package func delete(versions: [ObjectVersion]) async throws(ObjectStoreError) -> [String: any Error] {
-        try await Self.callForDeletion { () async throws(S3Error) in
-            try await client.delete(versions: versions.map { S3Deletion(key: $0.key, versionID: $0.id) })
-        }
-    }
-
-    private static func callForDeletion(
-        _ body: () async throws(S3Error) -> [String: S3Failure]
-    ) async throws(ObjectStoreError) -> [String: any Error] {
         do {
-            return try await body()
+            return try await client.delete(objects.map { S3Deletion(key: $0.key, versionID: $0.versionID) })
         } catch {
             // A bucket that is not there is not empty: it may be renamed or gone for a moment.
             throw error.isMissingBucket ? .unavailable(error) : ObjectStoreError(error)
@@ -156,7 +142,7 @@ package struct S3ObjectStore: ObjectStore {
         do {
             try await client.forEachPageOfVersions { entries in
                 let versions = entries.filter { !$0.isCurrent }.map { entry in
-                    ObjectVersion(key: entry.key, id: entry.versionID, modified: entry.lastModified)
+                    ObjectVersion(key: entry.key, modified: entry.lastModified)
                 }
                 if !versions.isEmpty { try await body(versions) }
             }

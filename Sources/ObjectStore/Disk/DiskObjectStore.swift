@@ -140,8 +140,6 @@ package struct DiskObjectStore: ObjectStore {
     /// A folder keeps no old versions.
     package func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {}
 
-    package func delete(versions: [ObjectVersion]) async throws(ObjectStoreError) -> [String: any Error] { [:] }
-
     private func forEachPage(of path: String, _ body: ([PosixDirectory.File]) async throws -> Void) async throws {
         let directory: PosixDirectory
         do { directory = try PosixDirectory(path: path) } catch { throw ObjectStoreError.unavailable(error) }

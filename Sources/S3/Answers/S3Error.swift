@@ -122,8 +122,8 @@ extension S3Error {
 
     /// Whether the store does not let these keys do this.
     var isDenial: Bool {
-        guard case .refused(let failure) = self, failure.status == 401 || failure.status == 403 else { return false }
-        return failure.code.map(Self.denialCodes.contains) ?? true
+        guard case .refused(let failure) = self, [nil, 401, 403].contains(failure.status) else { return false }
+        return failure.code.map(Self.denialCodes.contains) ?? (failure.status != nil)
     }
 
     private static let denialCodes: Set<String> = [

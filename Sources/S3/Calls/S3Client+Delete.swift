@@ -51,13 +51,10 @@ extension S3Client {
     /// - Throws: any case of ``S3Error``, when the call as a whole failed.
     package func delete(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
         try Self.check(objects)
-        guard objects.count > 1 else {
-            for object in objects { try await delete(key: object.key, versionID: object.versionID) }
-            return [:]
-        }
+        guard !objects.isEmpty else { return [:] }
         try await learnVersioning(again: true)
         // Otherwise each answer must tell. That to a deletion of many need not: Swift's does not.
-        guard learned.current.versioning == .none else { return try await deleteEach(objects) }
+        guard learned.current.versioning == .none, objects.count > 1 else { return try await deleteEach(objects) }
         return try await deleteInBatches(objects.map(\.current))
     }
 
@@ -72,18 +69,6 @@ extension S3Client {
         }
     }
 
-    /// Removes many versions, and nothing else.
-    ///
-    /// Missing ones are no error, but a missing bucket is.
-    ///
-    /// - Parameter versions: at most ``maxPageCount``, as they were listed.
-    /// - Returns: the keys of which something is still there, each with the reason.
-    /// - Throws: any case of ``S3Error``, when the call as a whole failed.
-    package func delete(versions: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
-        try Self.check(versions)
-        return try await deleteInBatches(versions)
-    }
-
     private static func check(_ objects: [S3Deletion]) throws(S3Error) {
         guard objects.count <= maxPageCount else { throw .invalidArgument(.keyCount) }
         for object in objects { try check(key: object.key) }
@@ -92,17 +77,21 @@ extension S3Client {
     /// Deletes the current version, or the one that is named.
     ///
     /// Without versions, that is the object.
-    func deleteOne(_ object: S3Deletion) async throws(S3Error) {
+    ///
+    /// - Returns: The answer's headers; none when there was nothing.
+    /// - Throws: any case of ``S3Error``. A 404 that does not name the object may come from something else than a store.
+    @discardableResult
+    func deleteOne(_ object: S3Deletion) async throws(S3Error) -> HTTPHeaders {
         let query = object.versionID.map { [QueryItem("versionId", $0)] } ?? []
+        let request = S3Request(method: .DELETE, key: object.key, query: query)
         do {
-            try await send(
-                S3Request(method: .DELETE, key: object.key, query: query),
-                during: call(within: deadlines.call)
-            )
-        } catch {
-            guard case .notFound = error, !error.isMissingBucket else { throw error }
+            return try await send(request, during: call(within: deadlines.call))
+        } catch .notFound(let failure) where Self.missingCodes.contains(failure.code ?? "") {
+            return [:]
         }
     }
+
+    private static let missingCodes: Set<String> = ["NoSuchKey", "NoSuchVersion"]
 
     /// Does the same for many.
     ///
@@ -128,7 +117,13 @@ extension S3Client {
             }
             together = together.dropFirst(batch.count)
         }
-        for object in single { try await deleteOne(object) }
+        for object in single {
+            do {
+                try await deleteOne(object)
+            } catch .refused(let failure) {
+                failures[object.key] = failure
+            }
+        }
         return failures
     }
 
@@ -155,13 +150,18 @@ extension S3Client {
                 during: call
             ).root
         }
-        let failures = result.all("Error").compactMap { element in
-            element["Key"].map { key in
-                (key, S3Failure(code: element["Code"] ?? "unknown", message: element["Message"]))
+        var failures: [String: S3Failure] = [:]
+        let keys = Set(objects.map(\.key))
+        for element in result.all("Error") {
+            // What is not named can't be told from what was deleted.
+            guard let key = element["Key"], keys.contains(key) else {
+                throw .unavailable(S3Failure(cause: S3NoAnswer.malformed))
             }
+            let code = element["Code"] ?? "unknown"
+            if Self.missingCodes.contains(code) { continue }
+            failures[key] = S3Failure(code: code, message: element["Message"])
         }
-        return Dictionary(failures) { first, _ in first }
-            .filter { !["NoSuchKey", "NoSuchVersion"].contains($0.value.code) }
+        return failures
     }
 
     /// Runs a call that deletes some objects, and learns from its time how many the next one should delete.

@@ -42,7 +42,14 @@ extension S3Client {
     /// - Parameter body: takes a page.
     /// - Throws: any case of ``S3Error``, or what the body throws.
     package func forEachPageOfVersions(_ body: ([S3VersionPage.Entry]) async throws -> Void) async throws {
-        var page = try await listVersions()
+        var page: S3VersionPage
+        do throws(S3Error) {
+            page = try await listVersions()
+        } catch {
+            // A store without this call keeps no versions.
+            if error.isOfMissingCall, !keepsVersions { return }
+            throw error
+        }
         while let next = page.next {
             let following = try await listVersions(from: next)
             try await body(page.entries)
@@ -53,29 +60,34 @@ extension S3Client {
 
     /// Removes objects one by one with all their versions.
     ///
+    /// One object that the store fails at does not keep the others. A store that fails at the first ones is down.
+    ///
     /// - Returns: the keys of which something is still there, each with the reason.
-    /// - Throws: any case of ``S3Error``, when the store did not answer, or all failed.
+    /// - Throws: any case of ``S3Error``, when the call as a whole failed.
     func deleteEach(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
         do {
-            return try await withThrowingTaskGroup(of: (String, S3Error)?.self) { group in
-                var errors: [(key: String, error: S3Error)] = []
+            return try await withThrowingTaskGroup(of: (String, S3Error?).self) { group in
+                var (failures, successCount) = ([String: S3Failure](), 0)
+                func note(_ key: String, _ error: S3Error?) throws {
+                    guard let error else { return successCount += 1 }
+                    guard let failure = error.failure, !error.isMissingBucket else { throw error }
+                    failures[key] = failure
+                    let isDown = successCount == 0 && failures.count >= min(Self.objectsAtOnce, objects.count)
+                    if isDown, error.isRetryable { throw error }
+                }
                 for (index, object) in objects.enumerated() {
-                    if index >= Self.objectsAtOnce, let error = try await group.next() ?? nil { errors.append(error) }
+                    if index >= Self.objectsAtOnce, let (key, error) = try await group.next() { try note(key, error) }
                     group.addTask {
                         do throws(S3Error) {
                             try await delete(key: object.key, versionID: object.versionID)
-                            return nil
+                            return (object.key, nil)
                         } catch {
-                            if error.isMissingBucket || error.failure?.status == nil { throw error }
                             return (object.key, error)
                         }
                     }
                 }
-                for try await error in group { if let error { errors.append(error) } }
-                // One object that the store fails at must not keep the others. A store that fails at all is down.
-                if let error = errors.first?.error, errors.count == objects.count, error.isRetryable { throw error }
-                let failures = errors.compactMap { key, error in error.failure.map { (key, $0) } }
-                return Dictionary(failures) { first, _ in first }
+                for try await (key, error) in group { try note(key, error) }
+                return failures
             }
         } catch let error as S3Error {
             throw error
@@ -94,28 +106,58 @@ extension S3Client {
             do {
                 page = try await listVersions(prefix: object.key)
             } catch {
-                // A store without this call keeps no versions, even if it names some, as Cloudflare R2 does.
-                if error.isOfMissingCall { return try await deleteOne(object.current) }
+                if error.isUnknownCall || error.isOfMissingCall && !keepsVersions {
+                    // A store without this call keeps no versions, even if it names some, as Cloudflare R2 does.
+                    return try await hide(object, unless: error)
+                }
                 guard error.isDenial else { throw error }
                 return try await deleteKnownVersion(of: object, unlisted: error)
             }
             let versions = page.entries.filter { $0.key == object.key }
-                .map { S3Deletion(key: $0.key, versionID: $0.versionID) }
-            // The oldest first, and what hides it last: an interruption must not bring an old version back.
-            if let failure = try await delete(eachOf: versions.reversed()) { throw .refused(failure) }
+            guard let newest = versions.first else { return try await deleteUnlisted(object, isLast: page.next == nil) }
+            try await delete(versions.dropFirst().reversed(), thenNewest: newest)
             // An object's own versions come before those of longer keys.
-            guard page.next != nil, !versions.isEmpty, versions.count == page.entries.count else { return }
+            guard page.next != nil, versions.count == page.entries.count else { return }
             // A store that deletes nothing must not keep us for ever.
-            guard versions.first?.versionID != first else { throw .unavailable(S3Failure(cause: S3NoAnswer.malformed)) }
-            first = versions.first?.versionID
+            guard newest.versionID != first else { throw .unavailable(S3Failure(cause: S3NoAnswer.malformed)) }
+            first = newest.versionID
         }
     }
 
-    /// - Returns: The reason why one of them is still there; nil if none is.
-    private func delete(eachOf versions: [S3Deletion]) async throws(S3Error) -> S3Failure? {
-        if versions.count > 1 { return try await deleteInBatches(versions).values.first }
-        for version in versions { try await deleteOne(version) }
-        return nil
+    /// Deletes versions, the oldest first, and what hides them last: an interruption must not bring one back.
+    private func delete(
+        _ older: [S3VersionPage.Entry],
+        thenNewest newest: S3VersionPage.Entry
+    ) async throws(S3Error) {
+        do throws(S3Error) {
+            let versions = older.map { S3Deletion(key: $0.key, versionID: $0.versionID) }
+            if versions.count > 1 {
+                if let failure = try await deleteInBatches(versions).values.first { throw S3Error(failure) }
+            } else {
+                for version in versions { try await deleteOne(version) }
+            }
+            try await deleteOne(S3Deletion(key: newest.key, versionID: newest.versionID))
+        } catch {
+            // What may not be deleted can still be hidden.
+            if newest.isCurrent { _ = try? await deleteOne(S3Deletion(key: newest.key)) }
+            throw error
+        }
+    }
+
+    /// Makes sure that an object whose versions are not listed is gone.
+    private func deleteUnlisted(_ object: S3Deletion, isLast: Bool) async throws(S3Error) {
+        if object.versionID != nil { try await deleteOne(object) }
+        let isThere = try await headIfAllowed(key: object.key) != nil
+        if isThere { try await deleteOne(object.current) }
+        // A list that lags behind, or goes on after nothing, proves nothing.
+        guard !isThere, isLast else { throw .unavailable(S3Failure(cause: S3NoAnswer.malformed)) }
+    }
+
+    /// Deletes the current version.
+    ///
+    /// - Throws: the given error, when the answer shows that older ones are left.
+    private func hide(_ object: S3Deletion, unless error: S3Error) async throws(S3Error) {
+        if VersionHeaders.tellOfMarker(try await deleteOne(object.current)) { throw error }
     }
 
     /// Removes the version that is known, and hides others.
@@ -127,11 +169,12 @@ extension S3Client {
         let info = try await headIfAllowed(key: object.key)
         if let info, info.versionID == nil, !keepsVersions {
             // The id is of another bucket, from which the object was copied.
-            return try await deleteOne(object.current)
+            return try await hide(object, unless: unlisted)
         }
-        if let info, info.versionID == object.versionID {
+        if object.versionID != nil, info == nil || info?.versionID == object.versionID {
             try await deleteOne(object)
-            if try await headIfAllowed(key: object.key) == nil { return }
+            // Of an object that was hidden before, nobody can tell whether that was all.
+            if info != nil, try await headIfAllowed(key: object.key) == nil { return }
         }
         if info != nil { try await deleteOne(object.current) }
         throw unlisted

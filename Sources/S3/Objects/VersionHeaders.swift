@@ -12,7 +12,12 @@ enum VersionHeaders {
 
     /// Whether the bucket keeps versions, or a deletion has hidden those that it kept before.
     static func tellOfVersions(_ headers: HTTPHeaders) -> Bool {
-        versionID(headers) != nil || headers.first(name: "x-amz-delete-marker")?.lowercased() == "true"
+        versionID(headers) != nil || tellOfMarker(headers)
+    }
+
+    /// Whether a deletion has only hidden what is there.
+    static func tellOfMarker(_ headers: HTTPHeaders) -> Bool {
+        headers.first(name: "x-amz-delete-marker")?.lowercased() == "true"
     }
 
     /// The id of an object that was stored while the bucket kept no versions.

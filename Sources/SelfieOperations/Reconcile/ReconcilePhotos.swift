@@ -36,10 +36,11 @@ struct ReconcilePhotos: Sendable {
                 try await sweeper.sweep()
             }
             try await compareObjects(listing, into: &report, before: date - TimeInterval(options.minSeconds))
-            try await comparePhotos(listing, into: &report)
+            let lost = try await comparePhotos(listing, into: &report)
             try await comparePuts(into: &report, before: date)
             if options.includesVersions {
-                try await compareVersions(into: &report, before: date - TimeInterval(options.minSeconds))
+                let before = date - TimeInterval(options.minSeconds)
+                try await compareVersions(into: &report, before: before, except: lost)
             }
         }
     }
@@ -93,11 +94,15 @@ struct ReconcilePhotos: Sendable {
         }
     }
 
-    private func comparePhotos(_ listing: ObjectListing, into report: inout ReconciliationReport) async throws {
-        var last = 0
+    /// - Returns: The ids of photos without an object.
+    private func comparePhotos(
+        _ listing: ObjectListing,
+        into report: inout ReconciliationReport
+    ) async throws -> Set<String> {
+        var (last, lost) = (0, Set<String>())
         while true {
             let page = try await listing.mismatches(minSeconds: options.minSeconds, after: last)
-            guard let end = page.last else { return }
+            guard let end = page.last else { return lost }
             last = end.id
             let lengths = try await lengths(of: page.map(\.randomID))
             for mismatch in page {
@@ -107,6 +112,7 @@ struct ReconcilePhotos: Sendable {
                     try await photos.isReady(mismatch.randomID)
                 else { continue }
                 if length == nil {
+                    lost.insert(mismatch.randomID)
                     let isRepaired = options.repairs ? try await photos.removeLost(mismatch.randomID) : false
                     note(.photoWithoutObject, mismatch.randomID, isRepaired: isRepaired, in: &report)
                 } else {
@@ -137,10 +143,18 @@ struct ReconcilePhotos: Sendable {
     /// Versions that a deletion left in the store, and the markers that hide them.
     ///
     /// Those of a photo that is there stay until the photo goes.
-    private func compareVersions(into report: inout ReconciliationReport, before date: Date) async throws {
-        if options.repairs { try await refuseSuspiciousVersions(in: &report, before: date) }
-        try await forEachPageOfLeftVersions(before: date) { versions in
-            let failures = options.repairs ? try await objects.delete(versions: versions) : [:]
+    ///
+    /// Those of a photo whose object is missing may be all that is left of it. They stay in this run, for a restore.
+    private func compareVersions(
+        into report: inout ReconciliationReport,
+        before date: Date,
+        except lost: Set<String>
+    ) async throws {
+        if options.repairs { try await refuseSuspiciousVersions(in: &report, before: date, except: lost) }
+        try await forEachPageOfLeftVersions(before: date, except: lost) { versions in
+            // The versions of one key go in the right order, with those of other pages.
+            let keys = Set(versions.map(\.key)).sorted().map { ObjectDeletion(key: $0) }
+            let failures = options.repairs ? try await objects.delete(keys) : [:]
             for version in versions {
                 let isRepaired = options.repairs && failures[version.key] == nil
                 note(.versionWithoutPhoto, version.key, isRepaired: isRepaired, in: &report)
@@ -149,10 +163,14 @@ struct ReconcilePhotos: Sendable {
     }
 
     /// A wrong database must not cost anybody what is left of photos that are lost.
-    private func refuseSuspiciousVersions(in report: inout ReconciliationReport, before date: Date) async throws {
+    private func refuseSuspiciousVersions(
+        in report: inout ReconciliationReport,
+        before date: Date,
+        except lost: Set<String>
+    ) async throws {
         guard !options.isForced else { return }
         var (versionCount, keyCount, lastKey) = (0, 0, "")
-        try await forEachPageOfLeftVersions(before: date) { versions in
+        try await forEachPageOfLeftVersions(before: date, except: lost) { versions in
             versionCount += versions.count
             for version in versions where version.key != lastKey { (keyCount, lastKey) = (keyCount + 1, version.key) }
         }
@@ -163,11 +181,12 @@ struct ReconcilePhotos: Sendable {
 
     private func forEachPageOfLeftVersions(
         before date: Date,
+        except lost: Set<String>,
         _ body: ([ObjectVersion]) async throws -> Void
     ) async throws {
         try await objects.forEachPageOfVersions { page in
             let old = page.filter { $0.modified <= date }
-            let gone = try await photos.withoutRows(Set(old.map(\.key)))
+            let gone = try await photos.withoutRows(Set(old.map(\.key)).subtracting(lost))
             let versions = old.filter { gone.contains($0.key) }
             if !versions.isEmpty { try await body(versions) }
         }

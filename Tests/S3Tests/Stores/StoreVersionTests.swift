@@ -141,8 +141,8 @@ struct StoreVersionTests {
             var found = 0
             try await client.forEachPageOfVersions { entries in
                 found += entries.count
-                let failures = try await client.delete(
-                    versions: entries.map { S3Deletion(key: $0.key, versionID: $0.versionID) }
+                let failures = try await client.deleteInBatches(
+                    entries.map { S3Deletion(key: $0.key, versionID: $0.versionID) }
                 )
                 #expect(failures.isEmpty)
             }

@@ -298,7 +298,5 @@ private struct GivingUpStore: ObjectStore {
 
     func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {}
 
-    func delete(versions: [ObjectVersion]) async throws(ObjectStoreError) -> [String: any Error] { [:] }
-
     func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
 }

@@ -89,8 +89,14 @@ struct ScriptedBucketTests {
     func versions(mayDelete: Bool) async throws {
         let (findings, requests) = try await examine { request in
             if request.target.contains("versions=") {
+                let key = request.target.firstMatch(of: /prefix=([\w-]+)/)?.1 ?? ""
+                let version = """
+                    <Version><Key>\(key)</Key><VersionId>v</VersionId><IsLatest>true</IsLatest>\
+                    <LastModified>2026-11-23T00:00:00Z</LastModified></Version>
+                    """
                 return mayDelete
-                    ? .answer("200 OK", body: "<ListVersionsResult/>") : .failure("403 Forbidden", code: "AccessDenied")
+                    ? .answer("200 OK", body: "<ListVersionsResult>\(version)</ListVersionsResult>")
+                    : .failure("403 Forbidden", code: "AccessDenied")
             }
             if request.method == "DELETE" {
                 return "HTTP/1.1 204 No Content\r\nx-amz-delete-marker: true\r\nx-amz-version-id: m\r\n\r\n"
