@@ -96,4 +96,30 @@ extension ReconcileTests {
             }
         }
     }
+
+    @Test("What is left of a photo whose object somebody hid stays in the run that finds it, for a restore")
+    func versionsOfLostPhoto() async throws {
+        try await VersionedBucket.with { bucket in
+            let client = bucket.client
+            try await TestService.run(
+                store: .s3,
+                settings: bucket.settings,
+                adjust: { $0.worksInBackground = false }
+            ) { service in
+                let ids = try await Self.upload(3, to: service, token: try await service.makeToken())
+                try await client.deleteOne(S3Deletion(key: ids[0]))
+                let before = try await client.allVersions()
+                #expect(before.count == 4)
+                let result = try await Self.reconcile(
+                    service,
+                    repairs: true,
+                    includesVersions: true,
+                    settings: bucket.settings
+                )
+                #expect(result.findings == ["photoWithoutObject \(ids[0]) true"])
+                let after = try await client.allVersions()
+                #expect(after == before)
+            }
+        }
+    }
 }
