@@ -130,4 +130,19 @@ extension S3Client {
     package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
         try await delete(keys.map { S3Deletion(key: $0) })
     }
+
+    /// All objects, of all pages.
+    ///
+    /// - Returns: As they are listed.
+    /// - Throws: `S3Error`.
+    package func allObjects() async throws(S3Error) -> [S3ObjectPage.Entry] {
+        var entries: [S3ObjectPage.Entry] = []
+        var next: String?
+        repeat {
+            let page = try await list(from: next)
+            entries += page.entries
+            next = page.next
+        } while next != nil
+        return entries
+    }
 }

@@ -184,7 +184,8 @@ extension S3Client {
     private func headIfAllowed(key: String) async throws(S3Error) -> S3ObjectInfo? {
         do {
             return try await head(key: key)
-        } catch  where error.isDenial {
+        } catch {
+            guard error.isDenial else { throw error }
             return nil
         }
     }

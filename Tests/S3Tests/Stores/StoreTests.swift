@@ -115,7 +115,7 @@ struct StoreTests {
             let keys = (0..<1_205).map { "k\($0)" }
             let body = S3Body("x")
             for key in keys { try await client.put(key: key, body: body, contentType: "text/plain") }
-            let entries = try await Self.all(client)
+            let entries = try await client.allObjects()
             #expect(entries.map(\.key).sorted() == (keys + ["put"]).sorted())
             let put = try #require(entries.first { $0.key == "put" })
             #expect(put.length == 5)
@@ -124,7 +124,7 @@ struct StoreTests {
 
             let failures = try await client.delete(keys: Array(keys.prefix(20)))
             #expect(failures.isEmpty)
-            #expect(try await Self.all(client).count == 1_186)
+            #expect(try await client.allObjects().count == 1_186)
             #expect(try await client.delete(keys: ["none", "never"]).isEmpty, "missing ones are success")
         }
     }
@@ -158,16 +158,5 @@ struct StoreTests {
             let left = try await client.listUploads()
             #expect(left.entries.isEmpty)
         }
-    }
-
-    private static func all(_ client: S3Client) async throws(S3Error) -> [S3ObjectPage.Entry] {
-        var entries: [S3ObjectPage.Entry] = []
-        var next: String?
-        repeat {
-            let page = try await client.list(from: next)
-            entries += page.entries
-            next = page.next
-        } while next != nil
-        return entries
     }
 }

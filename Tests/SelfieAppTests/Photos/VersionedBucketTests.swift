@@ -8,26 +8,10 @@ import TestSupport
 import Testing
 
 @testable import S3
-@testable import SelfieApp
 
 /// Photos in a bucket that keeps old versions.
 @Suite("A bucket that keeps versions", .timeLimit(.minutes(2)))
 struct VersionedBucketTests {
-    /// Runs a body with a service on such a bucket, which sweeps or does not.
-    private static func withService(
-        sweeps: Bool,
-        _ body: @Sendable (TestService, S3Client) async throws -> Void
-    ) async throws {
-        try await VersionedBucket.with { bucket in
-            let client = bucket.client
-            try await TestService.run(
-                store: .s3,
-                settings: bucket.settings,
-                adjust: { $0.worksInBackground = sweeps }
-            ) { try await body($0, client) }
-        }
-    }
-
     private static func upload(to service: TestService, token: String) async throws -> String {
         let answer = try await service.upload(TestImage.jpeg, token: token)
         return try #require(answer.json["random_id"] as? String)
@@ -35,7 +19,8 @@ struct VersionedBucketTests {
 
     @Test("After a deletion nothing of the photo is left, and the other photos are")
     func deletion() async throws {
-        try await Self.withService(sweeps: false) { service, client in
+        try await VersionedBucket.withService(sweeps: false) { service, bucket in
+            let client = bucket.client
             let token = try await service.makeToken()
             let gone = try await Self.upload(to: service, token: token)
             let kept = try await Self.upload(to: service, token: token)
@@ -56,7 +41,8 @@ struct VersionedBucketTests {
 
     @Test("A process that never stored anything removes what another left in the middle of its deletions")
     func sweeping() async throws {
-        try await Self.withService(sweeps: true) { service, client in
+        try await VersionedBucket.withService(sweeps: true) { service, bucket in
+            let client = bucket.client
             for key in ["stored", "hidden", "twice"] {
                 let version = try await client.put(key: key, body: S3Body("x"), contentType: "image/jpeg")
                 if key == "twice" { try await client.put(key: key, body: S3Body("x"), contentType: "image/jpeg") }
@@ -76,7 +62,8 @@ struct VersionedBucketTests {
 
     @Test("An account's deletion records the versions of its photos")
     func account() async throws {
-        try await Self.withService(sweeps: false) { service, client in
+        try await VersionedBucket.withService(sweeps: false) { service, bucket in
+            let client = bucket.client
             let token = try await service.makeToken()
             let id = try await Self.upload(to: service, token: token)
             try await service.postgres.write("DELETE FROM object_deletions")

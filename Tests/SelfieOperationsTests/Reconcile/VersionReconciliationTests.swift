@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import S3
-@testable import SelfieApp
 @testable import SelfieConfiguration
 @testable import SelfieOperations
 
@@ -15,55 +14,49 @@ import Testing
 extension ReconcileTests {
     @Test("Versions of photos that are gone are found and removed when that is asked for, and no others")
     func versions() async throws {
-        try await VersionedBucket.with { bucket in
+        try await VersionedBucket.withService { service, bucket in
             let client = bucket.client
-            try await TestService.run(
-                store: .s3,
-                settings: bucket.settings,
-                adjust: { $0.worksInBackground = false }
-            ) { service in
-                let token = try await service.makeToken()
-                let ids = try await Self.upload(3, to: service, token: token)
-                // A former Selfie deleted the first without its versions. The second waits for its deletion.
-                for id in ids.dropLast() {
-                    try await service.postgres.write("DELETE FROM photos WHERE random_id = \(id)")
-                    try await client.deleteOne(S3Deletion(key: id))
-                }
-                try await service.postgres.write(
-                    "INSERT INTO object_deletions (random_id, due_at) VALUES (\(ids[1]), '2100-01-01')"
-                )
-                // The third was stored twice.
-                try await client.put(
-                    key: ids[2],
-                    body: S3Body(ByteBuffer(bytes: TestImage.jpeg)),
-                    contentType: "image/jpeg"
-                )
-                let all = try await client.allVersions()
-                #expect(all.count == 6)
-
-                func reconcile(
-                    repairs: Bool,
-                    minSeconds: Int = 0,
-                    includesVersions: Bool = true
-                ) async throws -> [String] {
-                    try await Self.reconcile(
-                        service,
-                        repairs: repairs,
-                        minSeconds: minSeconds,
-                        includesVersions: includesVersions,
-                        settings: bucket.settings
-                    ).findings
-                }
-                #expect(try await reconcile(repairs: false, includesVersions: false).isEmpty)
-                #expect(try await reconcile(repairs: true, minSeconds: 60).isEmpty, "they are young")
-                let found = "versionWithoutPhoto \(ids[0])"
-                #expect(try await reconcile(repairs: false) == ["\(found) false", "\(found) false"])
-                #expect(try await client.allVersions() == all, "a dry run deletes nothing")
-                #expect(try await reconcile(repairs: true) == ["\(found) true", "\(found) true"])
-                let left = try await client.allVersions()
-                #expect(left == all.filter { !$0.hasPrefix(ids[0]) } && left.count == 4)
-                #expect(try await reconcile(repairs: true).isEmpty)
+            let token = try await service.makeToken()
+            let ids = try await Self.upload(3, to: service, token: token)
+            // A former Selfie deleted the first without its versions. The second waits for its deletion.
+            for id in ids.dropLast() {
+                try await service.postgres.write("DELETE FROM photos WHERE random_id = \(id)")
+                try await client.deleteOne(S3Deletion(key: id))
             }
+            try await service.postgres.write(
+                "INSERT INTO object_deletions (random_id, due_at) VALUES (\(ids[1]), '2100-01-01')"
+            )
+            // The third was stored twice.
+            try await client.put(
+                key: ids[2],
+                body: S3Body(ByteBuffer(bytes: TestImage.jpeg)),
+                contentType: "image/jpeg"
+            )
+            let all = try await client.allVersions()
+            #expect(all.count == 6)
+
+            func reconcile(
+                repairs: Bool,
+                minSeconds: Int = 0,
+                includesVersions: Bool = true
+            ) async throws -> [String] {
+                try await Self.reconcile(
+                    service,
+                    repairs: repairs,
+                    minSeconds: minSeconds,
+                    includesVersions: includesVersions,
+                    settings: bucket.settings
+                ).findings
+            }
+            #expect(try await reconcile(repairs: false, includesVersions: false).isEmpty)
+            #expect(try await reconcile(repairs: true, minSeconds: 60).isEmpty, "they are young")
+            let found = "versionWithoutPhoto \(ids[0])"
+            #expect(try await reconcile(repairs: false) == ["\(found) false", "\(found) false"])
+            #expect(try await client.allVersions() == all, "a dry run deletes nothing")
+            #expect(try await reconcile(repairs: true) == ["\(found) true", "\(found) true"])
+            let left = try await client.allVersions()
+            #expect(left == all.filter { !$0.hasPrefix(ids[0]) } && left.count == 4)
+            #expect(try await reconcile(repairs: true).isEmpty)
         }
     }
 
@@ -99,27 +92,21 @@ extension ReconcileTests {
 
     @Test("What is left of a photo whose object somebody hid stays in the run that finds it, for a restore")
     func versionsOfLostPhoto() async throws {
-        try await VersionedBucket.with { bucket in
+        try await VersionedBucket.withService { service, bucket in
             let client = bucket.client
-            try await TestService.run(
-                store: .s3,
-                settings: bucket.settings,
-                adjust: { $0.worksInBackground = false }
-            ) { service in
-                let ids = try await Self.upload(3, to: service, token: try await service.makeToken())
-                try await client.deleteOne(S3Deletion(key: ids[0]))
-                let before = try await client.allVersions()
-                #expect(before.count == 4)
-                let result = try await Self.reconcile(
-                    service,
-                    repairs: true,
-                    includesVersions: true,
-                    settings: bucket.settings
-                )
-                #expect(result.findings == ["photoWithoutObject \(ids[0]) true"])
-                let after = try await client.allVersions()
-                #expect(after == before)
-            }
+            let ids = try await Self.upload(3, to: service, token: try await service.makeToken())
+            try await client.deleteOne(S3Deletion(key: ids[0]))
+            let before = try await client.allVersions()
+            #expect(before.count == 4)
+            let result = try await Self.reconcile(
+                service,
+                repairs: true,
+                includesVersions: true,
+                settings: bucket.settings
+            )
+            #expect(result.findings == ["photoWithoutObject \(ids[0]) true"])
+            let after = try await client.allVersions()
+            #expect(after == before)
         }
     }
 }
