@@ -1,5 +1,6 @@
 import EmbeddedPostgres
-import Foundation
+import FoundationEssentials
+import Glibc
 package import Logging
 import Migrations
 import SelfieApp

@@ -1,5 +1,5 @@
 import Encodings
-import Foundation
+import FoundationEssentials
 
 /// The `.env` file of a development folder.
 struct EnvironmentFile {

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The two steps that create something: the data, and the server's process.
 extension Cluster {

@@ -1,5 +1,6 @@
 import Encodings
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Decides where a cluster's files and its socket lie.
 struct ClusterLocation: Sendable, Equatable {

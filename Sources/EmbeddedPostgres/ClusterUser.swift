@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The account that owns the cluster's files and runs PostgreSQL's programs.
 struct ClusterUser: Sendable, Equatable {

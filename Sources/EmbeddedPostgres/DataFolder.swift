@@ -1,5 +1,6 @@
 import Encodings
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The files of a cluster's data folder that describe the cluster.
 struct DataFolder: Sendable {

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// One installed version of PostgreSQL.
 struct PostgresBinaries: Sendable {

@@ -1,4 +1,6 @@
-import Foundation
+import FoundationEssentials
+import Glibc
+import SystemPackage
 
 /// Makes folders that only the cluster's user can enter.
 enum PrivateFolder {
@@ -64,7 +66,7 @@ enum PrivateFolder {
     private static func makeWithParents(_ path: String) throws(EmbeddedPostgresError) {
         if mkdir(path, 0o755) == 0 || errno == EEXIST { return }
         let code = errno
-        let parent = NSString(string: path).deletingLastPathComponent
+        let parent = FilePath(path).removingLastComponent().string
         guard code == ENOENT, !parent.isEmpty, parent != path else {
             throw .fileSystem(operation: "make", path: path, code: code)
         }

@@ -1,4 +1,6 @@
-import Foundation
+import FoundationEssentials
+import Glibc
+import SystemPackage
 
 /// The places to search for PostgreSQL's programs, best first.
 package struct ProgramSearch: Sendable {
@@ -64,7 +66,7 @@ package struct ProgramSearch: Sendable {
     private static func targetFolder(_ folder: String) -> String? {
         guard let target = realpath(folder + "/postgres", nil) else { return nil }
         defer { free(target) }
-        return NSString(string: String(cString: target)).deletingLastPathComponent
+        return FilePath(String(cString: target)).removingLastComponent().string
     }
 
     private static func matches(_ pattern: String) -> [String] {

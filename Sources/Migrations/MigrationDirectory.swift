@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The folder that holds the SQL files.
 package struct MigrationDirectory: Sendable {
@@ -38,16 +38,9 @@ package struct MigrationDirectory: Sendable {
     package func create(name: String, date: Date) throws(MigrationError) -> String {
         let words = name.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         guard !words.isEmpty else { throw .invalidName(name) }
-        let format = Date.VerbatimFormatStyle(
-            format: """
-                \(year: .padded(4))\(month: .twoDigits)\(day: .twoDigits)\
-                \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased))\(minute: .twoDigits)\
-                \(second: .twoDigits)
-                """,
-            timeZone: .gmt,
-            calendar: Calendar(identifier: .gregorian)
-        )
-        let file = "\(path)/\(date.formatted(format))_\(words.joined(separator: "_")).sql"
+        // Such as 20261123101500.
+        let version = date.formatted(.iso8601).filter(\.isNumber)
+        let file = "\(path)/\(version)_\(words.joined(separator: "_")).sql"
         let contents = "\(Migration.upMarker)\n\n\(Migration.downMarker)\n\n"
         guard (try? Data(contents.utf8).write(to: URL(filePath: file), options: .withoutOverwriting)) != nil else {
             throw .cannotWrite(file)

@@ -10,7 +10,7 @@ extension S3Client {
     /// - Parameter isOn: Whether versions are kept from now on. Those that were kept stay.
     /// - Throws: `S3Error`.
     package func keepVersions(_ isOn: Bool) async throws(S3Error) {
-        let document = RequestDocument("VersioningConfiguration")
+        var document = RequestDocument("VersioningConfiguration")
         document.add("Status", isOn ? "Enabled" : "Suspended")
         let request = S3Request(method: .PUT, query: [QueryItem("versioning")], body: document.body)
         try await send(request, during: call(within: S3Deadlines.patient.call))

@@ -84,14 +84,14 @@ struct LogWriterTests {
         let writer = LogWriter(descriptor: number) { Array("lost \($0)\n".utf8) }
         for text in ["a\n", "b\n"] {
             writer.write(Array(text.utf8))
-            writer.flush(within: 10)
+            writer.flush(within: .seconds(10))
         }
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         #expect(dup2(descriptor, number) == number)
         defer { close(number) }
         close(descriptor)
         writer.write(Array("c\n".utf8))
-        writer.flush(within: 10)
+        writer.flush(within: .seconds(10))
         #expect(try String(contentsOf: file, encoding: .utf8) == "c\nlost 2\n")
     }
 
@@ -99,11 +99,11 @@ struct LogWriterTests {
     func flush() throws {
         let pipe = try SmallPipe(maxBytes: 100_000)
         pipe.writer.write(Array("last\n".utf8))
-        pipe.writer.flush(within: 10)
+        pipe.writer.flush(within: .seconds(10))
         #expect(pipe.read() == "last\n")
         for number in 0..<100 { pipe.writer.write(Array((Self.line(number) + "\n").utf8)) }
         let start = Date()
-        pipe.writer.flush(within: 0.2)
+        pipe.writer.flush(within: .seconds(0.2))
         #expect(Date().timeIntervalSince(start) >= 0.2)
         // So that its thread need not wait for ever.
         while !pipe.read().contains(Self.line(99)) {}

@@ -46,6 +46,7 @@ has_postgresql_program() {
 missing_packages() {
     has_file /usr/include/postgresql/libpq-fe.h /usr/include/libpq-fe.h || echo libpq-dev
     has_file /usr/include/crypt.h || echo libcrypt-dev
+    has_file /usr/include/expat.h || echo libexpat1-dev
     if ! has_postgresql_program initdb || { [ "$1" = bench ] && ! has_postgresql_program pgbench; }; then
         echo postgresql
     fi

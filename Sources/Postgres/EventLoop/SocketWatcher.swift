@@ -1,5 +1,5 @@
 import CLinux
-import Foundation
+import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 
@@ -78,7 +78,7 @@ final class SocketWatcher: Sendable {
             if state.epoll >= 0 { return state.epoll }
             state.epoll = epoll_create1(CInt(EPOLL_CLOEXEC))
             guard state.epoll >= 0 else { return -1 }
-            Thread.detachNewThread { [self, epoll = state.epoll] in
+            DispatchQueue(label: "postgres.sockets").async { [self, epoll = state.epoll] in
                 while true { wait(epoll) }
             }
             return state.epoll

@@ -1,5 +1,5 @@
 import CLibPQ
-import Foundation
+import Dispatch
 import Glibc
 
 extension LibPQ {
@@ -53,7 +53,7 @@ extension LibPQ {
         timeout: Duration,
         completion: @escaping @Sendable (Result<Handover<LibPQ>, PostgresError>) -> Void
     ) {
-        Thread.detachNewThread {
+        DispatchQueue(label: "postgres.connect").async {
             do throws(PostgresError) {
                 completion(.success(Handover(try LibPQ.connect(url: url, timeout: timeout))))
             } catch {

@@ -1,4 +1,4 @@
-import Foundation
+import Dispatch
 import NIOCore
 
 /// How connections are read, written and given up.
@@ -188,7 +188,7 @@ extension ConnectionPool {
     /// Asks the server for a cancellation on a thread of its own, since libpq waits for the answer.
     private func send(_ request: consuming CancelRequest, for id: ConnectionID) {
         let handover = Handover(request)
-        Thread.detachNewThread {
+        DispatchQueue(label: "postgres.cancel").async {
             handover.take()?.send()
             Task { await self.cancellationSent(for: id) }
         }

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 import Encodings
-package import Foundation
+package import FoundationEssentials
 import NIOHTTP1
 
 /// What is known about a failed call: the store's answer, or the reason why none came.

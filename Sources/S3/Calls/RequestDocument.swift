@@ -1,10 +1,9 @@
-import Foundation
-import FoundationXML
 import NIOCore
 
 /// An XML document to send, such as `CompleteMultipartUpload`.
 struct RequestDocument {
-    private let root: XMLElement
+    private let name: String
+    private var contents = ""
 
     private static let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 
@@ -12,25 +11,20 @@ struct RequestDocument {
     ///
     /// - Parameter name: The root's name.
     init(_ name: String) {
-        root = XMLElement(name: name)
-        if let attribute = XMLNode.attribute(withName: "xmlns", stringValue: Self.namespace) as? XMLNode {
-            root.addAttribute(attribute)
-        }
+        self.name = name
     }
 
     /// Adds an element with a text to the root.
-    func add(_ name: String, _ text: String) {
-        root.addChild(XMLElement(name: name, stringValue: text))
+    mutating func add(_ name: String, _ text: String) {
+        contents += Self.element(name, text)
     }
 
     /// Adds an element with elements, each of which has a text, to the root.
-    func add(_ name: String, _ children: KeyValuePairs<String, String>) {
-        let element = XMLElement(name: name)
-        for (name, text) in children { element.addChild(XMLElement(name: name, stringValue: text)) }
-        root.addChild(element)
+    mutating func add(_ name: String, _ children: KeyValuePairs<String, String>) {
+        contents += "<\(name)>\(children.map(Self.element).joined())</\(name)>"
     }
 
-    var bytes: ByteBuffer { ByteBuffer(string: root.xmlString) }
+    var bytes: ByteBuffer { ByteBuffer(string: "<\(name) xmlns=\"\(Self.namespace)\">\(contents)</\(name)>") }
 
     /// The document as a request takes it.
     var body: S3Body { S3Body(bytes) }
@@ -41,5 +35,14 @@ struct RequestDocument {
     /// 2.11).
     static func canHold(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0xFFFE && $0.value != 0xFFFF }
+    }
+
+    private static func element(_ name: String, _ text: String) -> String {
+        "<\(name)>\(escaped(text))</\(name)>"
+    }
+
+    /// A text without the characters that mean something in XML (section 2.4).
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }

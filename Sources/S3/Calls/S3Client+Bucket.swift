@@ -65,7 +65,7 @@ extension S3Client {
         var request = S3Request(method: .PUT)
         // AWS refuses the name of its first region here, and requires that of every other.
         if let region, region != "us-east-1" {
-            let document = RequestDocument("CreateBucketConfiguration")
+            var document = RequestDocument("CreateBucketConfiguration")
             document.add("LocationConstraint", region)
             request.body = document.body
         }

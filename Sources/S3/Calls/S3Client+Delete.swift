@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
@@ -129,7 +129,7 @@ extension S3Client {
 
     /// Source: AWS, "DeleteObjects".
     private func deleteTogether(_ objects: ArraySlice<S3Deletion>) async throws(S3Error) -> [String: S3Failure] {
-        let document = RequestDocument("Delete")
+        var document = RequestDocument("Delete")
         document.add("Quiet", "true")
         for object in objects {
             if let versionID = object.versionID {

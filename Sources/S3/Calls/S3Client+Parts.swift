@@ -124,7 +124,7 @@ extension S3Client {
         uploadID: String,
         during call: Call
     ) async throws(S3Error) -> PutAnswer {
-        let document = RequestDocument("CompleteMultipartUpload")
+        var document = RequestDocument("CompleteMultipartUpload")
         for part in parts { document.add("Part", ["PartNumber": "\(part.number)", "ETag": "\"\(part.tag.value)\""]) }
         let request = S3Request(method: .POST, key: key, query: [QueryItem("uploadId", uploadID)], body: document.body)
         let isOfCiphertext = parts.contains(where: \.tag.isOfCiphertext)

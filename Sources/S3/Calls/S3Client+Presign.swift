@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 import NIOHTTP1
 
 extension S3Client {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import NIOHTTP1
 
 /// Old versions of objects, and the markers that hide them.

@@ -1,5 +1,5 @@
 import Encodings
-package import Foundation
+package import FoundationEssentials
 
 /// A page of a bucket's objects.
 package struct S3ObjectPage: Sendable, Hashable {

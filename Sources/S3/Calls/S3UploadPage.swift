@@ -1,5 +1,5 @@
 import Encodings
-package import Foundation
+package import FoundationEssentials
 
 /// A page of the uploads in parts that were neither completed nor aborted.
 package struct S3UploadPage: Sendable, Hashable {

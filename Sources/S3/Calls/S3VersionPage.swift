@@ -1,5 +1,5 @@
 import Encodings
-package import Foundation
+package import FoundationEssentials
 
 /// A page of a bucket's versions and markers.
 package struct S3VersionPage: Sendable, Hashable {

@@ -1,5 +1,5 @@
 package import AsyncHTTPClient
-package import Foundation
+package import FoundationEssentials
 import NIOCore
 
 /// A client for one bucket of an S3-compatible store.

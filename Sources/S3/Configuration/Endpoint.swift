@@ -1,5 +1,5 @@
 import Encodings
-import Foundation
+import FoundationEssentials
 import NIOCore
 
 /// The scheme, host and port that a store listens on.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import NIOHTTP1
 
 /// Decides what to put right after a refusal: each thing once in a call.

@@ -1,8 +1,9 @@
 import AsyncHTTPClient
 import Encodings
-import Foundation
+import FoundationEssentials
 import NIOCore
 import NIOHTTP1
+import SystemPackage
 
 /// The credentials endpoint of a container: ECS's task role, EKS Pod Identity, or another of the same protocol.
 ///
@@ -81,17 +82,28 @@ package struct ContainerCredentials: Sendable {
         case .none: return nil
         case .token(let token): return token
         case .file(let path):
-            guard let file = FileHandle(forReadingAtPath: path) else { throw .tokenFileUnreadable(path: path) }
-            let bytes: Data
-            do {
-                bytes = try file.read(upToCount: Self.maxTokenBytes + 1) ?? Data()
-            } catch {
-                throw .tokenFileUnreadable(path: path)
-            }
-            guard bytes.count <= Self.maxTokenBytes, let token = String(bytes: bytes, encoding: .utf8),
+            guard let bytes = try? Self.beginning(ofFile: path) else { throw .tokenFileUnreadable(path: path) }
+            guard bytes.count <= Self.maxTokenBytes, let token = String(validating: bytes, as: UTF8.self),
                 Self.isToken(token)
             else { throw .tokenMalformed(path: path) }
             return token
+        }
+    }
+
+    /// As many bytes as a token may have, and one more.
+    private static func beginning(ofFile path: String) throws -> [UInt8] {
+        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+        return try file.closeAfter {
+            var bytes: [UInt8] = []
+            while bytes.count <= maxTokenBytes {
+                let rest = maxTokenBytes + 1 - bytes.count
+                let chunk = try [UInt8](unsafeUninitializedCapacity: rest) { buffer, count in
+                    count = try file.read(into: UnsafeMutableRawBufferPointer(buffer))
+                }
+                guard !chunk.isEmpty else { break }
+                bytes += chunk
+            }
+            return bytes
         }
     }
 

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Decides which credentials a caller gets, and when new ones are fetched.
 ///

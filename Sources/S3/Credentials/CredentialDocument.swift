@@ -1,5 +1,5 @@
 import Encodings
-import Foundation
+import FoundationEssentials
 import NIOCore
 
 /// The JSON in which the container's endpoint and the metadata service tell credentials.

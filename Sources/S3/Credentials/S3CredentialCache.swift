@@ -1,5 +1,5 @@
 package import AsyncHTTPClient
-package import Foundation
+package import FoundationEssentials
 import Synchronization
 
 /// Hands out valid credentials from one source.

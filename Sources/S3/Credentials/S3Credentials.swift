@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The key pair that signs requests.
 ///

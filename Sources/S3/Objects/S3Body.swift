@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 package import NIOCore
 
 /// The bytes of an object to put, which can be read again for every try.

@@ -1,5 +1,5 @@
 import Encodings
-package import Foundation
+package import FoundationEssentials
 import NIOHTTP1
 
 /// What the store says about an object besides its bytes.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import NIOHTTP1
 
 /// Signs requests to S3 with AWS Signature Version 4.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// A signing date in the two spellings of Signature Version 4, both in UTC.
 struct SigningTime: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Configuration
-import Foundation
+import FoundationEssentials
 import SystemPackage
 
 /// The environment and a `.env` file.

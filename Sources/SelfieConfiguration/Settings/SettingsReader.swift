@@ -1,6 +1,6 @@
 import Budgets
 import Encodings
-import Foundation
+import FoundationEssentials
 import Logging
 package import Postgres
 import SelfieCore

@@ -1,6 +1,5 @@
-import Foundation
+import Encodings
 import NIOCore
-import NIOFoundationCompat
 
 /// Reads a JSON body's members as parameters.
 ///
@@ -14,25 +13,26 @@ enum JSONParameters {
     ///
     /// - Parameter body: The JSON text.
     /// - Returns: Values by name.
-    /// - Throws: `ServiceError.malformedJSON`.
+    /// - Throws: `ServiceError.malformedJSON`, `ServiceError.tooManyParameters`.
     static func parse(_ body: ByteBuffer) throws(ServiceError) -> [String: String] {
         // To Rails, an empty body has no parameters.
         guard body.readableBytes > 0 else { return [:] }
-        guard
-            let value = try? JSONSerialization.jsonObject(with: Data(buffer: body), options: .fragmentsAllowed)
-        else { throw .malformedJSON }
-        guard let members = value as? [String: Any] else { return [:] }
+        let value: JSONValue
+        do {
+            value = try JSONValue.parse(body.readableBytesView)
+        } catch {
+            throw .malformedJSON
+        }
+        guard case .object(let members) = value else { return [:] }
         guard members.count <= maxMemberCount else { throw .tooManyParameters }
         return members.compactMapValues(text)
     }
 
-    private static func text(_ value: Any) -> String? {
+    private static func text(_ value: JSONValue) -> String? {
         switch value {
-        case let string as String: string
-        // Foundation reads the numbers 0 and 1 as booleans, too, so the number's own type decides.
-        case let number as NSNumber where String(cString: number.objCType) == "c": String(number.boolValue)
-        case let number as NSNumber: number.stringValue
-        default: nil
+        case .string(let text), .number(let text): text
+        case .boolean(let boolean): String(boolean)
+        case .null, .array, .object: nil
         }
     }
 }

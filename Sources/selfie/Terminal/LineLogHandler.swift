@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 import Logging
 import Synchronization
@@ -28,7 +28,7 @@ struct LineLogHandler: LogHandler {
 
     private static let standardOutput: LogWriter = {
         // The last lines say why a process ends. Nobody may read them.
-        atexit { LineLogHandler.standardOutput.flush(within: 1) }
+        atexit { LineLogHandler.standardOutput.flush(within: .seconds(1)) }
         return LogWriter(descriptor: STDOUT_FILENO, lossLine: lossLine)
     }()
 

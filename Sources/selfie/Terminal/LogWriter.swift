@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Glibc
 import Synchronization
 
@@ -26,7 +25,7 @@ final class LogWriter: Sendable {
     static let usualMaxBytes = 512 * 1024
 
     /// How long lines are collected after others were written, so that many are written at once.
-    private static let pause: TimeInterval = 0.002
+    private static let pauseMicroseconds: UInt32 = 2_000
 
     /// - Parameters:
     ///   - descriptor: Where to write. Somebody else closes it, if anybody.
@@ -40,9 +39,7 @@ final class LogWriter: Sendable {
         self.descriptor = descriptor
         self.maxBytes = maxBytes
         self.lossLine = lossLine
-        let thread = Thread { [self] in writeForEver() }
-        thread.name = "log"
-        thread.start()
+        DispatchQueue(label: "log").async { [self] in writeForEver() }
     }
 
     /// Hands a line over, or counts it as lost.
@@ -63,10 +60,10 @@ final class LogWriter: Sendable {
 
     /// Waits until all lines are written, but not for ever.
     ///
-    /// - Parameter timeout: How long to wait, in seconds.
-    func flush(within timeout: TimeInterval) {
-        let end = Date(timeIntervalSinceNow: timeout)
-        while state.withLock(\.isAwake), Date() < end { Thread.sleep(forTimeInterval: Self.pause) }
+    /// - Parameter timeout: How long to wait.
+    func flush(within timeout: Duration) {
+        let end = ContinuousClock.now + timeout
+        while state.withLock(\.isAwake), .now < end { usleep(Self.pauseMicroseconds) }
     }
 
     private func writeForEver() {
@@ -80,7 +77,7 @@ final class LogWriter: Sendable {
                     noteLoss(of: lostCount + lineCount)
                     break
                 }
-                Thread.sleep(forTimeInterval: Self.pause)
+                usleep(Self.pauseMicroseconds)
             }
         }
     }

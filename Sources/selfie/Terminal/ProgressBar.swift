@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import SelfieOperations
 import Synchronization
 
@@ -25,7 +25,7 @@ final class ProgressBar: Sendable {
             if let drawn = state.drawn, now - drawn < Self.pause, progress.done < progress.total { return }
             state.drawn = now
             state.isShown = true
-            Self.write("\r\(Self.line(progress))\u{1B}[K")
+            StandardError.write("\r\(Self.line(progress))\u{1B}[K")
         }
     }
 
@@ -34,7 +34,7 @@ final class ProgressBar: Sendable {
         state.withLock { state in
             guard state.isShown else { return }
             state.isShown = false
-            Self.write("\r\u{1B}[K")
+            StandardError.write("\r\u{1B}[K")
         }
     }
 
@@ -44,9 +44,5 @@ final class ProgressBar: Sendable {
         let filled = Int((Double(width) * part).rounded(.down))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
         return "\(progress.task) [\(bar)] \(Int(100 * part)) % (\(progress.done) of \(progress.total))"
-    }
-
-    private static func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import SelfieOperations
 
 struct DisableUser: AsyncParsableCommand {
@@ -64,7 +64,7 @@ struct DeleteUser: AsyncParsableCommand {
         let user = try await argument.withUsers { users in
             let user = try await users.find(argument.user)
             guard yes || isConfirmed(user) else {
-                FileHandle.standardError.write(Data("Nothing was deleted.\n".utf8))
+                StandardError.write("Nothing was deleted.\n")
                 throw ExitCode.failure
             }
             try await users.delete(.id(user.id))
@@ -78,7 +78,7 @@ struct DeleteUser: AsyncParsableCommand {
     private func isConfirmed(_ user: UserSummary) -> Bool {
         let question = "Delete \(Cell.text(user.email)) (\(user.id)) and \(user.photoCount) photos for ever? [y/N] "
         // Standard output is for the result.
-        FileHandle.standardError.write(Data(question.utf8))
+        StandardError.write(question)
         return ["y", "yes"].contains(readLine()?.lowercased())
     }
 }

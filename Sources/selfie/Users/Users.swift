@@ -1,6 +1,6 @@
 import ArgumentParser
 import Encodings
-import Foundation
+import FoundationEssentials
 import SelfieConfiguration
 import SelfieOperations
 

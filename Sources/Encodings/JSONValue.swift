@@ -1,0 +1,32 @@
+/// A value of JSON (RFC 8259).
+package enum JSONValue: Sendable, Equatable {
+    case null
+    case boolean(Bool)
+    /// The digits as they were sent, since no type of Swift holds each number.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    /// Of members with the same name, the last counts.
+    case object([String: JSONValue])
+
+    /// How deep arrays and objects may be in each other.
+    package static let maxDepth = 128
+
+    /// Reads a text that is one value, with white space around it.
+    ///
+    /// - Parameter text: The text in UTF-8.
+    /// - Returns: The value.
+    /// - Throws: ``JSONError``.
+    package static func parse(_ text: some Collection<UInt8>) throws(JSONError) -> JSONValue {
+        var parser = JSONParser(text)
+        return try parser.document()
+    }
+}
+
+/// A text is no JSON, or is too deep.
+///
+/// It holds nothing of the text.
+package enum JSONError: Error {
+    case malformed
+    case tooDeep
+}
