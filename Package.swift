@@ -257,6 +257,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings
         ),
@@ -458,7 +459,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SelfieConfigurationTests",
-            dependencies: ["Postgres", "S3", "SelfieConfiguration", "SelfieCore", "ServerProcesses"],
+            dependencies: ["Postgres", "S3", "SelfieConfiguration", "SelfieCore", "ServerProcesses", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

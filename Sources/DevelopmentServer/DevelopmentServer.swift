@@ -60,14 +60,19 @@ package struct DevelopmentServer: Service {
     }
 
     private func serve(databaseURL: String, migrations: [Migration]) async throws {
-        let source = try await ConfigurationSource(
+        let settings = ["DATABASE_URL": databaseURL, "OBJECTS_PATH": "\(Self.stateDirectory)/objects"]
+        let data = DevelopmentDataFile(settings)
+        try data.write()
+        defer { data.remove() }
+        let source = try ConfigurationSource(
             environmentFile: Self.environmentFile,
-            overrides: ["DATABASE_URL": databaseURL, "OBJECTS_PATH": "\(Self.stateDirectory)/objects"]
+            overrides: settings
         )
         let configuration = try ServiceConfiguration(from: source)
         for migration in try await Migrator(configuration: configuration.postgres, migrations: migrations).up() {
             say("Applied \(migration.fileName)")
         }
+        for warning in source.warnings { logger.warning("\(warning)") }
         // A signal may have come while the database was starting.
         guard !Task.isShuttingDownGracefully else { return }
         var logger = logger

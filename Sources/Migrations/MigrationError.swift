@@ -13,6 +13,12 @@ package enum MigrationError: Error {
     case edited([Migration])
     /// A version to take back that has no file.
     case missingFile(version: String)
+    /// A step that must not be taken back.
+    case protected(Migration)
+    /// A version to go back to that the database does not have.
+    case notApplied(version: String)
+    /// Somebody else has changed the database's version meanwhile.
+    case changedMeanwhile
     case invalidName(String)
     case cannotWrite(String)
     /// The database refused a step. All of it was rolled back.
@@ -38,6 +44,12 @@ extension MigrationError: CustomStringConvertible {
             "Edited after they were applied: \(migrations.map(\.fileName).joined(separator: ", ")). "
                 + "Restore them, and put the change into a new migration."
         case .missingFile(let version): "Version \(version) was applied, but its file is gone; it can't be taken back."
+        case .protected(let migration):
+            "\(migration.fileName) would be taken back, and that deletes railsauth's own data: all users, or all photos. "
+                + "Nothing was changed. If that is what you want, add --including-railsauth."
+        case .notApplied(let version):
+            "The database has no version \(version). selfie migrate status lists those that it has."
+        case .changedMeanwhile: "Somebody else has changed the database's version meanwhile. Nothing was changed here."
         case .invalidName(let name): "\(name) can't be a migration's name: use letters, digits and underscores."
         case .cannotWrite(let path): "The file \(path) can't be written."
         case .failed(let migration, .server(let error)):

@@ -65,17 +65,33 @@ package struct MigrationPlan: Sendable {
         return migrations(in: .pending)
     }
 
-    /// The last `count` steps that were applied, latest first.
+    /// The steps to take back, latest first.
     ///
-    /// - Parameter count: How many to take back.
+    /// - Parameters:
+    ///   - target: How far to go.
+    ///   - protected: Versions that must stay.
     /// - Returns: The migrations to take back.
-    /// - Throws: `MigrationError.missingFile` when one of them has no file.
-    package func applied(last count: Int) throws(MigrationError) -> [Migration] {
+    /// - Throws: `MigrationError.missingFile` when one of them has no file, `.protected`, or `.notApplied` when the target
+    ///   is no version of the database.
+    package func rollback(
+        to target: RollbackTarget,
+        protecting protected: Set<String> = []
+    ) throws(MigrationError) -> [Migration] {
+        let entries: ArraySlice<Applied>
+        switch target {
+        case .last(let count): entries = applied.suffix(count)
+        case .after(let version):
+            guard let index = applied.firstIndex(where: { $0.version == version }) else {
+                throw .notApplied(version: version)
+            }
+            entries = applied[(index + 1)...]
+        }
         var steps: [Migration] = []
-        for entry in applied.suffix(count).reversed() {
+        for entry in entries.reversed() {
             guard let migration = migrations.first(where: { $0.version == entry.version }) else {
                 throw .missingFile(version: entry.version)
             }
+            guard !protected.contains(entry.version) else { throw .protected(migration) }
             steps.append(migration)
         }
         return steps

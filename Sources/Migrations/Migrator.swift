@@ -44,23 +44,68 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Takes back the last steps, latest first, each in a transaction of its own.
+    /// Takes steps back, latest first, each in a transaction of its own.
     ///
-    /// - Parameter count: How many; more than there are takes all back.
-    /// - Returns: The steps that were taken back.
+    /// - Parameters:
+    ///   - target: How far to go.
+    ///   - protected: Versions that must stay.
+    ///   - isConfirmed: Gets the steps and what each loses, before anything is changed. The database is not locked while
+    ///     it decides.
+    /// - Returns: The steps that were taken back; nil when that was not confirmed.
     /// - Throws: `MigrationError`, or `PostgresError` when the connection breaks.
-    package func down(_ count: Int) async throws -> [Migration] {
-        try await withLock { connection in
-            let steps = try await plan(on: connection).applied(last: count)
-            for migration in steps {
+    package func down(
+        _ target: RollbackTarget,
+        protecting protected: Set<String> = [],
+        isConfirmed: ([RollbackStep]) async throws -> Bool = { _ in true }
+    ) async throws -> [Migration]? {
+        let steps = try await withConnection { connection in
+            let steps = try await plan(on: connection).rollback(to: target, protecting: protected)
+            return try await rollbackSteps(steps, on: connection)
+        }
+        guard !steps.isEmpty else { return [] }
+        guard try await isConfirmed(steps) else { return nil }
+        let migrations = steps.map(\.migration)
+        return try await withLock { connection in
+            let present = try await plan(on: connection).rollback(to: target, protecting: protected)
+            guard present == migrations else { throw MigrationError.changedMeanwhile }
+            for migration in migrations {
                 try await run(migration.down, of: migration, on: connection) {
                     try await $0.execute("DELETE FROM schema_migrations WHERE version = \(migration.version)")
                     try await $0.execute("DELETE FROM migration_checksums WHERE version = \(migration.version)")
                 }
             }
-            return steps
+            return migrations
         }
     }
+
+    private func rollbackSteps(
+        _ migrations: [Migration],
+        on connection: PostgresConnection
+    ) async throws -> [RollbackStep] {
+        try await connection.execute(script: Self.rowCount)
+        var steps: [RollbackStep] = []
+        for migration in migrations {
+            var losses: [(loss: MigrationLoss, rowCount: Int)] = []
+            for loss in MigrationLoss.losses(of: migration.down) {
+                let rows = try await connection.query("SELECT pg_temp.row_count(\(loss.table)) AS count")
+                losses.append((loss, try rows[0].decode("count", as: Int.self)))
+            }
+            steps.append(RollbackStep(migration: migration, losses: losses))
+        }
+        return steps
+    }
+
+    /// Counts the rows of a table by its name; none for a table that is not there.
+    private static let rowCount = """
+        CREATE OR REPLACE FUNCTION pg_temp.row_count(name text, OUT count bigint) LANGUAGE plpgsql AS $$
+        BEGIN
+            count := 0;
+            IF to_regclass(quote_ident(name)) IS NOT NULL THEN
+                EXECUTE format('SELECT count(*) FROM %I', name) INTO count;
+            END IF;
+        END
+        $$
+        """
 
     /// Compares the files with the database, and changes nothing.
     ///

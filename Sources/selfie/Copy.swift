@@ -18,7 +18,7 @@ struct Copy: AsyncParsableCommand {
     var to: CopyDirection
 
     func run() async throws {
-        let configuration = try ServiceConfiguration.copying(from: try await ConfigurationSource())
+        let configuration = try ServiceConfiguration.copying(from: try ConfigurationSource.ofThisCommand())
         let bar = ProgressBar()
         let result: TaskResult<CopyReport>
         do {

@@ -3,6 +3,7 @@ import DevelopmentServer
 import Logging
 import SelfieApp
 import ServiceLifecycle
+import UnixSignals
 
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,6 +25,8 @@ struct Dev: AsyncParsableCommand {
         let logger = makeLogger(level: .warning)
         try await ServiceGroup.runUntilSignal(
             [DevelopmentServer(hostname: hostname, port: port, logger: logger)],
+            // Whoever closes the terminal wants the database to stop, too.
+            signals: [.sigterm, .sigint, .sighup],
             logger: logger
         )
     }

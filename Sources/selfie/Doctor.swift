@@ -24,7 +24,7 @@ struct Doctor: AsyncParsableCommand {
             makesBucket: makeBucket
         )
         let source: Result<ConfigurationSource, any Error>
-        do { source = .success(try await ConfigurationSource()) } catch { source = .failure(error) }
+        do { source = .success(try ConfigurationSource.ofThisCommand()) } catch { source = .failure(error) }
         let summary = await diagnosis.run(on: source) { print(FindingText.lines($0)) }
         print(FindingText.line(summary))
         if summary.failures > 0 { throw ExitCode.failure }

@@ -7,14 +7,14 @@ struct EncryptPassword: AsyncParsableCommand {
         commandName: "encrypt-password",
         abstract: "Encrypt a password as the API takes it.",
         discussion: """
-            Reads the password from the first line of standard input, and prints its AESCrypt form for calls with \
-            curl. The key is API_AUTH_PASSWORD.
+            Asks for the password on a terminal, without showing it. Otherwise it reads the first line of standard \
+            input. It prints the password's AESCrypt form, for calls with curl. The key is API_AUTH_PASSWORD.
             """
     )
 
     func run() async throws {
-        let passphrase = try ServiceConfiguration.apiPassword(from: try await ConfigurationSource())
-        guard let password = readLine(strippingNewline: true) else {
+        let passphrase = try ServiceConfiguration.apiPassword(from: try ConfigurationSource.ofThisCommand())
+        guard let password = HiddenLine.isPossible ? HiddenLine.ask("Password: ") : readLine() else {
             throw ValidationError("There is no password on standard input.")
         }
         print(try AESCrypt(passphrase: passphrase).encrypt(Array(password.utf8)))

@@ -6,7 +6,7 @@ import SelfieConfiguration
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring the database's schema up to date.",
-        subcommands: [Up.self, Status.self, Down.self, New.self],
+        subcommands: [Up.self, Status.self, MigrateDown.self, New.self],
         defaultSubcommand: Up.self
     )
 
@@ -46,25 +46,6 @@ struct Migrate: AsyncParsableCommand {
         }
     }
 
-    struct Down: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take back the last migrations.")
-
-        @Argument(help: "How many migrations to take back.")
-        var count = 1
-
-        @OptionGroup var options: MigrationOptions
-
-        func validate() throws {
-            guard count > 0 else { throw ValidationError("The number of migrations must be 1 or more.") }
-        }
-
-        func run() async throws {
-            let steps = try await options.migrator().down(count)
-            for migration in steps { print("Took back \(migration.fileName)") }
-            if steps.isEmpty { print("No migration is applied.") }
-        }
-    }
-
     struct New: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make an empty migration file.")
 
@@ -87,7 +68,7 @@ struct MigrationOptions: ParsableArguments {
 
     func migrator() async throws -> Migrator {
         Migrator(
-            configuration: try ServiceConfiguration.postgres(from: try await ConfigurationSource()),
+            configuration: try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand()),
             migrations: try directory.load()
         )
     }

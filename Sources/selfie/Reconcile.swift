@@ -31,7 +31,7 @@ struct Reconcile: AsyncParsableCommand {
     private static let maxFindings = 100
 
     func run() async throws {
-        let configuration = try ServiceConfiguration(from: try await ConfigurationSource())
+        let configuration = try ServiceConfiguration(from: try ConfigurationSource.ofThisCommand())
         let bar = ProgressBar()
         let printer = FindingPrinter(max: Self.maxFindings, isDryRun: dryRun, bar: bar)
         let result: TaskResult<ReconciliationReport>
@@ -53,9 +53,9 @@ struct Reconcile: AsyncParsableCommand {
             throw error
         }
         bar.clear()
-        print(ReconciliationTable.text(result.report))
+        print(ReconciliationTable.text(result.report, installation: configuration.installation))
         if let failure = result.failure { throw failure }
-        if olderThan.seconds > 0 { print("What is younger than \(olderThan) was left alone.") }
+        if olderThan.seconds > 0 { StandardError.write("What is younger than \(olderThan) was left alone.\n") }
         if !result.report.isClean { throw ExitCode.failure }
     }
 }
@@ -78,13 +78,14 @@ struct Age: ExpressibleByArgument, CustomStringConvertible {
 
 /// The table that `photos reconcile` ends with.
 enum ReconciliationTable {
-    static func text(_ report: ReconciliationReport) -> String {
+    static func text(_ report: ReconciliationReport, installation: String) -> String {
         let rows = ReconciliationReport.Kind.allCases.map { kind in
             let count = report[kind]
             return [kind.title, "\(count.found)", "\(count.repaired)", "\(count.found - count.repaired)"]
         }
         let table = TextTable.text([["", "FOUND", "REPAIRED", "LEFT"]] + rows, rightAligned: [1, 2, 3])
-        return "Compared \(report.photoCount) photos with \(report.objectCount) objects.\n\(table)"
+        let (photos, objects) = (counted(report.photoCount, "photo"), counted(report.objectCount, "object"))
+        return "Compared \(photos) with \(objects): \(installation).\n\(table)"
     }
 }
 
@@ -121,7 +122,7 @@ private final class FindingPrinter: Sendable {
         }
         guard count <= max else { return }
         bar.clear()
-        let outcome = finding.isRepaired ? "repaired" : isDryRun ? "found" : "not repaired"
+        let outcome = finding.isRepaired ? finding.kind.repair : isDryRun ? "found" : "not repaired"
         // Somebody may have put any key there by hand.
         let key = finding.key.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }
         Swift.print("\(outcome): \(finding.kind.sentence) \(key.joined())")
@@ -130,6 +131,17 @@ private final class FindingPrinter: Sendable {
 }
 
 extension ReconciliationReport.Kind {
+    /// What the repair did.
+    fileprivate var repair: String {
+        switch self {
+        case .objectWithoutPhoto: "object deleted"
+        case .photoWithoutObject: "row deleted"
+        case .otherLength: "repaired"
+        case .unfinishedPut: "upload removed"
+        case .versionWithoutPhoto: "version deleted"
+        }
+    }
+
     /// The text before a key.
     fileprivate var sentence: String {
         switch self {

@@ -8,4 +8,18 @@ struct Selfie: AsyncParsableCommand {
         version: "0.12.0",
         subcommands: [Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, Doctor.self, EncryptPassword.self]
     )
+
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            try StandardOutput.finish()
+        } catch {
+            exit(withError: error)
+        }
+    }
 }

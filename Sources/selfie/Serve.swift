@@ -21,8 +21,10 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let configuration = try ServiceConfiguration(from: try await ConfigurationSource())
+        let source = try ConfigurationSource()
+        let configuration = try ServiceConfiguration(from: source)
         let logger = makeLogger(level: configuration.logLevel)
+        for warning in source.warnings { logger.warning("\(warning)") }
         let check = SchemaCheck(postgres: configuration.postgres, migrations: try migrations.directory.load())
         let isReached = try await check()
         if !isReached {

@@ -31,7 +31,7 @@ struct MigrationPlanTests {
         let plan = plan([])
         #expect(states(plan) == ["1 m1 pending", "2 m2 pending", "3 m3 pending"])
         #expect(try plan.pending().map(\.name) == ["m1", "m2", "m3"])
-        #expect(try plan.applied(last: 5).isEmpty)
+        #expect(try plan.rollback(to: .last(5)).isEmpty)
     }
 
     @Test("What was applied is not pending, whatever the order of the database's answer")
@@ -39,8 +39,8 @@ struct MigrationPlanTests {
         let plan = plan([("2", "sum of m2"), ("1", "sum of m1")])
         #expect(states(plan) == ["1 m1 applied", "2 m2 applied", "3 m3 pending"])
         #expect(try plan.pending().map(\.name) == ["m3"])
-        #expect(try plan.applied(last: 1).map(\.name) == ["m2"])
-        #expect(try plan.applied(last: 9).map(\.name) == ["m2", "m1"])
+        #expect(try plan.rollback(to: .last(1)).map(\.name) == ["m2"])
+        #expect(try plan.rollback(to: .last(9)).map(\.name) == ["m2", "m1"])
     }
 
     @Test("What Rails applied, without a checksum, counts as unedited")
@@ -54,7 +54,7 @@ struct MigrationPlanTests {
     func gap() throws {
         let plan = plan([("1", "sum of m1"), ("3", "sum of m3")])
         #expect(try plan.pending().map(\.name) == ["m2"])
-        #expect(try plan.applied(last: 1).map(\.name) == ["m3"])
+        #expect(try plan.rollback(to: .last(1)).map(\.name) == ["m3"])
     }
 
     @Test("A file that was edited after it was applied stops the plan, and can be taken back")
@@ -67,7 +67,7 @@ struct MigrationPlanTests {
             guard case MigrationError.edited(let migrations) = $0 else { return false }
             return migrations.map(\.name) == ["m1"] && "\($0)".contains("20260101000001_m1.sql")
         }
-        #expect(try plan.applied(last: 2).map(\.name) == ["m2", "m1"])
+        #expect(try plan.rollback(to: .last(2)).map(\.name) == ["m2", "m1"])
     }
 
     @Test("A version without a file is shown, does not stop what is pending, and can't be taken back")
@@ -77,7 +77,7 @@ struct MigrationPlanTests {
         #expect(try plan.pending().map(\.name) == ["m2", "m3"])
         for count in [1, 2] {
             #expect {
-                try plan.applied(last: count)
+                try plan.rollback(to: .last(count))
             } throws: {
                 guard case MigrationError.missingFile("20260101000009") = $0 else { return false }
                 return true

@@ -41,14 +41,14 @@ struct MigratorTests {
             #expect(try await migrator(url, steps).up().isEmpty)
             #expect(try await tables(url) == ["t1", "t2", "t3"])
 
-            #expect(try await migrator(url, steps).down(1).map(\.name) == ["step_3"])
+            #expect(try await migrator(url, steps).down(.last(1))?.map(\.name) == ["step_3"])
             #expect(try await tables(url) == ["t1", "t2"])
             #expect(try await migrator(url, steps).status().entries.map(\.state) == [.applied, .applied, .pending])
             #expect(try await migrator(url, steps).up().map(\.name) == ["step_3"])
 
-            #expect(try await migrator(url, steps).down(7).map(\.name) == ["step_3", "step_2", "step_1"])
+            #expect(try await migrator(url, steps).down(.last(7))?.map(\.name) == ["step_3", "step_2", "step_1"])
             #expect(try await tables(url).isEmpty)
-            #expect(try await migrator(url, steps).down(1).isEmpty)
+            #expect(try await migrator(url, steps).down(.last(1)) == [])
             #expect(try await migrator(url, steps).up() == steps)
         }
     }
@@ -89,7 +89,7 @@ struct MigratorTests {
             var steps = try Self.steps()
             steps[1] = try Self.migration(2, up: "CREATE TABLE t2 ()", down: "DROP TABLE t2; SELECT no_such_column")
             _ = try await migrator(url, steps).up()
-            await #expect(throws: MigrationError.self) { try await migrator(url, steps).down(3) }
+            await #expect(throws: MigrationError.self) { try await migrator(url, steps).down(.last(3)) }
             #expect(try await tables(url) == ["t1", "t2"])
             #expect(try await migrator(url, steps).status().entries.map(\.state) == [.applied, .applied, .pending])
         }
@@ -196,7 +196,7 @@ struct MigratorTests {
             #expect(migrations.map(\.version).starts(with: RailsDatabase.versions))
             #expect(try await migrator(url, migrations).up() == migrations)
             let dump = try await DatabaseDump.lines(url: url)
-            #expect(try await migrator(url, migrations).down(99) == migrations.reversed())
+            #expect(try await migrator(url, migrations).down(.last(99)) == migrations.reversed())
             let left = try await DatabaseDump.lines(url: url, without: "migration_checksums")
             #expect(left.allSatisfy { $0.contains("schema_migrations") })
             #expect(try await migrator(url, migrations).up() == migrations)
@@ -212,7 +212,7 @@ struct MigratorTests {
                 let part = Array(migrations[...count])
                 let before = try await DatabaseDump.lines(url: url, without: "migration_checksums")
                 #expect(try await migrator(url, part).up().count == 1)
-                #expect(try await migrator(url, part).down(1).count == 1)
+                #expect(try await migrator(url, part).down(.last(1))?.count == 1)
                 if count > 0 {
                     #expect(try await DatabaseDump.lines(url: url, without: "migration_checksums") == before)
                 }

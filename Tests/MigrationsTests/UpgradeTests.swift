@@ -47,7 +47,7 @@ struct UpgradeTests {
             try await UpgradeRows.fill(url, at: try #require(Self.versions.last))
             let before = try await Contents(url)
             let count = Self.versions.filter { $0 > version }.count
-            #expect(try await Self.migrator(url).down(count).count == count)
+            #expect(try await Self.migrator(url).down(.last(count))?.count == count)
 
             let below = try await Contents(url)
             #expect(below.columns["users"] != nil)

@@ -53,17 +53,73 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("Down takes the last step back, or as many as it is told")
+    @Test("Down takes the last step back, or as many as it is told, and says what is lost")
     func down() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
-            #expect(try await folder.migrate(["down"]).output == "Took back \(Self.versions.last ?? "")\n")
+            let one = try await folder.migrate(["down", "--yes"])
+            #expect(one.output == "Took back \(Self.versions.last ?? "")\n")
+            #expect(one.errors.contains("\n  the column object_version of photos, which has 0 rows\n"))
             let rest = Self.versions.dropLast().reversed().map { "Took back \($0)\n" }
-            #expect(try await folder.migrate(["down", "2"]).output == rest.prefix(2).joined())
-            #expect(try await folder.migrate(["down", "99"]).output == rest.dropFirst(2).joined())
-            let none = try await folder.migrate(["down"])
+            #expect(try await folder.migrate(["down", "2", "--yes"]).output == rest.prefix(2).joined())
+            let all = try await folder.migrate(["down", "99", "--yes", "--including-railsauth"])
+            #expect(all.output == rest.dropFirst(2).joined())
+            let none = try await folder.migrate(["down", "--yes"])
             #expect(none.output == "No migration is applied.\n")
             #expect(none.status == 0)
+        }
+    }
+
+    @Test("Down stops before railsauth's own tables, and takes back nothing at all")
+    func railsauth() async throws {
+        try await withFolder { folder in
+            _ = try await folder.migrate([])
+            for arguments in [["99"], ["--to", "20140826080603"], ["12"]] {
+                let refused = try await folder.migrate(["down", "--yes"] + arguments)
+                #expect(refused.status != 0)
+                #expect(refused.errors.contains("add --including-railsauth"))
+                #expect(refused.output.isEmpty)
+            }
+            #expect(try await folder.migrate([]).output == "The database is up to date.\n")
+        }
+    }
+
+    @Test("Down to a version takes back all after it")
+    func downToVersion() async throws {
+        try await withFolder { folder in
+            _ = try await folder.migrate([])
+            let third = String(try #require(Self.versions.dropLast(2).last?.prefix(14)))
+            let outcome = try await folder.migrate(["down", "--to", third, "--yes"])
+            #expect(outcome.output == Self.versions.suffix(2).reversed().map { "Took back \($0)\n" }.joined())
+            let again = try await folder.migrate(["down", "--to", third, "--yes"])
+            #expect(again.status == 0)
+            #expect(again.output == "No migration is applied after \(third).\n")
+            let unknown = try await folder.migrate(["down", "--to", "19990101000000", "--yes"])
+            #expect(unknown.status != 0)
+            #expect(unknown.errors.contains("The database has no version 19990101000000"))
+            let both = try await folder.migrate(["down", "2", "--to", third, "--yes"])
+            #expect(both.status != 0)
+        }
+    }
+
+    @Test("Down asks on a terminal, and anything but yes changes nothing; without one it wants --yes")
+    func question() async throws {
+        try await withFolder { folder in
+            _ = try await folder.migrate([])
+            let mute = try await folder.migrate(["down"])
+            #expect(mute.status != 0)
+            #expect(mute.errors.contains("Without a terminal to ask on, say --yes."))
+            for (answer, isYes) in [("n", false), ("", false), ("y", true)] {
+                let outcome = try await TerminalProcess.run(
+                    ["migrate", "down", "--migrations", folder.url.appending(path: "migrations").path],
+                    environment: ["DATABASE_URL": folder.databaseURL],
+                    typing: answer
+                )
+                #expect((outcome.status == 0) == isYes)
+                #expect(outcome.errors.contains("Take back 1 migration? [y/N] "))
+                #expect(outcome.errors.contains("Nothing was changed.") == !isYes)
+                #expect(outcome.output == (isYes ? "Took back \(Self.versions.last ?? "")\n" : ""))
+            }
         }
     }
 
@@ -89,7 +145,7 @@ struct MigrateCommandTests {
             let last = try #require(Self.versions.last)
             try FileManager.default.removeItem(at: folder.url.appending(path: "migrations/\(last)"))
             #expect(try await folder.migrate(["status"]).output.contains("no file  \(last.prefix(14))"))
-            let down = try await folder.migrate(["down"])
+            let down = try await folder.migrate(["down", "--yes"])
             #expect(down.status != 0)
             #expect(down.errors.contains("Version \(last.prefix(14)) was applied, but its file is gone"))
         }

@@ -32,7 +32,7 @@ struct ReconcileCommandTests {
             try await service.objects.remove(key: randomID)
             let young = try await run(["--dry-run"])
             #expect(young.status == 0, "both are younger than an hour")
-            #expect(young.output.contains("What is younger than 1h was left alone."))
+            #expect(young.errors.contains("What is younger than 1h was left alone."))
             // Objects are dated in whole seconds, and by another clock.
             var dry = young
             try await poll("both are old enough") {
@@ -45,7 +45,7 @@ struct ReconcileCommandTests {
             #expect(service.objects.keys().count == 1)
             let wet = try await run(["--older-than", "0s"])
             #expect(wet.status == 0)
-            #expect(wet.output.contains("repaired: photo without an object: \(randomID)"))
+            #expect(wet.output.contains("row deleted: photo without an object: \(randomID)"))
             #expect(service.objects.keys().isEmpty)
             #expect(try await service.count("SELECT count(*) FROM photos") == 0)
             for outcome in [clean, dry, wet] { #expect(outcome.errors.isEmpty, "no bar where there is no terminal") }

@@ -14,6 +14,8 @@ package struct S3Configuration: Sendable, Hashable {
     package let usesPathStyle: Bool
     /// Where the store listens.
     private(set) var endpoint: Endpoint
+    /// The URL of the store, without a path.
+    package var storeURL: String { "\(endpoint.scheme)://\(endpoint.authority)" }
     /// Whether the endpoint is AWS's own and changes with the region.
     let followsRegion: Bool
 

@@ -1,16 +1,21 @@
 package import Logging
 package import ServiceLifecycle
-import UnixSignals
+package import UnixSignals
 
 extension ServiceGroup {
-    /// Runs services until one ends, or until SIGTERM or SIGINT asks for a graceful shutdown.
+    /// Runs services until one ends, or until a signal asks for a graceful shutdown.
     ///
     /// - Parameters:
     ///   - services: The services. Those that others need come first.
+    ///   - signals: The signals.
     ///   - logger: The log.
     /// - Throws: The error of a service.
-    package static func runUntilSignal(_ services: [any Service], logger: Logger) async throws {
-        try await ServiceGroup(configuration: .untilSignal(services, logger: logger)).run()
+    package static func runUntilSignal(
+        _ services: [any Service],
+        signals: [UnixSignal] = [.sigterm, .sigint],
+        logger: Logger
+    ) async throws {
+        try await ServiceGroup(configuration: .untilSignal(services, signals: signals, logger: logger)).run()
     }
 }
 
@@ -26,11 +31,13 @@ extension ServiceGroupConfiguration {
     ///
     /// - Parameters:
     ///   - services: The services. Those that others need come first.
+    ///   - signals: The signals.
     ///   - logger: The log.
     ///   - shutdownTimeout: How long running requests may take.
     /// - Returns: The configuration of a group.
     static func untilSignal(
         _ services: [any Service],
+        signals: [UnixSignal] = [.sigterm, .sigint],
         logger: Logger,
         shutdownTimeout: Duration = shutdownTimeout
     ) -> ServiceGroupConfiguration {
@@ -42,7 +49,7 @@ extension ServiceGroupConfiguration {
                     failureTerminationBehavior: .cancelGroup
                 )
             },
-            gracefulShutdownSignals: [.sigterm, .sigint],
+            gracefulShutdownSignals: signals,
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = shutdownTimeout

@@ -1,50 +1,69 @@
 import Configuration
 import FoundationEssentials
-import SystemPackage
 
 /// The environment and a `.env` file.
 ///
 /// The environment wins. Nothing else reads either of them.
 package struct ConfigurationSource: Sendable {
     private let reader: ConfigReader
+    /// Sentences about lines of the file and names of settings that are probably mistakes.
+    ///
+    /// They hold no value.
+    package let warnings: [String]
 
     /// Reads the process's environment and, if it is there, the file `.env`.
     ///
     /// - Parameters:
     ///   - environmentFile: The file's path, relative to the current folder or absolute.
     ///   - overrides: Values that win over both.
+    ///   - environment: The process's environment.
     /// - Throws: `ConfigurationFileError` when the file is there but can't be read.
-    package init(environmentFile: String = ".env", overrides: [String: String] = [:]) async throws {
-        let file: EnvironmentVariablesProvider
-        do {
-            file = try await EnvironmentVariablesProvider(
-                environmentFilePath: FilePath(environmentFile),
-                allowMissing: true,
-                secretsSpecifier: .all
-            )
-        } catch {
-            throw ConfigurationFileError.unreadable(path: environmentFile)
-        }
-        let contents = try? String(contentsOfFile: environmentFile, encoding: .utf8)
-        // The library would read the whole file as one line.
-        guard contents?.unicodeScalars.contains("\r") != true else {
-            throw ConfigurationFileError.windowsLineEnds(path: environmentFile)
-        }
-        // Every value counts as secret, so that the library never prints one.
-        reader = ConfigReader(providers: [
-            EnvironmentVariablesProvider(environmentVariables: overrides, secretsSpecifier: .all),
-            EnvironmentVariablesProvider(secretsSpecifier: .all),
-            file,
-        ])
+    package init(
+        environmentFile: String = ".env",
+        overrides: [String: String] = [:],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(ConfigurationFileError) {
+        let file = try Self.read(environmentFile)
+        self.init(layers: [overrides, environment, file.values], warnings: file.warnings)
     }
 
     /// Takes only these values.
     ///
     /// - Parameter values: Values by key.
     package init(values: [String: String]) {
+        self.init(layers: [values], warnings: [])
+    }
+
+    private init(layers: [[String: String]], warnings: [String]) {
+        // Every value counts as secret, so that the library never prints one.
         reader = ConfigReader(
-            provider: EnvironmentVariablesProvider(environmentVariables: values, secretsSpecifier: .all)
+            providers: layers.map { EnvironmentVariablesProvider(environmentVariables: $0, secretsSpecifier: .all) }
         )
+        let misspelled = Set(layers.flatMap(\.keys)).sorted().compactMap { name in
+            SettingName.resembling(name).map { "\(name) is no setting. Is \($0) meant?" }
+        }
+        self.warnings = warnings + misspelled
+    }
+
+    /// The settings of a command that looks after the data of a service.
+    ///
+    /// Where neither `DATABASE_URL` nor `OBJECTS_PATH` is set, these are of the development server that runs in this folder.
+    /// It sets both, so both are taken or none.
+    ///
+    /// - Returns: The settings, and whether they are those of the development server.
+    /// - Throws: As above.
+    package static func ofCommand() throws(ConfigurationFileError) -> (source: Self, isDevelopment: Bool) {
+        let source = try Self()
+        guard DevelopmentData.keys.allSatisfy({ source.value(of: $0) == nil }) else { return (source, false) }
+        let data = try read(DevelopmentData.file).values
+        guard !data.isEmpty else { return (source, false) }
+        return (try Self(overrides: data), true)
+    }
+
+    private static func read(_ path: String) throws(ConfigurationFileError) -> DotenvFile {
+        guard FileManager.default.fileExists(atPath: path) else { return DotenvFile("", name: path) }
+        guard let contents = try? String(contentsOfFile: path, encoding: .utf8) else { throw .unreadable(path: path) }
+        return DotenvFile(contents, name: path)
     }
 
     /// The value of a key; nil when there is none or it is empty.
@@ -52,6 +71,14 @@ package struct ConfigurationSource: Sendable {
         let value = reader.string(forKey: ConfigKey([key]), isSecret: true)
         return value.flatMap { $0.isEmpty ? nil : $0 }
     }
+}
+
+/// Where a development server writes what commands beside it need.
+package enum DevelopmentData {
+    /// The file, relative to the folder in which the server runs.
+    package static let file = ".selfie/environment"
+    /// The settings that it holds.
+    package static let keys = ["DATABASE_URL", "OBJECTS_PATH"]
 }
 
 /// Prints no value, since several are secret.
@@ -64,12 +91,11 @@ extension ConfigurationSource: CustomStringConvertible, CustomReflectable {
 /// A `.env` file exists but can't be used.
 package enum ConfigurationFileError: Error, CustomStringConvertible {
     case unreadable(path: String)
-    case windowsLineEnds(path: String)
 
     package var description: String {
         switch self {
-        case .unreadable(let path): "The file \(path) is there but can't be read. Check its permissions."
-        case .windowsLineEnds(let path): "The file \(path) has the line ends of Windows (CR LF). Save it with LF alone."
+        case .unreadable(let path):
+            "The file \(path) is there but can't be read. Check its permissions, and that it is UTF-8."
         }
     }
 }

@@ -52,7 +52,10 @@ package struct SettingsReader {
 
     mutating func logLevel() -> Logger.Level {
         let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-        return optional("LOG_LEVEL", "one of \(names)") { Logger.Level(rawValue: $0.lowercased()) } ?? .info
+        return optional("LOG_LEVEL", "one of \(names)") { text in
+            // Many other programs call it so.
+            text.lowercased() == "warn" ? .warning : Logger.Level(rawValue: text.lowercased())
+        } ?? .info
     }
 
     package mutating func postgres() -> PostgresConfiguration? {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Why the service could not start; each description says what to do.
 package enum ServiceStartError: Error, CustomStringConvertible {
     case addressInUse(hostname: String, port: Int)
@@ -13,7 +15,7 @@ package enum ServiceStartError: Error, CustomStringConvertible {
         case .addressInUse(let hostname, let port):
             "Port \(port) of \(hostname) is in use. Stop what uses it, or choose another with --port or PORT."
         case .pendingMigrations(let count):
-            "The database lacks \(count) migration\(count == 1 ? "" : "s"). Run: selfie migrate"
+            "The database lacks \(counted(count, "migration")). Run: selfie migrate"
         case .noCredentials(let error):
             """
             There are no keys for the bucket. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; asked instead, \

@@ -1,3 +1,4 @@
+import Encodings
 import FoundationEssentials
 import Migrations
 import Postgres
@@ -149,7 +150,7 @@ struct DatabaseDiagnosis: Sendable {
         }
         if missing > 0 {
             findings.warning(
-                "it has \(missing) migration\(missing == 1 ? "" : "s") that this version of Selfie does not know",
+                "it has \(counted(missing, "migration")) that this version of Selfie does not know",
                 "A newer version may have been here. Deploy the newest, or go on if you know where they come from."
             )
         }

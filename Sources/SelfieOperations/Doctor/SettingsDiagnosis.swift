@@ -11,10 +11,17 @@ struct SettingsDiagnosis {
 
     /// The findings, each with a text and an advice.
     var warnings: [Explanation] {
-        [
-            apiPassword, secretKeyBase, sharedSecret, tokenWithoutPassword, rateLimits, trustedProxies, publicURL,
-            databaseTLS,
-        ].compactMap(\.self)
+        mistakes
+            + [
+                apiPassword, secretKeyBase, sharedSecret, tokenWithoutPassword, rateLimits, trustedProxies, publicURL,
+                databaseTLS,
+            ].compactMap(\.self)
+    }
+
+    private var mistakes: [Explanation] {
+        source.warnings.map {
+            Explanation(text: $0, advice: "Correct it, or remove it. What is not known is not read.")
+        }
     }
 
     private var apiPassword: Explanation? {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Encodings
 import SelfieOperations
 
 struct DisableUser: AsyncParsableCommand {
@@ -55,15 +55,13 @@ struct DeleteUser: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard yes || isatty(STDIN_FILENO) == 1 else {
-            throw ValidationError("Without a terminal to ask on, say --yes.")
-        }
+        try Confirmation.validate(yes: yes)
     }
 
     func run() async throws {
         let user = try await argument.withUsers { users in
             let user = try await users.find(argument.user)
-            guard yes || isConfirmed(user) else {
+            guard yes || Confirmation.ask(question(about: user)) else {
                 StandardError.write("Nothing was deleted.\n")
                 throw ExitCode.failure
             }
@@ -71,15 +69,12 @@ struct DeleteUser: AsyncParsableCommand {
             return user
         }
         try output.print(UserOutcome(userId: user.id, isChanged: true)) {
-            "\(Cell.text(user.email)) (\(user.id)) is deleted, with \(user.photoCount) photos."
+            "\(Cell.text(user.email)) (\(user.id)) is deleted, with \(counted(user.photoCount, "photo"))."
         }
     }
 
-    private func isConfirmed(_ user: UserSummary) -> Bool {
-        let question = "Delete \(Cell.text(user.email)) (\(user.id)) and \(user.photoCount) photos for ever? [y/N] "
-        // Standard output is for the result.
-        StandardError.write(question)
-        return ["y", "yes"].contains(readLine()?.lowercased())
+    private func question(about user: UserSummary) -> String {
+        "Delete \(Cell.text(user.email)) (\(user.id)) and \(counted(user.photoCount, "photo")) for ever?"
     }
 }
 

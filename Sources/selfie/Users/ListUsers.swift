@@ -40,9 +40,10 @@ struct ListUsers: AsyncParsableCommand {
                 ]
             }
             let heading = ["ID", "E-MAIL", "NAME", "CREATED", "", "PHOTOS", "SESSIONS"]
-            let table = TextTable.text([heading] + rows, rightAligned: [0, 5, 6])
-            guard users.count == limit, let last = users.last else { return table }
-            return table + "\nThere may be more: --after \(last.id)"
+            return TextTable.text([heading] + rows, rightAligned: [0, 5, 6])
+        }
+        if users.count == limit, let last = users.last {
+            StandardError.write("There may be more: --after \(last.id)\n")
         }
     }
 }

@@ -64,12 +64,13 @@ struct UserAudit: AsyncParsableCommand {
                     event.address ?? "", Cell.text(event.requestID),
                 ]
             }
-            let table = TextTable.text(
+            return TextTable.text(
                 [["ID", "WHEN", "EVENT", "USER", "ADDRESS", "REQUEST"]] + rows,
                 rightAligned: [0, 3]
             )
-            guard events.count == limit, let last = events.last else { return table }
-            return table + "\nThere may be more: --before \(last.id)"
+        }
+        if events.count == limit, let last = events.last {
+            StandardError.write("There may be more: --before \(last.id)\n")
         }
     }
 }

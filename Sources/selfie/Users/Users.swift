@@ -56,7 +56,7 @@ struct UserArgument: ParsableArguments {
     }
 
     static func withUsers<Result>(_ body: (UserAdministration) async throws -> Result) async throws -> Result {
-        let configuration = try ServiceConfiguration.postgres(from: try await ConfigurationSource())
+        let configuration = try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand())
         return try await UserAdministration.with(configuration, body)
     }
 }
@@ -76,14 +76,14 @@ struct UserOutcome: Encodable {
 
 /// Texts in the cells of tables.
 enum Cell {
-    /// A date to the minute, in UTC.
+    /// A date to the minute in UTC, such as `2026-11-22 10:00Z`.
     static func date(_ date: Date?) -> String {
-        date.map { String(time($0).prefix(16)) } ?? ""
+        date.map { "\(time($0).prefix(16))Z" } ?? ""
     }
 
-    /// A date to the second, in UTC.
+    /// A date to the second in UTC, such as `2026-11-22 10:00:00Z`.
     static func time(_ date: Date) -> String {
-        date.formatted(.iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false))
+        date.formatted(Date.ISO8601FormatStyle(dateTimeSeparator: .space))
     }
 
     /// A text that people typed, without characters that move a terminal's cursor or change its direction.

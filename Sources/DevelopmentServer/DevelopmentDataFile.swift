@@ -1,0 +1,22 @@
+import FoundationEssentials
+import SelfieConfiguration
+
+/// Tells commands in the same folder where the development server's data is, as long as it runs.
+struct DevelopmentDataFile {
+    private let settings: [String: String]
+
+    init(_ settings: [String: String]) {
+        self.settings = settings
+    }
+
+    /// - Throws: An error of Foundation's when the file can't be written.
+    func write() throws {
+        let lines = settings.sorted { $0.key < $1.key }.map { "\($0.key)='\($0.value)'\n" }
+        let text = "# Written by `selfie dev`, for commands in this folder while it runs.\n" + lines.joined()
+        try Data(text.utf8).write(to: URL(filePath: DevelopmentData.file), options: .atomic)
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(atPath: DevelopmentData.file)
+    }
+}

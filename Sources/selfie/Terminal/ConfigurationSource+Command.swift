@@ -1,0 +1,12 @@
+import SelfieConfiguration
+
+extension ConfigurationSource {
+    /// The settings of a command other than `serve`.
+    ///
+    /// Standard error tells when they are those of the development server in this folder.
+    static func ofThisCommand() throws -> ConfigurationSource {
+        let (source, isDevelopment) = try ofCommand()
+        if isDevelopment { StandardError.write("Using the database and the photos of selfie dev in this folder.\n") }
+        return source
+    }
+}

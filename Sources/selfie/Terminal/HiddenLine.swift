@@ -1,0 +1,48 @@
+import Glibc
+import Synchronization
+
+/// A line that is typed and not shown.
+enum HiddenLine {
+    /// Whether standard input is a terminal.
+    static var isPossible: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Asks for a line on the terminal.
+    ///
+    /// Whoever ends the program with Ctrl-C gets a terminal that shows what is typed again.
+    ///
+    /// - Parameter question: What to ask, with a space at its end.
+    /// - Returns: The line without its end; nil at the end of the input.
+    static func ask(_ question: String) -> String? {
+        var shown = termios()
+        guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return readLine() }
+        StandardError.write(question)
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        flags.store(shown.c_lflag, ordering: .relaxed)
+        let before = signal(SIGINT) { _ in
+            HiddenLine.show()
+            _exit(HiddenLine.interrupted)
+        }
+        defer {
+            HiddenLine.show()
+            signal(SIGINT, before)
+            StandardError.write("\n")
+        }
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        return readLine()
+    }
+
+    /// The terminal's flags from before.
+    ///
+    /// A signal handler may read them, and call tcgetattr and tcsetattr (signal-safety(7)).
+    private static let flags = Atomic<tcflag_t>(0)
+    /// What shells report of a program that SIGINT has ended: 128 and the signal's number.
+    private static let interrupted: Int32 = 130
+
+    private static func show() {
+        var settings = termios()
+        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
+        settings.c_lflag = flags.load(ordering: .relaxed)
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    }
+}

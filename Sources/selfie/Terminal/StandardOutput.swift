@@ -1,0 +1,20 @@
+@preconcurrency import Glibc
+
+/// Where results go.
+enum StandardOutput {
+    /// Writes out what was printed.
+    ///
+    /// - Throws: ``UnwritableOutput`` when anything could not be written, since a result that is cut is none.
+    static func finish() throws {
+        guard fflush(stdout) == 0, ferror(stdout) == 0 else {
+            throw UnwritableOutput(reason: String(cString: strerror(errno)))
+        }
+    }
+}
+
+/// Standard output did not take all of a result.
+struct UnwritableOutput: Error, CustomStringConvertible {
+    let reason: String
+
+    var description: String { "The result could not be written to standard output: \(reason)." }
+}
