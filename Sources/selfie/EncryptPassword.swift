@@ -13,7 +13,7 @@ struct EncryptPassword: AsyncParsableCommand {
     )
 
     func run() async throws {
-        let passphrase = try ServiceConfiguration.apiPassword(from: try ConfigurationSource.ofThisCommand())
+        let passphrase = try ServiceConfiguration.apiPassword(from: try ConfigurationSource())
         guard let password = HiddenLine.isPossible ? HiddenLine.ask("Password: ") : readLine() else {
             throw ValidationError("There is no password on standard input.")
         }

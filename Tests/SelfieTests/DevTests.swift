@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import Foundation
+import ProcessTestSupport
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport
@@ -93,6 +94,39 @@ struct DevTests {
 
             let (process, _) = try await folder.startDevAndWait()
             try await stop(process, in: folder, by: SIGTERM)
+        }
+    }
+
+    @Test("Commands in the same folder find its data while it runs; closing the terminal stops everything")
+    func commandsBeside() async throws {
+        try await DevelopmentFolder.withCluster { folder in
+            let (process, _) = try await folder.startDevAndWait()
+            let hint = "Using the database and the photos of selfie dev in this folder.\n"
+            for (arguments, text) in [
+                (["users", "list"], "ID  E-MAIL"), (["migrate", "status"], "applied  20140826080603"),
+                (
+                    ["photos", "reconcile", "--dry-run"],
+                    "Compared 0 photos with 0 objects: the database selfie at \(folder.url.path)/.selfie/postgres"
+                ),
+                (["doctor"], "Nothing failed"),
+            ] {
+                let outcome = try await SelfieProcess.run(arguments, directory: folder.url)
+                #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+                #expect(outcome.output.contains(text), "\(arguments): \(outcome.output)")
+                #expect(outcome.errors.hasPrefix(hint))
+            }
+            // Half of its data with half of another would be nobody's.
+            let other = try await SelfieProcess.run(
+                ["users", "list"],
+                environment: ["OBJECTS_PATH": "elsewhere"],
+                directory: folder.url
+            )
+            #expect(other.errors.contains("DATABASE_URL is missing"))
+
+            try await stop(process, in: folder, by: SIGHUP)
+            let after = try await SelfieProcess.run(["users", "list"], directory: folder.url)
+            #expect(after.status != 0)
+            #expect(after.errors.contains("DATABASE_URL is missing"))
         }
     }
 

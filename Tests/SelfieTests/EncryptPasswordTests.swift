@@ -40,6 +40,34 @@ struct EncryptPasswordTests {
         #expect(outcome.output == "EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk=\n")
     }
 
+    @Test("On a terminal it asks, and what is typed is not shown")
+    func terminal() async throws {
+        let outcome = try await TerminalProcess.run(
+            ["encrypt-password"],
+            environment: ["API_AUTH_PASSWORD": TestService.apiPassword],
+            typing: "top secret message",
+            after: "Password: "
+        )
+        #expect(outcome.status == 0)
+        #expect(outcome.errors == "Password: \n")
+        #expect(outcome.output == "EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk=\n")
+        #expect(!outcome.echo.contains("secret"))
+    }
+
+    @Test("A full disk is an error")
+    func fullDisk() async throws {
+        let outcome = try await TemporaryFolder.with { folder in
+            try await ProgramOutcome.run(
+                URL(filePath: "/bin/sh"),
+                ["-c", "printf secret | '\(try SelfieProcess.executable.path)' encrypt-password > /dev/full"],
+                environment: ["API_AUTH_PASSWORD": TestService.apiPassword],
+                directory: folder
+            )
+        }
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("could not be written to standard output: No space left on device."))
+    }
+
     @Test("Without any input it says so")
     func emptyInput() async throws {
         let outcome = try await encrypt("")

@@ -12,6 +12,8 @@ struct TerminalProcess {
         let status: Int32
         let output: String
         let errors: String
+        /// What the terminal showed of what was typed.
+        let echo: String
     }
 
     private let outer: CInt
@@ -22,10 +24,16 @@ struct TerminalProcess {
     ///   - arguments: The command and its options.
     ///   - environment: What its environment has of its own.
     ///   - line: What is typed.
+    ///   - question: What standard error must have before it is typed.
     /// - Returns: How it ended and what it printed.
     /// - Throws: `NotInTime` without a terminal, or an error of Foundation's.
-    static func run(_ arguments: [String], environment: [String: String], typing line: String) async throws
-        -> Outcome
+    static func run(
+        _ arguments: [String],
+        environment: [String: String],
+        typing line: String,
+        after question: String = ""
+    )
+        async throws -> Outcome
     {
         let terminal = try TerminalProcess()
         defer { close(terminal.outer) }
@@ -44,14 +52,26 @@ struct TerminalProcess {
             process.standardOutput = try FileHandle(forWritingTo: output)
             process.standardError = try FileHandle(forWritingTo: errors)
             try process.run()
+            try await poll("it asks") {
+                try question.isEmpty || String(contentsOf: errors, encoding: .utf8).contains(question)
+            }
             try FileHandle(fileDescriptor: terminal.outer).write(contentsOf: Data("\(line)\n".utf8))
             try await poll("it ends") { !process.isRunning }
             return Outcome(
                 status: process.terminationStatus,
                 output: try String(contentsOf: output, encoding: .utf8),
-                errors: try String(contentsOf: errors, encoding: .utf8)
+                errors: try String(contentsOf: errors, encoding: .utf8),
+                echo: terminal.shown()
             )
         }
+    }
+
+    /// What the terminal shows, as far as it was not read.
+    private func shown() -> String {
+        _ = fcntl(outer, F_SETFL, O_NONBLOCK)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(outer, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
     private init() throws {

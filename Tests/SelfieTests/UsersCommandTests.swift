@@ -68,7 +68,7 @@ struct UsersCommandTests {
                 #expect(found.map { $0["email"] as? String } == emails, "\(arguments)")
             }
             #expect(
-                try await Self.run(service, ["list", "--limit", "1"]).output.hasSuffix(
+                try await Self.run(service, ["list", "--limit", "1"]).errors.hasSuffix(
                     "--after \(all[0]["id"] ?? "")\n"
                 )
             )
@@ -197,7 +197,7 @@ struct UsersCommandTests {
             #expect(audit[1]["user_id"] as? Int == id)
             #expect(audit.allSatisfy { $0["address"] is NSNull && $0["request_id"] is NSNull })
             let page = try await Self.run(service, ["audit", "--limit", "2"])
-            let next = try #require(page.output.firstMatch(of: /There may be more: --before (\d+)\n$/)?.output.1)
+            let next = try #require(page.errors.firstMatch(of: /There may be more: --before (\d+)\n$/)?.output.1)
             #expect(Self.lines(page).dropFirst().prefix(2).map { $0[3] } == ["account_deleted", "sign_in"])
             let rest = try await Self.run(service, ["audit", "--limit", "2", "--before", String(next)])
             #expect(Self.lines(rest).dropFirst().map { $0[3] } == ["sign_up"])
@@ -220,7 +220,7 @@ struct UsersCommandTests {
                     typing: answer
                 )
                 #expect(asked.status == 1 && asked.output.isEmpty, "\(answer)")
-                #expect(asked.errors.hasPrefix("Delete ada@example.com (1) and 1 photos for ever? [y/N] "))
+                #expect(asked.errors.hasPrefix("Delete ada@example.com (1) and 1 photo for ever? [y/N] "))
                 #expect(asked.errors.hasSuffix("Nothing was deleted.\n"))
             }
             #expect(try await service.list(token: token).jsonArray?.count == 1)
@@ -229,7 +229,7 @@ struct UsersCommandTests {
                 environment: ["DATABASE_URL": service.databaseURL],
                 typing: "Y"
             )
-            #expect(outcome.output.contains("is deleted, with 1 photos."))
+            #expect(outcome.output.contains("is deleted, with 1 photo."))
             try await poll("the object is gone") { service.objects.keys().isEmpty }
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
         }

@@ -15,7 +15,6 @@ enum HiddenLine {
     static func ask(_ question: String) -> String? {
         var shown = termios()
         guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return readLine() }
-        StandardError.write(question)
         var hidden = shown
         hidden.c_lflag &= ~tcflag_t(ECHO)
         flags.store(shown.c_lflag, ordering: .relaxed)
@@ -29,6 +28,7 @@ enum HiddenLine {
             StandardError.write("\n")
         }
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        StandardError.write(question)
         return readLine()
     }
 
