@@ -84,6 +84,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Prometheus",
+            dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Postgres",
             dependencies: [
                 "CLinux", "CLibPQ",
@@ -150,6 +155,7 @@ let package = Package(
             name: "ObjectStore",
             dependencies: [
                 "Budgets", "Encodings", "LinuxFiles", "S3",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -188,6 +194,7 @@ let package = Package(
                 "AESCrypt", "Budgets", "Encodings", "HTTPConnection", "Multipart", "ObjectStore", "Postgres",
                 "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -204,7 +211,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
@@ -225,10 +232,12 @@ let package = Package(
         .target(
             name: "SelfieApp",
             dependencies: [
-                "Budgets", "CLinux", "HTTPConnection", "Migrations", "ObjectStore", "Postgres", "S3",
+                "Budgets", "CLinux", "HTTPConnection", "Migrations", "ObjectStore", "Postgres", "Prometheus", "S3",
                 "SelfieConfiguration",
                 "SelfieCore",
                 "SelfieWeb",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -77,13 +77,14 @@ package struct DevelopmentServer: Service {
         guard !Task.isShuttingDownGracefully else { return }
         var logger = logger
         logger.logLevel = configuration.logLevel
-        let service = PhotoService(
+        var service = PhotoService(
             configuration: configuration,
             hostname: hostname,
             port: port ?? configuration.port,
             logger: logger,
             onRunning: { announce(port: $0, databaseURL: databaseURL) }
         )
+        service.schemaVersions = Set(migrations.map(\.version))
         try await service.run()
     }
 

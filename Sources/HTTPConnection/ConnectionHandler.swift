@@ -256,7 +256,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let (requestID, refusal) = (RequestIdentifier.make(), refusalAnswer(refusal))
         logger.info(
             "request",
-            metadata: ["status": "\(refusal.status.code)", "request_id": "\(requestID)", "route": "none"]
+            metadata: [
+                "endpoint": "none", "request_id": "\(requestID)", "status": .stringConvertible(refusal.status.code),
+            ]
         )
         answer(context: context, with: refusal, requestID: requestID, isHead: false)
     }

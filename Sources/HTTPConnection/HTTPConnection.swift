@@ -23,22 +23,26 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     private let limits: ConnectionLimits
     private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
     private let places: ConnectionPlaces
+    private let traffic: TrafficMeter
     private let lines = ResumptionLines()
 
     /// - Parameters:
     ///   - responder: Answers requests.
     ///   - limits: How much and how long a connection may take.
     ///   - places: How many connections there may be.
+    ///   - traffic: Counts bytes.
     ///   - refusalAnswer: Makes the answers of the connection's own refusals.
     package init(
         responder: @escaping HTTPChannelHandler.Responder,
         limits: ConnectionLimits,
         places: ConnectionPlaces,
+        traffic: TrafficMeter,
         refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer
     ) {
         self.responder = responder
         self.limits = limits
         self.places = places
+        self.traffic = traffic
         self.refusalAnswer = refusalAnswer
     }
 
@@ -50,6 +54,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 to: channel,
                 limits: limits,
                 line: lines.line(of: channel.eventLoop),
+                traffic: traffic,
                 refusalAnswer: refusalAnswer,
                 logger: logger
             )
@@ -70,6 +75,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     ///   - channel: The connection.
     ///   - limits: How much and how long it may take, by the clock of its event loop.
     ///   - line: Where it waits when its client has more requests in line than are parsed.
+    ///   - traffic: Counts bytes.
     ///   - refusalAnswer: Makes the answers of the connection's own refusals.
     ///   - logger: Gets a line for each request that never reaches the router.
     /// - Returns: A future that succeeds when the present request may be ended, and fails when the connection ends
@@ -79,6 +85,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         to channel: any Channel,
         limits: ConnectionLimits,
         line: ResumptionLine,
+        traffic: TrafficMeter = TrafficMeter(),
         refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer,
         logger: Logger
     ) throws -> EventLoopFuture<Void> {
@@ -86,7 +93,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         decoderLimits.maxHeaderFieldSize = limits.maxHeaderBytes
         decoderLimits.maxHeaderListSize = limits.maxHeaderBytes
         decoderLimits.maxHeaderFieldCount = limits.maxHeaderFields
-        let (meter, gate) = (SocketMeter(), RequestGate())
+        let (meter, gate) = (SocketMeter(traffic: traffic), RequestGate())
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers([meter, gate])
         try pipeline.configureHTTPServerPipeline(

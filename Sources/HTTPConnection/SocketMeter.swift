@@ -11,6 +11,12 @@ final class SocketMeter: ChannelDuplexHandler {
     private(set) var isReadPending = false
     /// How many bytes were handed to the channel so far.
     private(set) var bytesWritten = 0
+    /// What all connections have in common.
+    private let traffic: TrafficMeter
+
+    init(traffic: TrafficMeter) {
+        self.traffic = traffic
+    }
 
     func read(context: ChannelHandlerContext) {
         isReadPending = true
@@ -19,11 +25,14 @@ final class SocketMeter: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isReadPending = false
+        traffic.receive(unwrapInboundIn(data).readableBytes)
         context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        bytesWritten += unwrapOutboundIn(data).readableBytes
+        let count = unwrapOutboundIn(data).readableBytes
+        bytesWritten += count
+        traffic.send(count)
         context.write(data, promise: promise)
     }
 }

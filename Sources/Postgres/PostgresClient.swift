@@ -20,8 +20,15 @@ package final class PostgresClient: Sendable {
         self.configuration = configuration
         let eventLoops = Array(configuration.eventLoopGroup.makeIterator())
         let metrics = PoolMetrics(factory: configuration.metrics ?? NOOPMetricsHandler.instance)
+        let reachability = ReachabilityReport(configuration: configuration)
         pools = zip(configuration.pool.divided(amongLoops: eventLoops.count), eventLoops).map { limits, eventLoop in
-            ConnectionPool(configuration: configuration, limits: limits, metrics: metrics, eventLoop: eventLoop)
+            ConnectionPool(
+                configuration: configuration,
+                limits: limits,
+                metrics: metrics,
+                reachability: reachability,
+                eventLoop: eventLoop
+            )
         }
         observer = StatementObserver(metrics: configuration.metrics, tracer: configuration.tracer)
     }

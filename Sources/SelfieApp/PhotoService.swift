@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Budgets
+import CoreMetrics
 package import FoundationEssentials
 import Glibc
 package import HTTPConnection
@@ -9,6 +10,7 @@ package import Logging
 import NIOCore
 import ObjectStore
 import Postgres
+import Prometheus
 import S3
 package import SelfieConfiguration
 import SelfieCore
@@ -56,6 +58,10 @@ package struct PhotoService: Service {
     package var now: @Sendable () -> Date = { Date() }
     /// The clock for remembering refusals.
     var uptime: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// The migrations that the service needs, by version.
+    package var schemaVersions: Set<String> = []
+    /// Called with the port of the figures when they can be fetched.
+    var onMetricsRunning: @Sendable (Int) async -> Void = { _ in }
     /// The clock of the store's files and of requests to it.
     package var storeNow: @Sendable () -> Date = { Date() }
 
@@ -92,6 +98,7 @@ package struct PhotoService: Service {
             logger.warning("RATE_LIMITS is off: anyone with the API's credential can try any number of passwords")
         }
         logger.info("\(configuration.trustedProxies)")
+        let registry = configuration.metricsAddress.map { _ in PrometheusRegistry(help: MetricsHelp.texts) }
         let connections = ConnectionBudget(openFileLimit: OpenFileLimit.raise(), configuration: configuration)
         let downloads = connections.downloads
         logger.info("at most \(connections.total) connections at once, \(connections.perAddress) of one address")
@@ -102,12 +109,13 @@ package struct PhotoService: Service {
         )
         do {
             try await S3Client.withHTTPClient(deadlines: bucket.deadlines) { httpClient in
-                try await PostgresClient.withClient(configuration: configuration.postgres) { postgres in
+                try await PostgresClient.withClient(configuration: postgresConfiguration(registry)) { postgres in
                     try await serve(
                         postgres: postgres,
                         hasher: hasher,
                         httpClient: httpClient,
-                        connections: connections
+                        connections: connections,
+                        registry: registry
                     )
                 }
             }
@@ -118,18 +126,30 @@ package struct PhotoService: Service {
         try await hasher.shutDown()
     }
 
+    private func postgresConfiguration(_ metrics: (any MetricsFactory)?) -> PostgresConfiguration {
+        var postgres = configuration.postgres
+        postgres.metrics = metrics
+        postgres.onReachabilityChange = { [logger] reachability in
+            switch reachability {
+            case .unreachable(let reason):
+                logger.error(
+                    "the database can't be reached, so requests that need it are refused; selfie doctor tells more",
+                    metadata: ["reason": "\(reason)"]
+                )
+            case .reachable: logger.notice("the database can be reached again")
+            }
+        }
+        return postgres
+    }
+
     private func serve(
         postgres: PostgresClient,
         hasher: PasswordHasher,
         httpClient: HTTPClient,
-        connections: ConnectionBudget
+        connections: ConnectionBudget,
+        registry: PrometheusRegistry?
     ) async throws {
-        let objects = try await configuration.objectStorage.open(
-            httpClient: httpClient,
-            options: bucket,
-            now: storeNow,
-            logger: logger
-        )
+        let objects = try await openStore(httpClient: httpClient, registry: registry)
         let useCases = UseCases(
             postgres: postgres,
             objects: objects,
@@ -145,12 +165,45 @@ package struct PhotoService: Service {
             spoolBudget: spoolBudget,
             listBudget: listBudget,
             downloadLimits: connections.downloads,
+            readiness: Readiness(postgres: postgres, versions: schemaVersions, objects: objects, logger: logger),
+            metrics: RequestMetrics(factory: registry),
             now: now,
             logger: logger
         )
         let places = connections.places
-        let background = worksInBackground ? backgroundServices(useCases, places) : []
-        try await run(background + [server(Routes.responder(parts), places: places)])
+        let traffic = TrafficMeter()
+        var services = worksInBackground ? backgroundServices(useCases, places) : []
+        if let address = configuration.metricsAddress, let registry {
+            let sampler = FigureSampler(
+                .init(places: places, traffic: traffic, spool: spoolBudget, hasher: hasher, photos: useCases.photos),
+                schemaVersion: schemaVersions.max(),
+                factory: registry
+            )
+            let server = MetricsServer(
+                address: address,
+                registry: registry,
+                sampler: sampler,
+                logger: logger,
+                onRunning: onMetricsRunning
+            )
+            services.append(server.service)
+        }
+        try await run(services + [server(Routes.responder(parts), places: places, traffic: traffic)])
+    }
+
+    private func openStore(httpClient: HTTPClient, registry: PrometheusRegistry?) async throws -> any ObjectStore {
+        var options = bucket
+        if let registry {
+            let retries = Counter(label: "store_retries", factory: registry)
+            options.retries.onRetry = { retries.increment() }
+        }
+        let objects = try await configuration.objectStorage.open(
+            httpClient: httpClient,
+            options: options,
+            now: storeNow,
+            logger: logger
+        )
+        return registry.map { MeasuredObjectStore(objects, metrics: $0) } ?? objects
     }
 
     private var webSettings: WebParts.Settings {
@@ -196,27 +249,55 @@ package struct PhotoService: Service {
     /// How many connections the kernel holds until they are accepted.
     private static let backlog = 4096
 
-    private func server(_ responder: ServiceResponder, places: ConnectionPlaces) -> any Service {
+    private func server(
+        _ responder: ServiceResponder,
+        places: ConnectionPlaces,
+        traffic: TrafficMeter
+    ) -> any Service {
         // The log has the request's own id. Hummingbird's would be a second one.
         Application(
             responder: responder,
-            server: HTTPServerBuilder { [limits, places] responder in
-                HTTPConnection(responder: responder, limits: limits, places: places, refusalAnswer: Routes.answer)
+            server: HTTPServerBuilder { [limits] responder in
+                HTTPConnection(
+                    responder: responder,
+                    limits: limits,
+                    places: places,
+                    traffic: traffic,
+                    refusalAnswer: Routes.answer
+                )
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(hostname, port: port),
                 serverName: nil,
                 backlog: Self.backlog
             ),
-            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? port
+                noteStart(port: port)
+                await onRunning(port)
+            },
             logger: logger
         )
+    }
+
+    /// One line with the version, where it listens, and the settings that are not the usual ones.
+    private func noteStart(port: Int) {
+        var metadata: Logger.Metadata = [
+            "version": "\(SelfieVersion.current)", "address": "\(hostname)", "port": .stringConvertible(port),
+        ]
+        for (key, value) in configuration.differingSettings { metadata[key] = "\(value)" }
+        logger.info("serving", metadata: metadata)
     }
 
     private func run(_ services: [any Service]) async throws {
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))
         do {
-            try await group.run()
+            try await withGracefulShutdownHandler {
+                try await group.run()
+            } onGracefulShutdown: { [logger] in
+                logger.notice("stopping: no new connections, and requests under way are finished")
+            }
+            logger.notice("stopped")
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ServiceStartError.addressInUse(hostname: hostname, port: port)
         }

@@ -8,7 +8,8 @@ package enum Routes {
     ///
     /// A call that is in none of them does not exist.
     private static let groups: [any EndpointGroup.Type] = [
-        WelcomeEndpoints.self, PhotoFileEndpoints.self, AccountEndpoints.self, PhotoEndpoints.self,
+        WelcomeEndpoints.self, HealthEndpoints.self, PhotoFileEndpoints.self, AccountEndpoints.self,
+        PhotoEndpoints.self,
         SessionEndpoints.self,
     ]
 
@@ -23,8 +24,8 @@ package enum Routes {
     /// - Returns: The responder.
     package static func responder(_ parts: WebParts) -> ServiceResponder {
         let router = Router(context: ServiceRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: RequestLogMiddleware())
-        router.add(middleware: ErrorMiddleware())
+        router.add(middleware: RequestLogMiddleware(addresses: parts.sources.addresses, metrics: parts.metrics))
+        router.add(middleware: ErrorMiddleware(metrics: parts.metrics))
         let basic = BasicMiddleware(credential: parts.settings.apiCredential)
         let token = TokenMiddleware(
             findSession: parts.useCases.findSession,

@@ -1,11 +1,12 @@
 import ArgumentParser
+import SelfieConfiguration
 
 @main
 struct Selfie: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "A private photo back end for selfie apps.",
         discussion: "Settings come from the environment and the file .env; .env.example explains each.",
-        version: "0.12.0",
+        version: SelfieVersion.current,
         subcommands: [Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, Doctor.self, EncryptPassword.self]
     )
 

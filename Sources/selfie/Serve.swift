@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Logging
 import Migrations
 import SelfieApp
@@ -23,21 +24,19 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let source = try ConfigurationSource()
         let configuration = try ServiceConfiguration(from: source)
-        let logger = makeLogger(level: configuration.logLevel)
+        let logger = makeLogger(level: configuration.logLevel, format: configuration.logFormat)
         for warning in source.warnings { logger.warning("\(warning)") }
-        let check = SchemaCheck(postgres: configuration.postgres, migrations: try migrations.directory.load())
+        let migrations = try migrations.directory.load()
+        let check = SchemaCheck(postgres: configuration.postgres, migrations: migrations)
+        // If it can't, the service itself tells why.
         let isReached = try await check()
-        if !isReached {
-            logger.warning(
-                "the database can't be reached; requests are refused until it can. Run selfie doctor to see why"
-            )
-        }
-        let service = PhotoService(
+        var service = PhotoService(
             configuration: configuration,
             hostname: hostname,
             port: port ?? configuration.port,
             logger: logger
         )
+        service.schemaVersions = Set(migrations.map(\.version))
         try await ServiceGroup.runUntilSignal(isReached ? [service] : [service, check], logger: logger)
     }
 }
@@ -50,8 +49,9 @@ func validatePort(_ port: Int?) throws {
 }
 
 /// A logger that writes lines to standard output, where platforms collect them.
-func makeLogger(level: Logger.Level) -> Logger {
-    LoggingSystem.bootstrap { _ in LineLogHandler() }
+func makeLogger(level: Logger.Level, format: LogFormat = .logfmt) -> Logger {
+    let style = LineLogHandler.Style(format: format, isTerminal: isatty(STDOUT_FILENO) == 1)
+    LoggingSystem.bootstrap { _ in LineLogHandler(style: style) }
     var logger = Logger(label: "selfie")
     logger.logLevel = level
     return logger

@@ -52,7 +52,7 @@ struct ConnectionClockTests {
         #expect(try connection.taken().isEmpty)
         connection.wait(1)
         expectRefusal(408, try connection.taken())
-        #expect(connection.log.entries.count { $0.contains("status=408") && $0.contains("route=none") } == 1)
+        #expect(connection.log.entries.count { $0.contains("status=408") && $0.contains("endpoint=none") } == 1)
         #expect(connection.isOutputClosed)
         connection.receive("x")
         connection.wait(4)

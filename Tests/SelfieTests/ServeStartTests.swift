@@ -89,7 +89,7 @@ struct ServeStartTests {
                         directory: folder,
                         postgres: postgres
                     )
-                    #expect(served.process.output.contains("selfie doctor"))
+                    try await poll("the log tells why") { served.process.output.contains("does not exist") }
                     #expect(try await served.service.list(token: "any").status == 503)
                     let template = isMigrated ? "selfie_template" : "template1"
                     let creation = PostgresQuery(stringLiteral: "CREATE DATABASE \(name) TEMPLATE \(template)")

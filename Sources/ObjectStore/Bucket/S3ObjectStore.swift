@@ -176,6 +176,12 @@ extension ObjectStoreError {
             }
     }
 
+    /// Whether the keys may not do this, and are good for others perhaps.
+    package var isDenied: Bool {
+        guard case .refused(let error as S3Error) = self else { return false }
+        return error.isDenial
+    }
+
     /// Whether the bucket is missing.
     package var isMissingBucket: Bool {
         guard case .refused(S3Error.notFound(let failure)) = self else { return false }

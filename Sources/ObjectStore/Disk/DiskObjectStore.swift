@@ -37,7 +37,12 @@ package struct DiskObjectStore: ObjectStore {
         }
     }
 
-    package func prepare() {}
+    /// Looks whether the folder is still there.
+    package func prepare() async throws(ObjectStoreError) {
+        let path = incomingDirectory
+        let isThere = try await run { try FolderStatus(path: path)?.isFolder == true }
+        guard isThere else { throw .unavailable(UnusableFolder(path: directory, reason: "it is gone")) }
+    }
 
     @discardableResult
     package func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError)

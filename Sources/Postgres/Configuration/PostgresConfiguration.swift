@@ -23,6 +23,11 @@ package struct PostgresConfiguration: Sendable {
     /// On the callers' own loops, no call moves between threads.
     package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
+    /// Called when the database can't be reached any more, when the reason changes, and when it can be again.
+    ///
+    /// It is called under a lock, so it must be quick.
+    package var onReachabilityChange: @Sendable (PostgresReachability) -> Void = { _ in }
+
     /// Where figures go; nil for nowhere.
     package var metrics: (any MetricsFactory)?
     /// Where spans go; nil for nowhere.

@@ -105,7 +105,9 @@ extension ConnectionPool {
         now: ContinuousClock.Instant
     ) {
         switch outcome {
-        case .success: machine.opened(member.id, now: now, jitter: .random(in: 0...1))
+        case .success:
+            reachability.succeeded()
+            machine.opened(member.id, now: now, jitter: .random(in: 0...1))
         case .failure(let error): lose(member.id, .cannotConnect(String(reflecting: error)))
         }
     }
@@ -157,6 +159,7 @@ extension ConnectionPool {
 
     private func failedToOpen(_ id: ConnectionID, _ error: PostgresError) {
         connectError = error
+        reachability.failed(error)
         machine.failedToOpen(id, now: now, jitter: .random(in: 0...1))
     }
 

@@ -50,6 +50,7 @@ actor ConnectionPool {
     private var isTurnScheduled = false
     private var wakeUpCall = WakeUpCall()
     let metrics: PoolMetrics
+    let reachability: ReachabilityReport
     private var counted = PoolMetrics.Counts()
     var connectError = PostgresError.cannotConnect("no attempt was made")
 
@@ -61,11 +62,13 @@ actor ConnectionPool {
     ///   - configuration: The database.
     ///   - limits: This pool's share of the configuration's.
     ///   - metrics: Figures of all pools.
+    ///   - reachability: What is told of the database.
     ///   - eventLoop: Where the pool lives.
     init(
         configuration: PostgresConfiguration,
         limits: PoolLimits,
         metrics: PoolMetrics,
+        reachability: ReachabilityReport,
         eventLoop: any EventLoop
     ) {
         self.configuration = configuration
@@ -75,6 +78,7 @@ actor ConnectionPool {
         maxWaiters = limits.maxWaiters
         slowness = limits.slowness
         self.metrics = metrics
+        self.reachability = reachability
     }
 
     /// Drops all connections, and refuses all who wait.

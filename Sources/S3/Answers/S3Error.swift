@@ -121,7 +121,7 @@ extension S3Error {
     }
 
     /// Whether the store does not let these keys do this.
-    var isDenial: Bool {
+    package var isDenial: Bool {
         guard case .refused(let failure) = self, [nil, 401, 403].contains(failure.status) else { return false }
         return failure.code.map(Self.denialCodes.contains) ?? (failure.status != nil)
     }

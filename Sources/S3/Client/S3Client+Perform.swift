@@ -85,6 +85,7 @@ extension S3Client {
                     let pause = retries.pause(after: error, tries: tries, elapsed: call.elapsed, window: window),
                     call.hasTime(for: pause)
                 else { throw error }
+                retries.onRetry()
                 do { try await retries.sleep(pause) } catch { throw .cancelled }
             }
         }

@@ -14,6 +14,8 @@ package struct S3RetryPolicy: Sendable {
 
     private let random: @Sendable (ClosedRange<Double>) -> Double
     let sleep: @Sendable (Duration) async throws -> Void
+    /// Called before each further try.
+    package var onRetry: @Sendable () -> Void = {}
 
     /// Takes the sources of chance and time.
     ///

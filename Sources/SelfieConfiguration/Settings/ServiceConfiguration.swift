@@ -49,6 +49,16 @@ package struct ServiceConfiguration: Sendable {
     package let trustedProxies: TrustedProxies
     /// From `LOG_LEVEL`.
     package let logLevel: Logger.Level
+    /// From `LOG_FORMAT`.
+    package let logFormat: LogFormat
+    /// From `METRICS_PORT` and `METRICS_HOST`; nil when no port is set.
+    package let metricsAddress: MetricsAddress?
+    /// From `OTEL_TRACES_EXPORTER` and `OTEL_EXPORTER_OTLP_ENDPOINT`; nil for nowhere.
+    package let tracesExporter: TracesExporter?
+    /// From `CORS_ORIGINS`: the origins whose pages may call the API.
+    package let corsOrigins: Set<String>
+    /// The values that differ from the default, by key, without secrets.
+    package let differingSettings: [String: String]
 
     /// Where photos' bytes are kept.
     package enum ObjectStorage: Sendable {
@@ -89,6 +99,11 @@ package struct ServiceConfiguration: Sendable {
         maxConnectionsPerAddress = settings.integer("CONNECTIONS_PER_ADDRESS_MAX", in: 1...1_000_000)
         trustedProxies = settings.trustedProxies()
         logLevel = settings.logLevel()
+        logFormat = settings.logFormat()
+        metricsAddress = settings.metricsAddress()
+        tracesExporter = settings.traces()
+        corsOrigins = settings.corsOrigins()
+        differingSettings = settings.differing
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
             throw ConfigurationError(problems: settings.problems)
         }

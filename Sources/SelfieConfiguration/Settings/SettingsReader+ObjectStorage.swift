@@ -2,7 +2,7 @@ import S3
 
 extension SettingsReader {
     package mutating func objectStorage() -> ServiceConfiguration.ObjectStorage? {
-        if let path = source.value(of: "OBJECTS_PATH") { return .disk(path: path) }
+        if let path = text("OBJECTS_PATH") { return .disk(path: path) }
         return bucket(hint: "or OBJECTS_PATH, to keep photos on disk").map { .s3($0) }
     }
 
@@ -18,8 +18,8 @@ extension SettingsReader {
         let bucket = required("S3_BUCKET_NAME", hint: hint)
         let credentials = credentials(hasBucket: bucket != nil)
         let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
-        let region = source.value(of: "AWS_REGION") ?? "us-east-1"
-        let endpoint = source.value(of: "AWS_ENDPOINT_URL_S3")
+        let region = text("AWS_REGION") ?? "us-east-1"
+        let endpoint = text("AWS_ENDPOINT_URL_S3")
         problems += S3Configuration.problems(bucket: bucket, region: region, endpoint: endpoint).map(Self.problem)
         guard let bucket, let credentials,
             let configuration = try? S3Configuration(

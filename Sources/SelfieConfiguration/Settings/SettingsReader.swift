@@ -2,6 +2,7 @@ import Budgets
 import Encodings
 import FoundationEssentials
 import Logging
+import NIOCore
 package import Postgres
 import SelfieCore
 
@@ -9,6 +10,8 @@ import SelfieCore
 package struct SettingsReader {
     let source: ConfigurationSource
     var problems: [ConfigurationError.Problem] = []
+    /// The values that were read and differ from the default, without secrets.
+    private(set) var differing: [String: String] = [:]
 
     package init(_ source: ConfigurationSource) {
         self.source = source
@@ -20,7 +23,25 @@ package struct SettingsReader {
             problems.append(.malformed(key: key, expected: expected))
             return nil
         }
+        if !SettingName.secrets.contains(key) { differing[key] = text }
         return value
+    }
+
+    /// A value of any kind, which equals the default where none is set.
+    private mutating func optional<Value: Equatable>(
+        _ key: String,
+        _ expected: String,
+        default fallback: Value,
+        parse: (String) -> Value?
+    ) -> Value {
+        let value = optional(key, expected, parse: parse) ?? fallback
+        if value == fallback { differing[key] = nil }
+        return value
+    }
+
+    /// Any text; nil when there is none.
+    mutating func text(_ key: String) -> String? {
+        optional(key, "a text") { $0 }
     }
 
     mutating func required<Value>(
@@ -38,7 +59,9 @@ package struct SettingsReader {
     }
 
     mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int) -> Int {
-        integer(key, in: range) ?? fallback
+        let value = integer(key, in: range) ?? fallback
+        if value == fallback { differing[key] = nil }
+        return value
     }
 
     mutating func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
@@ -47,15 +70,59 @@ package struct SettingsReader {
     }
 
     mutating func boolean(_ key: String, default fallback: Bool) -> Bool {
-        optional(key, "true or false") { Bool(settingText: $0) } ?? fallback
+        optional(key, "true or false", default: fallback) { Bool(settingText: $0) }
     }
 
     mutating func logLevel() -> Logger.Level {
         let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-        return optional("LOG_LEVEL", "one of \(names)") { text in
+        return optional("LOG_LEVEL", "one of \(names)", default: .info) { text in
             // Many other programs call it so.
             text.lowercased() == "warn" ? .warning : Logger.Level(rawValue: text.lowercased())
-        } ?? .info
+        }
+    }
+
+    mutating func logFormat() -> LogFormat {
+        optional("LOG_FORMAT", "logfmt or json", default: .logfmt) { LogFormat(rawValue: $0.lowercased()) }
+    }
+
+    /// Where figures are told; nil for nowhere.
+    mutating func metricsAddress() -> MetricsAddress? {
+        let host = optional("METRICS_HOST", "an IP address", default: "127.0.0.1") { text in
+            (try? SocketAddress(ipAddress: text, port: 0)).map { _ in text }
+        }
+        return integer("METRICS_PORT", in: 0...65535).map { MetricsAddress(host: host, port: $0) }
+    }
+
+    /// Origins without a path, such as `https://app.example.com`, between commas.
+    mutating func corsOrigins() -> Set<String> {
+        optional("CORS_ORIGINS", "origins such as https://app.example.com, with commas between them", default: []) {
+            text in
+            let origins = text.split(separator: ",").map { $0.trimmingWhitespace() }
+            return origins.allSatisfy(Self.isOrigin) ? Set(origins) : nil
+        }
+    }
+
+    mutating func traces() -> TracesExporter? {
+        let exporter = optional("OTEL_TRACES_EXPORTER", "none, console or otlp", default: "none") { text in
+            ["none", "console", "otlp"].contains(text.lowercased()) ? text.lowercased() : nil
+        }
+        let endpoint = optional(
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "an http:// or https:// URL",
+            default: "http://127.0.0.1:4318",
+            parse: Self.origin
+        )
+        switch exporter {
+        case "console": return .console
+        case "otlp": return .otlp(endpoint: endpoint)
+        default: return nil
+        }
+    }
+
+    /// Whether a text is an origin as browsers send it (RFC 6454, section 6.2).
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let origin = origin(text), origin == text, let url = URL(string: text) else { return false }
+        return url.path().isEmpty && text == text.lowercased()
     }
 
     package mutating func postgres() -> PostgresConfiguration? {

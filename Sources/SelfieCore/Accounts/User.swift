@@ -2,7 +2,7 @@ import Encodings
 
 /// An account, as its owner sees it.
 package struct User: Sendable {
-    let id: Int
+    package let id: Int
     package let firstName: String
     package let lastName: String
     package let email: String

@@ -11,6 +11,13 @@ package struct ClientAddress: Sendable, Equatable {
     /// 65,536 of the others (RFC 6177).
     package let site: String
 
+    /// A network that many people share, so that a log names no household: 24 bits of an IPv4 address, 48 of an IPv6
+    /// address.
+    package var maskedNetwork: String {
+        guard let end = text.lastIndex(of: "."), !text.contains(":") else { return site }
+        return "\(text[..<end]).0/24"
+    }
+
     /// For peers without an address, such as those of a Unix socket.
     package static let none = ClientAddress(text: "none", network: "none", site: "none")
 

@@ -62,7 +62,7 @@ struct RateLimiter: Sendable {
             }
             // Others may have used up the account's tries. That must not cost this address any.
             await giveBack(counted)
-            let exceeded = RateLimitExceeded(limit: limit, secondsLeft: count.secondsLeft)
+            let exceeded = RateLimitExceeded(name: action.limit, limit: limit, secondsLeft: count.secondsLeft)
             memory.remember(key, exceeded, now: now())
             // Only the first refusal of a window is noted.
             if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
@@ -145,6 +145,7 @@ struct CountedActions: Sendable {
 
 /// Something was done too often.
 package struct RateLimitExceeded: Error {
+    package let name: RateLimitName
     package let limit: RateLimit
     /// Seconds until the window ends.
     package let secondsLeft: Int

@@ -3,6 +3,7 @@ import Synchronization
 /// Remembers refusals for a moment, so that a flood of calls costs one statement a second.
 final class RefusalMemory: Sendable {
     private struct Refusal {
+        let name: RateLimitName
         let limit: RateLimit
         let windowEnd: ContinuousClock.Instant
         let forgetting: ContinuousClock.Instant
@@ -25,6 +26,7 @@ final class RefusalMemory: Sendable {
     ///   - now: The time.
     func remember(_ key: String, _ exceeded: RateLimitExceeded, now: ContinuousClock.Instant) {
         let refusal = Refusal(
+            name: exceeded.name,
             limit: exceeded.limit,
             windowEnd: now + .seconds(exceeded.secondsLeft),
             forgetting: now + Self.duration
@@ -46,6 +48,7 @@ final class RefusalMemory: Sendable {
         guard let found, found.forgetting > now else { return nil }
         let (seconds, fraction) = (found.windowEnd - now).components
         return RateLimitExceeded(
+            name: found.name,
             limit: found.limit,
             secondsLeft: max(1, Int(seconds) + (fraction > 0 ? 1 : 0))
         )

@@ -45,7 +45,7 @@ package final class PasswordHasher: Sendable {
     }
 
     /// How much work waits for a thread.
-    var waitingCount: Int { line.waitingCount }
+    package var waitingCount: Int { line.waitingCount }
 
     /// Hashes a password.
     ///

@@ -31,6 +31,14 @@ extension PhotoStore {
         }
     }
 
+    /// How many objects are still to be deleted.
+    ///
+    /// - Throws: `PostgresError`.
+    package func waitingDeletionCount() async throws -> Int {
+        let rows = try await postgres.read("SELECT count(*) AS count FROM object_deletions")
+        return try rows[0].decode("count")
+    }
+
     /// Gives claimed deletions back when the store is down.
     ///
     /// A deletion without an attempt was postponed by `removePending` meanwhile, and must not happen sooner.

@@ -113,13 +113,15 @@ struct AccountEndpoints: EndpointGroup {
     private func handleSignIn(request: Request, context: ServiceRequestContext) async throws -> Response {
         let attempt = try await attempt(request, context: context, needsPassword: true)
         guard let (user, issued) = try await useCases.signIn(attempt) else { throw Self.wrongCredentials }
+        context.notes.note(userID: user.id)
         return Self.response(user: user, issued: issued)
     }
 
     @Sendable
     private func handleGetToken(request: Request, context: ServiceRequestContext) async throws -> Response {
         let attempt = try await attempt(request, context: context, needsPassword: useCases.getToken.needsPassword)
-        guard let (_, issued) = try await useCases.getToken(attempt) else { throw Self.wrongCredentials }
+        guard let (user, issued) = try await useCases.getToken(attempt) else { throw Self.wrongCredentials }
+        context.notes.note(userID: user.id)
         return Response.json { json in
             json.member("api_authtoken", issued.token)
             json.member("authtoken_expiry", issued.expiry.contractText)

@@ -21,6 +21,7 @@ struct TokenMiddleware: ServiceMiddleware {
         guard let token = AuthorizationHeader.token(in: request.headers) else { throw SessionError.ended }
         var authenticated = context
         let session = try await findSession(token: token, from: sources.source(of: request, context: context))
+        context.notes.note(userID: session.userID)
         let turn = try sessionRequests.take(for: session.id)
         defer { withExtendedLifetime(turn) {} }
         authenticated.session = TokenSession(session)

@@ -21,6 +21,8 @@ package struct WebParts: Sendable {
     /// The lists of a user that are being made from rows.
     let listRequests = Places<Int>(limits: Places.Limits(total: .max, perHolder: 32))
     let photoURLs: PhotoURLSigner
+    let readiness: Readiness
+    let metrics: RequestMetrics
     let now: @Sendable () -> Date
 
     var cipher: AESCrypt { AESCrypt(passphrase: settings.apiCredential.password) }
@@ -66,6 +68,8 @@ package struct WebParts: Sendable {
     ///   - spoolBudget: The memory and the disk that uploads share.
     ///   - listBudget: The memory that lists share.
     ///   - downloadLimits: How many photos are sent at once, and how many to one address.
+    ///   - readiness: Whether the service can do its work.
+    ///   - metrics: Counts requests and refusals.
     ///   - now: The time for tokens and URLs.
     ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
     package init(
@@ -75,6 +79,8 @@ package struct WebParts: Sendable {
         spoolBudget: SpoolBudget,
         listBudget: ListBudget,
         downloadLimits: Places<String>.Limits,
+        readiness: Readiness,
+        metrics: RequestMetrics,
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
@@ -84,6 +90,8 @@ package struct WebParts: Sendable {
         self.spoolBudget = spoolBudget
         self.listBudget = listBudget
         downloads = DownloadPlaces(limits: downloadLimits)
+        self.readiness = readiness
+        self.metrics = metrics
         self.now = now
         photoURLs = PhotoURLSigner(secret: settings.secretKeyBase)
         sources = RequestSourceReader(trustedProxies: settings.trustedProxies, logger: logger)

@@ -87,6 +87,7 @@ extension ResponseBody {
     /// If the bytes end too early, the connection is closed, so that nobody takes a part for the whole.
     fileprivate init(_ bytes: ObjectBytes, count: Int, places: [Place], context: ServiceRequestContext) {
         let (channel, logger) = (context.channel, context.logger)
+        context.notes.noteStreaming()
         self.init(contentLength: count) { writer in
             switch bytes {
             case .file(let file, let range): try await channel.send(file, range)

@@ -14,6 +14,8 @@ struct PhotoLists: Sendable {
         let library: PhotoLibrary
         let urls: PhotoURLDay
         let body: ResponseBody
+        /// Whether it is made while the client reads it.
+        let isStreamed: Bool
         /// The id of the last photo, if more follow.
         var lastBeforeMore: String?
     }
@@ -79,7 +81,13 @@ struct PhotoLists: Sendable {
             reservation.giveBack()
             body = try stream(PhotoListPieces(selected, photos: photos, urls: urls), for: selected.library.userID)
         }
-        return List(library: selected.library, urls: urls, body: body, lastBeforeMore: selected.lastBeforeMore)
+        return List(
+            library: selected.library,
+            urls: urls,
+            body: body,
+            isStreamed: body.contentLength == nil,
+            lastBeforeMore: selected.lastBeforeMore
+        )
     }
 
     /// All pieces, if there is memory for them.

@@ -122,6 +122,7 @@ final class PhotoEndpoints: EndpointGroup {
             token: token,
             from: sources.source(of: request, context: context)
         )
+        context.notes.note(userID: library.userID)
         let date = now()
         guard library.expiry > date else { throw ServiceError.tokenExpired }
         let selection = try await PhotoSelection(request, context: context)
@@ -140,6 +141,7 @@ final class PhotoEndpoints: EndpointGroup {
         let list = try await lists.list(selection, token: token) { series in
             photoURLs.day(of: date, origin: origin, series: series)
         }
+        if list.isStreamed { context.notes.noteStreaming() }
         var headers = Self.listHeaders(tag: list.library.entityTag(of: selection, urls: list.urls))
         if let last = list.lastBeforeMore, let link = HTTPField.Name("Link") {
             headers[link] = selection.link(toPageAfter: last, origin: origin)

@@ -4,6 +4,8 @@ import Logging
 
 /// Turns whatever a handler throws into the contract's JSON.
 struct ErrorMiddleware: ServiceMiddleware {
+    let metrics: RequestMetrics
+
     func handle(
         _ request: Request,
         context: ServiceRequestContext,
@@ -13,6 +15,7 @@ struct ErrorMiddleware: ServiceMiddleware {
             return try await next(request, context)
         } catch {
             let refusal = ServiceError(error)
+            if let limit = RefusingLimit.name(of: error) { metrics.refused(by: limit) }
             if refusal.status.kind == .serverError {
                 context.logger.error("request failed", metadata: ["error": "\(String(describing: error))"])
             }

@@ -21,8 +21,21 @@ struct ClientAddressReader: Sendable {
     func address(headers: HTTPFields, socket: SocketAddress?) -> ClientAddress {
         let direct = socket?.ipAddress.flatMap { ClientAddress($0) } ?? .none
         guard trustedProxies > 0, let name = Self.forwardedFor, let list = headers[name] else { return direct }
+        return Self.last(trustedProxies, of: list) ?? direct
+    }
+
+    /// The network of the client, for the log: that of an IPv4 address with 24 bits, of an IPv6 address with 48.
+    ///
+    /// - Parameters:
+    ///   - headers: The request's.
+    ///   - socket: The other end of the connection.
+    /// - Returns: Such as `203.0.113.0/24`; `none` for peers without an address.
+    func network(headers: HTTPFields, socket: SocketAddress?) -> String {
+        address(headers: headers, socket: socket).maskedNetwork
+    }
+
+    private static func last(_ count: Int, of list: String) -> ClientAddress? {
         let entries = list.split(separator: ",", omittingEmptySubsequences: false)
-        let index = max(0, entries.count - trustedProxies)
-        return ClientAddress(entries[index]) ?? direct
+        return ClientAddress(entries[max(0, entries.count - count)])
     }
 }

@@ -11,6 +11,7 @@ struct ServiceRequestContext: RequestContext {
     var requestID = ""
     /// The session of the request's token, set by `TokenMiddleware`.
     var session: TokenSession?
+    let notes = RequestNotes()
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
@@ -26,12 +27,14 @@ struct SessionRequestContext: ChildRequestContext {
     let channel: any Channel
     let requestID: String
     let session: TokenSession
+    let notes: RequestNotes
 
     init(context: ServiceRequestContext) throws {
         guard let session = context.session else { throw SessionError.ended }
         coreContext = context.coreContext
         channel = context.channel
         requestID = context.requestID
+        notes = context.notes
         self.session = session
     }
 }

@@ -1,12 +1,14 @@
 import HTTPConnection
+import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
 
-/// Gives each request an id, and logs one line about it: method, route, status, duration.
-///
-/// The route is the pattern that matched, never the URL. A URL may hold ids, passwords and signatures.
+/// Gives each request an id, counts it, and logs one line about it.
 struct RequestLogMiddleware: ServiceMiddleware {
+    let addresses: ClientAddressReader
+    let metrics: RequestMetrics
+
     func handle(
         _ request: Request,
         context: ServiceRequestContext,
@@ -19,19 +21,44 @@ struct RequestLogMiddleware: ServiceMiddleware {
         context.logger[metadataKey: "request_id"] = .string(requestID)
         // Hummingbird's own id, which ours replaces.
         context.logger[metadataKey: "hb.request.id"] = nil
-        var response = try await next(request, context)
+        metrics.began()
+        var response: Response
+        do {
+            response = try await next(request, context)
+        } catch {
+            metrics.brokeOff()
+            throw error
+        }
         if let name = RequestIdentifier.headerName { response.headers[name] = requestID }
         response.headers[.xContentTypeOptions] = "nosniff"
-        let tenths = ((NIODeadline.now() - start).nanoseconds + 50_000) / 100_000
-        context.logger.info(
-            "request",
-            metadata: [
-                "method": .string(request.method.rawValue),
-                "route": .string(context.endpointPath ?? "none"),
-                "status": .string(String(response.status.code)),
-                "duration_ms": .string("\(tenths / 10).\(tenths % 10)"),
-            ]
+        let record = RequestRecord(
+            request: request.head,
+            status: response.status,
+            context: context,
+            start: start,
+            addresses: addresses,
+            metrics: metrics
         )
+        if request.method == .head {
+            record.end(byteCount: 0)
+        } else if context.notes.streamsAnswer {
+            response.body = Self.recorded(response.body, record)
+        } else {
+            record.end(byteCount: response.body.contentLength ?? 0)
+        }
         return response
+    }
+
+    /// The same body, whose record ends with its last byte.
+    private static func recorded(_ body: ResponseBody, _ record: RequestRecord) -> ResponseBody {
+        let length = body.contentLength
+        let counted = body.map { bytes in
+            record.wrote(bytes.readableBytes)
+            return bytes
+        }
+        return ResponseBody(contentLength: length) { writer in
+            try await counted.write(writer)
+            record.end(byteCount: length)
+        }
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Finds where requests come from.
 final class RequestSourceReader: Sendable {
-    private let addresses: ClientAddressReader
+    let addresses: ClientAddressReader
     private let logger: Logger
     /// True when the number of proxies is not set, and no request has shown a proxy yet.
     private let expectsNoProxy: Atomic<Bool>

@@ -1,21 +1,30 @@
 import FoundationEssentials
 import Glibc
 import Logging
+import SelfieConfiguration
 import Synchronization
 
-/// Writes each event as one line of text to standard output, where platforms collect them.
+/// Writes each event as one line to standard output, where platforms collect them.
 ///
 /// Nobody who logs waits for that: see ``LogWriter``.
 ///
-///     2026-11-21T08:18:25Z info request duration_ms=4.4 method=GET request_id=… route=/api/get_photos status=200
+///     time=2026-11-23T08:18:25Z level=info msg=request bytes=912 endpoint=/api/get_photos method=GET ms=4.4 …
+///     {"time":"2026-11-23T08:18:25Z","level":"info","msg":"request","bytes":912,"endpoint":"/api/get_photos",…}
 ///
 /// swift-log's own `StreamLogHandler` asks the system for its time zone with each line. That is slow for a service with
 /// a line for each request.
 struct LineLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info
+    private let style: LogLine.Style
+
+    typealias Style = LogLine.Style
 
     private static let timestamp = Mutex((second: 0, text: ""))
+
+    init(style: Style) {
+        self.style = style
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -23,67 +32,36 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        Self.standardOutput.write(Self.line(of: event, with: metadata, at: Self.timestamp(of: time(nil))))
+        let line = LogLine(event, metadata: metadata, time: Self.timestamp(of: time(nil)))
+        Self.standardOutput(style).write(line.bytes(style))
     }
 
-    private static let standardOutput: LogWriter = {
-        // The last lines say why a process ends. Nobody may read them.
-        atexit { LineLogHandler.standardOutput.flush(within: .seconds(1)) }
-        return LogWriter(descriptor: STDOUT_FILENO, lossLine: lossLine)
-    }()
+    private static let writer = Mutex<LogWriter?>(nil)
+
+    /// The writer of all handlers, which are of one style.
+    private static func standardOutput(_ style: Style) -> LogWriter {
+        writer.withLock { writer in
+            if let writer { return writer }
+            // The last lines say why a process ends. Nobody may read them.
+            atexit { LineLogHandler.writer.withLock { $0 }?.flush(within: .seconds(1)) }
+            let new = LogWriter(descriptor: STDOUT_FILENO) { lossLine(count: $0).bytes(style) }
+            writer = new
+            return new
+        }
+    }
 
     /// The line that tells how many lines were lost.
-    static func lossLine(count: Int) -> [UInt8] {
+    static func lossLine(count: Int) -> LogLine {
         let event = LogEvent(
             level: .warning,
             message: "lines of the log were lost, since nobody took them",
-            metadata: ["count": "\(count)"],
+            metadata: ["count": .stringConvertible(count)],
             source: nil,
             file: #fileID,
             function: #function,
             line: #line
         )
-        return line(of: event, with: [:], at: timestamp(of: time(nil)))
-    }
-
-    /// One line.
-    ///
-    /// Control characters become spaces, so that no value can begin another line.
-    static func line(of event: LogEvent, with metadata: Logger.Metadata, at timestamp: String) -> [UInt8] {
-        var line: [UInt8] = []
-        line.reserveCapacity(usualLineBytes)
-        func append(_ text: String) { line.append(contentsOf: text.utf8) }
-        append(timestamp)
-        append(" ")
-        append(event.level.rawValue)
-        append(" ")
-        append(event.message.description)
-        for (key, value) in entries(of: event, with: metadata) {
-            append(" ")
-            append(key)
-            append("=")
-            append(value.description)
-        }
-        for index in line.indices where line[index] < 0x20 || line[index] == 0x7F { line[index] = UInt8(ascii: " ") }
-        append("\n")
-        return line
-    }
-
-    /// A little more than a line about a request takes.
-    private static let usualLineBytes = 256
-
-    /// The handler's metadata and the event's, which win, sorted by key.
-    private static func entries(
-        of event: LogEvent,
-        with metadata: Logger.Metadata
-    ) -> [(key: String, value: Logger.Metadata.Value)] {
-        var entries = Array(metadata)
-        if let own = event.metadata {
-            entries.removeAll { own[$0.key] != nil }
-            entries.append(contentsOf: own)
-        }
-        entries.sort { $0.key < $1.key }
-        return entries
+        return LogLine(event, metadata: [:], time: timestamp(of: time(nil)))
     }
 
     private static func timestamp(of second: Int) -> String {

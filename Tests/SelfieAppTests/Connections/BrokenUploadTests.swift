@@ -37,7 +37,7 @@ struct BrokenUploadTests {
                 }
             }
             try await poll("the requests have ended") {
-                service.log.entries.count { $0.contains("route=/api/upload_photo") } == counts.count
+                service.log.entries.count { $0.contains("endpoint=/api/upload_photo") } == counts.count
             }
             try await service.expectNothingStored()
         }
@@ -59,7 +59,7 @@ struct BrokenUploadTests {
                 try await tasks.waitForAll()
             }
             try await poll("the requests have ended") {
-                service.log.entries.count { $0.contains("route=/api/upload_photo") } == 40
+                service.log.entries.count { $0.contains("endpoint=/api/upload_photo") } == 40
             }
             #expect(try await service.list(token: token).text == "[]")
             try await service.expectNothingStored()

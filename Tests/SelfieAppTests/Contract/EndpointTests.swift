@@ -12,6 +12,8 @@ struct EndpointTests {
     /// Who may call what, written down once more, so that nothing is open by accident.
     private static let table: Set = [
         "GET / public",
+        "GET /livez public",
+        "GET /readyz public",
         "GET /photos/:random_id public",
         "POST /api/signup basic",
         "POST /api/signin basic",

@@ -54,7 +54,7 @@ struct SecrecyTests {
     func leaks() throws {
         var secrets = Secrets()
         secrets.add("an encrypted password", "aB+/c9==")
-        #expect(secrets.found(in: "info request finished route=/api/signin status=200").isEmpty)
+        #expect(secrets.found(in: "info request finished endpoint=/api/signin status=200").isEmpty)
         for leak in ["aB+/c9==", "aB%2B%2Fc9%3D%3D", "aB%2b%2fc9%3d%3d", "AB+/C9==", "aB+%2Fc9=="] {
             for line in ["info uri=/?password=\(leak)&more=1", "100% of %zz \(leak) %", "%c3%28 password=\(leak) %f"] {
                 #expect(secrets.found(in: line) == ["an encrypted password 5: aB+/c9=="], "\(line)")
@@ -75,7 +75,7 @@ struct SecrecyTests {
             }
             try await Self.fail(service)
             let log = service.log.text
-            #expect(log.contains("route="))
+            #expect(log.contains("endpoint="))
             #expect(log.contains("PostgreSQL refused a statement"))
             #expect(secrets.values.values.allSatisfy { $0.count > 5 })
             for line in service.log.entries { #expect(secrets.found(in: line).isEmpty, "\(line)") }

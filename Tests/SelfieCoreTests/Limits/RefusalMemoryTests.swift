@@ -11,7 +11,7 @@ struct RefusalMemoryTests {
     private let memory = RefusalMemory()
 
     private func remember(_ key: String, secondsLeft: Int = 30, now: ContinuousClock.Instant = now) {
-        let exceeded = RateLimitExceeded(limit: Self.limit, secondsLeft: secondsLeft)
+        let exceeded = RateLimitExceeded(name: .signInPerAccount, limit: Self.limit, secondsLeft: secondsLeft)
         memory.remember(key, exceeded, now: now)
     }
 

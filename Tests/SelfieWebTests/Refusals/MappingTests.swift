@@ -9,7 +9,7 @@ import Testing
 struct MappingTests {
     @Test("Each error of the domain has its status and text")
     func domain() {
-        let limit = RateLimitExceeded(limit: RateLimit(3, per: 60), secondsLeft: 7)
+        let limit = RateLimitExceeded(name: .signInPerAccount, limit: RateLimit(3, per: 60), secondsLeft: 7)
         let complaints = [
             Complaint(.fullName, .blank), Complaint(.email, .taken), Complaint(.title, .tooLong(maxCharacters: 255)),
             Complaint(.password, .tooShort(minCharacters: 6)), Complaint(.password, .tooManyBytes(max: 72)),

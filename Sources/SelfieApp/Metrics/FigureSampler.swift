@@ -1,0 +1,98 @@
+import CoreMetrics
+import HTTPConnection
+import ObjectStore
+import SelfieConfiguration
+import SelfieCore
+import SelfieWeb
+import Synchronization
+
+/// Reads the figures that are known only when somebody asks.
+final class FigureSampler: Sendable {
+    /// Where the figures are.
+    struct Sources: Sendable {
+        let places: ConnectionPlaces
+        let traffic: TrafficMeter
+        let spool: SpoolBudget
+        let hasher: PasswordHasher
+        let photos: PhotoStore
+    }
+
+    private let sources: Sources
+    private let gauges: Gauges
+    private let received: GrowingFigure
+    private let sent: GrowingFigure
+    private let closed: GrowingFigure
+
+    private struct Gauges: Sendable {
+        let connections: Meter
+        let spoolMemory: Meter
+        let spoolDisk: Meter
+        let hashesWaiting: Meter
+        let deletionsWaiting: Meter
+        let residentBytes: Meter
+        let openDescriptors: Meter
+        let maxDescriptors: Meter
+        let processorSeconds: Meter
+    }
+
+    /// - Parameters:
+    ///   - sources: Where the figures are.
+    ///   - schemaVersion: The last migration that the service needs.
+    ///   - factory: Where they go.
+    init(_ sources: Sources, schemaVersion: String?, factory: any MetricsFactory) {
+        self.sources = sources
+        func meter(_ label: String) -> Meter { Meter(label: label, factory: factory) }
+        gauges = Gauges(
+            connections: meter("http_connections"),
+            spoolMemory: meter("spool_memory_bytes"),
+            spoolDisk: meter("spool_disk_bytes"),
+            hashesWaiting: meter("password_hashes_waiting"),
+            deletionsWaiting: meter("object_deletions_waiting"),
+            residentBytes: meter("process_resident_memory_bytes"),
+            openDescriptors: meter("process_open_fds"),
+            maxDescriptors: meter("process_max_fds"),
+            processorSeconds: meter("process_cpu_seconds_total")
+        )
+        received = GrowingFigure(Counter(label: "http_received_bytes", factory: factory))
+        sent = GrowingFigure(Counter(label: "http_sent_bytes", factory: factory))
+        closed = GrowingFigure(Counter(label: "http_connections_refused", factory: factory))
+        Meter(
+            label: "selfie_build_info",
+            dimensions: [("version", SelfieVersion.current), ("schema", schemaVersion ?? "unknown")],
+            factory: factory
+        ).set(1)
+    }
+
+    /// Tells the present figures.
+    ///
+    /// That of the database stays as it was while the database is down.
+    func sample() async {
+        gauges.connections.set(sources.places.count)
+        closed.tell(sources.places.closedCount)
+        received.tell(sources.traffic.bytesReceived)
+        sent.tell(sources.traffic.bytesSent)
+        gauges.spoolMemory.set(sources.spool.memoryBytesUsed)
+        gauges.spoolDisk.set(sources.spool.diskBytesUsed)
+        gauges.hashesWaiting.set(sources.hasher.waitingCount)
+        let process = ProcessFigures.current()
+        gauges.residentBytes.set(process.residentBytes)
+        gauges.openDescriptors.set(process.openDescriptors)
+        gauges.maxDescriptors.set(process.maxDescriptors)
+        gauges.processorSeconds.set(process.processorSeconds)
+        if let count = try? await sources.photos.waitingDeletionCount() { gauges.deletionsWaiting.set(count) }
+    }
+}
+
+/// A counter that is told the whole number each time.
+private final class GrowingFigure: Sendable {
+    private let counter: Counter
+    private let told = Atomic(0)
+
+    init(_ counter: Counter) {
+        self.counter = counter
+    }
+
+    func tell(_ number: Int) {
+        counter.increment(by: number - told.exchange(number, ordering: .relaxed))
+    }
+}

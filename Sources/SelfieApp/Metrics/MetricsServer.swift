@@ -1,0 +1,64 @@
+import HTTPConnection
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import Prometheus
+import SelfieConfiguration
+import SelfieWeb
+import ServiceLifecycle
+
+/// Tells the figures to Prometheus, on a port of its own, where no client of the API comes.
+struct MetricsServer {
+    let address: MetricsAddress
+    let registry: PrometheusRegistry
+    let sampler: FigureSampler
+    let logger: Logger
+    /// Called with the port when the server accepts requests.
+    let onRunning: @Sendable (Int) async -> Void
+
+    /// As many as all scrapers and people need.
+    private static let maxConnections = 32
+
+    /// The server, to be run.
+    var service: any Service {
+        let places = ConnectionPlaces(
+            total: Self.maxConnections,
+            perAddress: Self.maxConnections,
+            perSite: Self.maxConnections
+        )
+        return Application(
+            responder: CallbackResponder { request, _ in await answer(request) }
+                as CallbackResponder<BasicRequestContext>,
+            server: HTTPServerBuilder { responder in
+                HTTPConnection(
+                    responder: responder,
+                    limits: ConnectionLimits(),
+                    places: places,
+                    traffic: TrafficMeter(),
+                    refusalAnswer: Routes.answer
+                )
+            },
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port),
+                serverName: nil
+            ),
+            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? address.port) },
+            logger: logger
+        )
+    }
+
+    private func answer(_ request: Request) async -> Response {
+        guard request.uri.path == "/metrics", request.method == .get || request.method == .head else {
+            return Response(status: .notFound)
+        }
+        await sampler.sample()
+        let response = Response(
+            status: .ok,
+            headers: [.contentType: PrometheusRegistry.contentType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: registry.text()))
+        )
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+}

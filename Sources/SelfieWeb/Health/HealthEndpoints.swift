@@ -1,0 +1,47 @@
+import Encodings
+import HTTPTypes
+import Hummingbird
+
+/// What platforms ask: whether the process lives, and whether it can do its work.
+struct HealthEndpoints: EndpointGroup {
+    private let readiness: Readiness
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(.get, "/livez", .public(handleLive), answers: [.ok(.message(alive))]),
+        HandledEndpoint(
+            .get,
+            "/readyz",
+            .public(handleReady),
+            answers: [.ok(.array(check)), Endpoint.Answer(status: .serviceUnavailable, body: .array(check))]
+        ),
+    ]
+
+    /// The paths of these endpoints.
+    static let paths = Set(endpoints.map(\.description.path))
+
+    private static let alive = "The process is alive"
+    private static let check = [Endpoint.Answer.Member("check"), Endpoint.Answer.Member("ready", .flag)]
+
+    init(_ parts: WebParts) {
+        readiness = parts.readiness
+    }
+
+    @Sendable
+    private func handleLive(request: Request, context: ServiceRequestContext) async throws -> Response {
+        .message(Self.alive).notStored()
+    }
+
+    @Sendable
+    private func handleReady(request: Request, context: ServiceRequestContext) async throws -> Response {
+        let findings = await readiness.findings()
+        var json = JSONWriter()
+        json.array(findings) { json, finding in
+            json.object { json in
+                json.member("check", finding.name)
+                json.member("ready", finding.isReady)
+            }
+        }
+        let isReady = findings.allSatisfy(\.isReady)
+        return Response(json, status: isReady ? .ok : .serviceUnavailable).notStored()
+    }
+}

@@ -1,0 +1,88 @@
+package import CoreMetrics
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+/// Counts requests and refusals.
+///
+/// - `http_requests`, a counter with `endpoint`, `method` and `status`.
+/// - `http_request_duration`, a timer with `endpoint` and `method`.
+/// - `http_requests_in_progress`, a gauge.
+/// - `refusals`, a counter with `limit`: which limit refused.
+///
+/// No label holds what a client may choose, so nobody can make new ones.
+package final class RequestMetrics: Sendable {
+    private struct Key: Hashable {
+        let endpoint: String
+        let method: String
+        let status: Int
+    }
+
+    private struct Instruments {
+        var requests: [Key: Counter] = [:]
+        var durations: [Key: CoreMetrics.Timer] = [:]
+        var refusals: [String: Counter] = [:]
+    }
+
+    /// nil when nobody wants to know.
+    private let factory: (any MetricsFactory)?
+    private let inProgress: Meter
+    private let instruments = Mutex(Instruments())
+
+    private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
+
+    /// - Parameter factory: Where figures go; nil for nowhere.
+    package init(factory: (any MetricsFactory)?) {
+        self.factory = factory
+        inProgress = Meter(label: "http_requests_in_progress", factory: factory ?? NOOPMetricsHandler.instance)
+    }
+
+    func began() {
+        inProgress.increment()
+    }
+
+    /// A request has ended without an answer.
+    func brokeOff() {
+        inProgress.decrement()
+    }
+
+    func ended(
+        endpoint: String,
+        method: HTTPRequest.Method,
+        status: HTTPResponse.Status,
+        _ duration: TimeAmount
+    ) {
+        inProgress.decrement()
+        guard let factory else { return }
+        let method = Self.methods.contains(method) ? method.rawValue : "other"
+        let (counter, timer) = instruments.withLock { instruments in
+            let key = Key(endpoint: endpoint, method: method, status: status.code)
+            let (count, time) = (instruments.requests[key], instruments.durations[key])
+            if let count, let time { return (count, time) }
+            let dimensions = [("endpoint", endpoint), ("method", method)]
+            let counter = Counter(
+                label: "http_requests",
+                dimensions: dimensions + [("status", "\(status.code)")],
+                factory: factory
+            )
+            let timer = CoreMetrics.Timer(label: "http_request_duration", dimensions: dimensions, factory: factory)
+            instruments.requests[key] = counter
+            instruments.durations[key] = timer
+            return (counter, timer)
+        }
+        counter.increment()
+        timer.recordNanoseconds(duration.nanoseconds)
+    }
+
+    /// A limit has refused a request.
+    func refused(by limit: String) {
+        guard let factory else { return }
+        let counter = instruments.withLock { instruments in
+            if let counter = instruments.refusals[limit] { return counter }
+            let counter = Counter(label: "refusals", dimensions: [("limit", limit)], factory: factory)
+            instruments.refusals[limit] = counter
+            return counter
+        }
+        counter.increment()
+    }
+}
