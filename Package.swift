@@ -68,6 +68,7 @@ let package = Package(
         .systemLibrary(name: "CLibPQ"),
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CExpat"),
+        .systemLibrary(name: "CZlib"),
         .target(
             name: "Encodings",
             dependencies: [
@@ -81,6 +82,11 @@ let package = Package(
         .target(
             name: "Budgets",
             dependencies: [.product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Gzip",
+            dependencies: ["CZlib", .product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: settings
         ),
         .target(
@@ -191,7 +197,7 @@ let package = Package(
         .target(
             name: "SelfieWeb",
             dependencies: [
-                "AESCrypt", "Budgets", "Encodings", "HTTPConnection", "Multipart", "ObjectStore", "Postgres",
+                "AESCrypt", "Budgets", "Encodings", "Gzip", "HTTPConnection", "Multipart", "ObjectStore", "Postgres",
                 "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -201,6 +207,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
@@ -383,6 +390,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "PrometheusTests",
+            dependencies: ["Prometheus", .product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "MultipartTests",
             dependencies: ["Multipart", "ServerProcesses", "TestSupport"],
             swiftSettings: settings
@@ -462,6 +474,7 @@ let package = Package(
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings

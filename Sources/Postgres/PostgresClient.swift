@@ -20,7 +20,10 @@ package final class PostgresClient: Sendable {
         self.configuration = configuration
         let eventLoops = Array(configuration.eventLoopGroup.makeIterator())
         let metrics = PoolMetrics(factory: configuration.metrics ?? NOOPMetricsHandler.instance)
-        let reachability = ReachabilityReport(configuration: configuration)
+        let reachability = ReachabilityReport(
+            password: configuration.options["password"],
+            onChange: configuration.onReachabilityChange
+        )
         pools = zip(configuration.pool.divided(amongLoops: eventLoops.count), eventLoops).map { limits, eventLoop in
             ConnectionPool(
                 configuration: configuration,

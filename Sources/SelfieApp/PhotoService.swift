@@ -213,7 +213,8 @@ package struct PhotoService: Service {
             publicURL: configuration.publicURL,
             maxUploadBytes: configuration.maxUploadBytes,
             redirectsToBucket: configuration.photoDelivery == .redirect,
-            secretKeyBase: configuration.secretKeyBase
+            secretKeyBase: configuration.secretKeyBase,
+            corsOrigins: configuration.corsOrigins
         )
     }
 

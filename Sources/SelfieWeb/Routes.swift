@@ -24,7 +24,16 @@ package enum Routes {
     /// - Returns: The responder.
     package static func responder(_ parts: WebParts) -> ServiceResponder {
         let router = Router(context: ServiceRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: RequestLogMiddleware(addresses: parts.sources.addresses, metrics: parts.metrics))
+        router.add(
+            middleware: RequestLogMiddleware(
+                addresses: parts.sources.addresses,
+                metrics: parts.metrics,
+                quietEndpoints: HealthEndpoints.paths
+            )
+        )
+        let methods = Set(endpoints.map(\.method)).sorted { $0.rawValue < $1.rawValue }
+        router.add(middleware: CORSMiddleware(origins: parts.settings.corsOrigins, methods: methods))
+        router.add(middleware: GzipMiddleware())
         router.add(middleware: ErrorMiddleware(metrics: parts.metrics))
         let basic = BasicMiddleware(credential: parts.settings.apiCredential)
         let token = TokenMiddleware(

@@ -1,22 +1,17 @@
 import NIOConcurrencyHelpers
 
-/// Whether the database can be reached, as far as the last attempts to connect tell.
-package enum PostgresReachability: Sendable, Equatable {
-    /// It can't; the text is libpq's, without the URL's password.
-    case unreachable(reason: String)
-    /// It can again.
-    case reachable
-}
-
 /// Tells once when the database can't be reached, again for each other reason, and once when it can be again.
 final class ReachabilityReport: Sendable {
     private let password: String?
     private let onChange: @Sendable (PostgresReachability) -> Void
     private let lastReason = NIOLockedValueBox<String?>(nil)
 
-    init(configuration: PostgresConfiguration) {
-        password = configuration.options["password"]
-        onChange = configuration.onReachabilityChange
+    /// - Parameters:
+    ///   - password: What no reason may hold; nil when there is none.
+    ///   - onChange: Called under a lock.
+    init(password: String?, onChange: @escaping @Sendable (PostgresReachability) -> Void) {
+        self.password = password
+        self.onChange = onChange
     }
 
     /// An attempt to connect has failed.

@@ -36,6 +36,7 @@ package struct WebParts: Sendable {
         let maxUploadBytes: Int
         let redirectsToBucket: Bool
         let secretKeyBase: String
+        let corsOrigins: Set<String>
 
         /// - Parameters:
         ///   - apiCredential: The credential that clients send by HTTP Basic.
@@ -44,13 +45,15 @@ package struct WebParts: Sendable {
         ///   - maxUploadBytes: The largest photo, in bytes.
         ///   - redirectsToBucket: Whether clients get photos' bytes from the bucket, and not through the service.
         ///   - secretKeyBase: Signs photos' URLs.
+        ///   - corsOrigins: The origins whose pages may call the API.
         package init(
             apiCredential: APICredential,
             trustedProxies: Int?,
             publicURL: String?,
             maxUploadBytes: Int,
             redirectsToBucket: Bool,
-            secretKeyBase: String
+            secretKeyBase: String,
+            corsOrigins: Set<String>
         ) {
             self.apiCredential = apiCredential
             self.trustedProxies = trustedProxies
@@ -58,6 +61,7 @@ package struct WebParts: Sendable {
             self.maxUploadBytes = maxUploadBytes
             self.redirectsToBucket = redirectsToBucket
             self.secretKeyBase = secretKeyBase
+            self.corsOrigins = corsOrigins
         }
     }
 

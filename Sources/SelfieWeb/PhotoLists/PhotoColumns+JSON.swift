@@ -3,7 +3,7 @@ import SelfieCore
 
 extension PhotoRows.Columns {
     /// Adds the contract's members of a photo, then those that came later.
-    func write(to json: inout JSONWriter, urls: PhotoURLWriter) {
+    func writeJSON(to json: inout JSONWriter, urls: PhotoURLWriter) {
         name.withUnsafeBytes { json.member("name", utf8: $0) }
         title.withUnsafeBytes { json.member("title", utf8: $0) }
         randomID.withUnsafeBytes { randomID in

@@ -58,7 +58,7 @@ struct PhotoListPieces {
         repeat {
             try await readRows()
             while let rows, nextRow < rows.count, json.byteCount < Self.pieceBytes {
-                json.object { rows[nextRow].write(to: &$0, urls: urls) }
+                json.object { rows[nextRow].writeJSON(to: &$0, urls: urls) }
                 nextRow += 1
                 writtenCount += 1
             }

@@ -112,7 +112,7 @@ final class PhotoEndpoints: EndpointGroup {
         )
         let stored = try await useCases.uploadPhoto(new, sessionID: session.id, logger: context.logger)
         let urls = photoURLs.day(of: now(), origin: origin.origin(of: request.head), series: stored.urlSeries)
-        return .json { stored.row[0].write(to: &$0, urls: PhotoURLWriter(urls)) }
+        return .json { stored.row[0].writeJSON(to: &$0, urls: PhotoURLWriter(urls)) }
     }
 
     @Sendable

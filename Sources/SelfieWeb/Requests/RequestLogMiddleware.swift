@@ -8,6 +8,8 @@ import NIOCore
 struct RequestLogMiddleware: ServiceMiddleware {
     let addresses: ClientAddressReader
     let metrics: RequestMetrics
+    /// Those of probes.
+    let quietEndpoints: Set<String>
 
     func handle(
         _ request: Request,
@@ -37,7 +39,8 @@ struct RequestLogMiddleware: ServiceMiddleware {
             context: context,
             start: start,
             addresses: addresses,
-            metrics: metrics
+            metrics: metrics,
+            quietEndpoints: quietEndpoints
         )
         if request.method == .head {
             record.end(byteCount: 0)

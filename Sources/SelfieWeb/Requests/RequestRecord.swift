@@ -14,6 +14,7 @@ final class RequestRecord: Sendable {
     private let start: NIODeadline
     private let addresses: ClientAddressReader
     private let metrics: RequestMetrics
+    private let quietEndpoints: Set<String>
     private let writtenBytes = Atomic(0)
     private let hasEnded = Atomic(false)
 
@@ -26,7 +27,8 @@ final class RequestRecord: Sendable {
         context: ServiceRequestContext,
         start: NIODeadline,
         addresses: ClientAddressReader,
-        metrics: RequestMetrics
+        metrics: RequestMetrics,
+        quietEndpoints: Set<String>
     ) {
         self.request = request
         self.status = status
@@ -34,6 +36,7 @@ final class RequestRecord: Sendable {
         self.start = start
         self.addresses = addresses
         self.metrics = metrics
+        self.quietEndpoints = quietEndpoints
     }
 
     /// An answer whose body nobody finished was broken off.
@@ -80,6 +83,6 @@ final class RequestRecord: Sendable {
 
     /// Probes come every second or so, and say nothing while all is well.
     private var level: Logger.Level {
-        HealthEndpoints.paths.contains(endpoint) && status.kind == .successful ? .debug : .info
+        quietEndpoints.contains(endpoint) && status.kind == .successful ? .debug : .info
     }
 }

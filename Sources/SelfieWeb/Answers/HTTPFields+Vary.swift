@@ -1,0 +1,8 @@
+import HTTPTypes
+
+extension HTTPFields {
+    /// Names a header that the answer depends on.
+    mutating func addVary(_ name: String) {
+        self[.vary] = [self[.vary], name].compactMap(\.self).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,137 @@
+import AsyncHTTPClient
+import ConnectionTestSupport
+import Foundation
+import NIOCore
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieApp
+
+@Suite("Metrics", .timeLimit(.minutes(2)))
+struct MetricsTests {
+    /// The value of each series, by its name and labels.
+    private struct Figures {
+        let values: [String: Double]
+        let text: String
+
+        init(_ answer: HTTPAnswer) throws {
+            text = answer.text
+            var values: [String: Double] = [:]
+            for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+                let space = try #require(line.lastIndex(of: " "))
+                values[String(line[..<space])] = Double(line[line.index(after: space)...])
+            }
+            self.values = values
+        }
+
+        subscript(series: String) -> Double? { values[series] }
+    }
+
+    private func withMetrics(
+        store: TestStore = .disk,
+        settings: [String: String] = [:],
+        _ body: @Sendable (TestService, @Sendable () async throws -> Figures) async throws -> Void
+    ) async throws {
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        try await TestService.run(
+            store: store,
+            settings: settings.merging(["METRICS_PORT": "0"]) { $1 },
+            adjust: { $0.onMetricsRunning = { continuation.yield($0) } }
+        ) { service in
+            let port = try #require(await ports.first { _ in true })
+            try await body(service) {
+                try Figures(try await service.send("GET", "http://127.0.0.1:\(port)/metrics"))
+            }
+        }
+    }
+
+    @Test("A scripted hundred requests are counted exactly, and nobody is named", arguments: TestStore.allCases)
+    func hundred(store: TestStore) async throws {
+        try await withMetrics(store: store) { service, figures in
+            let token = try await service.makeToken(email: "ada@example.com")
+            var randomIDs: [String] = []
+            for _ in 0..<10 { randomIDs.append(try await Self.upload(service, token)) }
+            for _ in 0..<50 { _ = try await service.list(token: token) }
+            for _ in 0..<20 { _ = try await service.list(token: "unknown") }
+            for number in 0..<8 { _ = try await service.send("GET", "/nowhere/\(number)") }
+            for randomID in randomIDs.prefix(5) { _ = try await service.delete(randomID, token: token) }
+            for _ in 0..<5 { _ = try await service.send("PROPFIND", "/") }
+            let metrics = try await figures()
+            for (labels, count) in [
+                (#"endpoint="/api/signup",method="POST",status="200""#, 1),
+                (#"endpoint="/api/signin",method="POST",status="200""#, 1),
+                (#"endpoint="/api/upload_photo",method="POST",status="200""#, 10),
+                (#"endpoint="/api/get_photos",method="GET",status="200""#, 50),
+                (#"endpoint="/api/get_photos",method="GET",status="401""#, 20),
+                (#"endpoint="none",method="GET",status="404""#, 8),
+                (#"endpoint="/api/delete_photo",method="DELETE",status="200""#, 5),
+                (#"endpoint="none",method="other",status="404""#, 5),
+            ] as [(String, Double)] {
+                #expect(metrics["http_requests_total{\(labels)}"] == count, "\(labels)")
+            }
+            let total = metrics.values.filter { $0.key.hasPrefix("http_requests_total{") }.map(\.value).reduce(0, +)
+            #expect(total == 100)
+            #expect(metrics[#"http_request_duration_seconds_count{endpoint="/api/get_photos",method="GET"}"#] == 70)
+            #expect(metrics["http_requests_in_progress"] == 0)
+            #expect(metrics["store_call_duration_seconds_count{call=\"put\",outcome=\"ok\"}"] == 10)
+            #expect(metrics[#"selfie_build_info{schema="unknown",version="0.13.0"}"#] == 1)
+            for name in [
+                "http_received_bytes_total", "http_sent_bytes_total", "http_connections", "postgres_connections",
+                "process_resident_memory_bytes", "process_open_fds", "process_max_fds", "process_cpu_seconds_total",
+            ] {
+                #expect(metrics[name] ?? 0 > 0, "\(name)")
+            }
+            for name in [
+                "spool_memory_bytes", "spool_disk_bytes", "password_hashes_waiting", "object_deletions_waiting",
+                "http_connections_refused_total", "postgres_waiting",
+            ] {
+                #expect(metrics[name] == 0, "\(name)")
+            }
+            for secret in ["ada", token] + randomIDs { #expect(!metrics.text.contains(secret), "\(secret)") }
+        }
+    }
+
+    private static func upload(_ service: TestService, _ token: String) async throws -> String {
+        try #require(try await service.upload(token: token).json["random_id"] as? String)
+    }
+
+    @Test("Each limit that refuses is counted by its name")
+    func refusals() async throws {
+        try await withMetrics(settings: ["RATE_LIMITS": "on", "RATE_LIMIT_UPLOADS_PER_USER": "1/1h"]) {
+            service,
+            figures in
+            let token = try await service.makeToken()
+            for _ in 0..<3 { _ = try await service.upload(token: token) }
+            #expect(try await figures()[#"refusals_total{limit="UPLOADS_PER_USER"}"#] == 2)
+        }
+    }
+
+    @Test("Waiting deletions, and a store that is down, show")
+    func deletions() async throws {
+        try await withMetrics(store: .ownS3) { service, figures in
+            let token = try await service.makeToken()
+            let randomID = try await Self.upload(service, token)
+            guard case .s3(let server, _) = service.objects else { throw NotInTime(what: "a bucket") }
+            server.stop()
+            #expect(try await service.delete(randomID, token: token).status == 200)
+            let metrics = try await figures()
+            #expect(metrics["object_deletions_waiting"] == 1)
+            #expect(metrics["store_retries_total"] ?? 0 > 0)
+            #expect(metrics[#"store_call_duration_seconds_count{call="delete",outcome="unavailable"}"#] ?? 0 > 0)
+        }
+    }
+
+    @Test("Without METRICS_PORT nothing is told, and the API's port never tells it")
+    func off() async throws {
+        try await TestService.run { service in
+            let answer = try await service.send("GET", "/metrics")
+            #expect(answer.status == 404)
+        }
+        try await withMetrics { service, _ in
+            let answer = try await service.send("GET", "/metrics")
+            #expect(answer.status == 404)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SelfieWeb
+
+@Suite("Readiness", .timeLimit(.minutes(1)))
+struct ReadinessTests {
+    private struct Trouble: Error, CustomStringConvertible {
+        let description = "trouble"
+    }
+
+    private final class Scene: Sendable {
+        let looks = Atomic(0)
+        let isFailing = Atomic(false)
+        let time = Mutex(ContinuousClock.now)
+        let log = TestLog()
+
+        func readiness(hangs: Bool = false) -> Readiness {
+            let check = Readiness.Check("thing") { [self] in
+                looks.add(1, ordering: .relaxed)
+                if hangs { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+                if isFailing.load(ordering: .relaxed) { throw Trouble() }
+            }
+            return Readiness(
+                [check, Readiness.Check("other") {}],
+                logger: log.logger(level: .info),
+                now: { [self] in time.withLock { $0 } }
+            )
+        }
+
+        func pass(_ duration: Duration) { time.withLock { $0 += duration } }
+    }
+
+    @Test("What was found holds for a second, for everybody who asks")
+    func kept() async {
+        let scene = Scene()
+        let readiness = scene.readiness()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 { group.addTask { _ = await readiness.findings() } }
+        }
+        #expect(scene.looks.load(ordering: .relaxed) == 1)
+        scene.isFailing.store(true, ordering: .relaxed)
+        scene.pass(.milliseconds(999))
+        #expect(await readiness.findings().allSatisfy(\.isReady))
+        scene.pass(.milliseconds(1))
+        #expect(await readiness.findings().map(\.isReady) == [false, true])
+        #expect(scene.looks.load(ordering: .relaxed) == 2)
+    }
+
+    @Test("The log tells each change once, with the cause")
+    func log() async {
+        let scene = Scene()
+        let readiness = scene.readiness()
+        for isFailing in [false, true, true, false, false] {
+            scene.isFailing.store(isFailing, ordering: .relaxed)
+            _ = await readiness.findings()
+            scene.pass(.seconds(1))
+        }
+        #expect(scene.log.entries == ["warning not ready check=thing error=trouble", "notice ready again check=thing"])
+    }
+
+    @Test("A look that never ends is not ready, and is not begun again")
+    func hanging() async {
+        let scene = Scene()
+        let readiness = scene.readiness(hangs: true)
+        for _ in 0..<3 {
+            #expect(await readiness.findings().map(\.isReady) == [false, true])
+            scene.pass(.seconds(1))
+        }
+        #expect(scene.looks.load(ordering: .relaxed) == 1)
+        #expect(scene.log.entries == ["warning not ready check=thing error=it did not answer in time"])
+    }
+}
