@@ -90,6 +90,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Traces",
+            dependencies: [
+                "Encodings",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Prometheus",
             dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
             swiftSettings: settings
@@ -164,6 +176,7 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings
         ),
@@ -197,6 +210,7 @@ let package = Package(
         .target(
             name: "SelfieWeb",
             dependencies: [
+                "Traces",
                 "AESCrypt", "Budgets", "Encodings", "Gzip", "HTTPConnection", "Multipart", "ObjectStore", "Postgres",
                 "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
@@ -208,6 +222,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings
         ),
@@ -239,6 +254,7 @@ let package = Package(
         .target(
             name: "SelfieApp",
             dependencies: [
+                "Traces",
                 "Budgets", "CLinux", "HTTPConnection", "Migrations", "ObjectStore", "Postgres", "Prometheus", "S3",
                 "SelfieConfiguration",
                 "SelfieCore",
@@ -252,6 +268,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings
         ),
@@ -386,6 +403,17 @@ let package = Package(
             name: "MigrationsTests",
             dependencies: [
                 "DatabaseTestSupport", "Migrations", "ServerProcesses", "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TracesTests",
+            dependencies: [
+                "ConnectionTestSupport", "TestSupport", "Traces",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings
         ),

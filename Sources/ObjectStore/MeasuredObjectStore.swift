@@ -1,11 +1,13 @@
 package import CoreMetrics
 package import FoundationEssentials
+package import Tracing
 
-/// A store whose calls are counted and timed.
+/// A store whose calls are counted, timed and traced.
 ///
 /// - `store_call_duration`, a timer with the dimensions `call` and `outcome`: `ok`, `unavailable` or `refused`.
 package struct MeasuredObjectStore: ObjectStore {
     private let store: any ObjectStore
+    private let tracer: (any Tracer)?
     private let timers: [Call: [Outcome: CoreMetrics.Timer]]
 
     private enum Call: String, CaseIterable {
@@ -26,8 +28,10 @@ package struct MeasuredObjectStore: ObjectStore {
     /// - Parameters:
     ///   - store: The store.
     ///   - metrics: Where figures go.
-    package init(_ store: any ObjectStore, metrics: any MetricsFactory) {
+    ///   - tracer: Where spans go; nil for nowhere.
+    package init(_ store: any ObjectStore, metrics: any MetricsFactory, tracer: (any Tracer)?) {
         self.store = store
+        self.tracer = tracer
         timers = Dictionary(
             uniqueKeysWithValues: Call.allCases.map { call in
                 let timers = Outcome.allCases.map { outcome in
@@ -49,12 +53,15 @@ package struct MeasuredObjectStore: ObjectStore {
         _ body: () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
         let start = ContinuousClock.now
+        let span = tracer?.startAnySpan("store \(call.rawValue)", ofKind: .client)
+        defer { span?.end() }
         do {
             let success = try await body()
             record(call, .ok, since: start)
             return success
         } catch {
             record(call, Outcome(error), since: start)
+            span?.setStatus(SpanStatus(code: .error))
             throw error
         }
     }

@@ -1,6 +1,5 @@
 import AsyncHTTPClient
 import Budgets
-import CoreMetrics
 package import FoundationEssentials
 import Glibc
 package import HTTPConnection
@@ -28,7 +27,7 @@ package struct PhotoService: Service {
     var configuration: ServiceConfiguration
     private let hostname: String
     private let port: Int
-    private let logger: Logger
+    let logger: Logger
     private let onRunning: @Sendable (Int) async -> Void
     /// The limits of each connection.
     package var limits = ConnectionLimits()
@@ -98,7 +97,6 @@ package struct PhotoService: Service {
             logger.warning("RATE_LIMITS is off: anyone with the API's credential can try any number of passwords")
         }
         logger.info("\(configuration.trustedProxies)")
-        let registry = configuration.metricsAddress.map { _ in PrometheusRegistry(help: MetricsHelp.texts) }
         let connections = ConnectionBudget(openFileLimit: OpenFileLimit.raise(), configuration: configuration)
         let downloads = connections.downloads
         logger.info("at most \(connections.total) connections at once, \(connections.perAddress) of one address")
@@ -107,39 +105,27 @@ package struct PhotoService: Service {
             cost: passwordHashCost ?? configuration.passwordHashCost,
             options: passwordHashing
         )
+        let observability = Observability(configuration, logger: logger)
         do {
             try await S3Client.withHTTPClient(deadlines: bucket.deadlines) { httpClient in
-                try await PostgresClient.withClient(configuration: postgresConfiguration(registry)) { postgres in
+                let database = observability.observed(configuration.postgres)
+                try await PostgresClient.withClient(configuration: database) { postgres in
                     try await serve(
                         postgres: postgres,
                         hasher: hasher,
                         httpClient: httpClient,
                         connections: connections,
-                        registry: registry
+                        observability: observability
                     )
                 }
             }
         } catch {
             try? await hasher.shutDown()
+            try? await observability.shutDown()
             throw error
         }
         try await hasher.shutDown()
-    }
-
-    private func postgresConfiguration(_ metrics: (any MetricsFactory)?) -> PostgresConfiguration {
-        var postgres = configuration.postgres
-        postgres.metrics = metrics
-        postgres.onReachabilityChange = { [logger] reachability in
-            switch reachability {
-            case .unreachable(let reason):
-                logger.error(
-                    "the database can't be reached, so requests that need it are refused; selfie doctor tells more",
-                    metadata: ["reason": "\(reason)"]
-                )
-            case .reachable: logger.notice("the database can be reached again")
-            }
-        }
-        return postgres
+        try await observability.shutDown()
     }
 
     private func serve(
@@ -147,9 +133,16 @@ package struct PhotoService: Service {
         hasher: PasswordHasher,
         httpClient: HTTPClient,
         connections: ConnectionBudget,
-        registry: PrometheusRegistry?
+        observability: Observability
     ) async throws {
-        let objects = try await openStore(httpClient: httpClient, registry: registry)
+        let objects = observability.observed(
+            try await configuration.objectStorage.open(
+                httpClient: httpClient,
+                options: observability.observed(bucket),
+                now: storeNow,
+                logger: logger
+            )
+        )
         let useCases = UseCases(
             postgres: postgres,
             objects: objects,
@@ -166,44 +159,37 @@ package struct PhotoService: Service {
             listBudget: listBudget,
             downloadLimits: connections.downloads,
             readiness: Readiness(postgres: postgres, versions: schemaVersions, objects: objects, logger: logger),
-            metrics: RequestMetrics(factory: registry),
+            metrics: RequestMetrics(factory: observability.registry),
+            tracer: observability.tracer,
             now: now,
             logger: logger
         )
         let places = connections.places
         let traffic = TrafficMeter()
-        var services = worksInBackground ? backgroundServices(useCases, places) : []
-        if let address = configuration.metricsAddress, let registry {
-            let sampler = FigureSampler(
-                .init(places: places, traffic: traffic, spool: spoolBudget, hasher: hasher, photos: useCases.photos),
-                schemaVersion: schemaVersions.max(),
-                factory: registry
-            )
-            let server = MetricsServer(
+        let figures = FigureSampler.Sources(
+            places: places,
+            traffic: traffic,
+            spool: spoolBudget,
+            hasher: hasher,
+            photos: useCases.photos
+        )
+        let background = worksInBackground ? backgroundServices(useCases, places) : []
+        let observers = observability.services + metricsServers(observability.registry, figures)
+        try await run(background + observers + [server(Routes.responder(parts), places: places, traffic: traffic)])
+    }
+
+    /// The server of figures, if anybody asks for them.
+    private func metricsServers(_ registry: PrometheusRegistry?, _ sources: FigureSampler.Sources) -> [any Service] {
+        guard let address = configuration.metricsAddress, let registry else { return [] }
+        return [
+            MetricsServer(
                 address: address,
                 registry: registry,
-                sampler: sampler,
+                sampler: FigureSampler(sources, schemaVersion: schemaVersions.max(), factory: registry),
                 logger: logger,
                 onRunning: onMetricsRunning
             )
-            services.append(server.service)
-        }
-        try await run(services + [server(Routes.responder(parts), places: places, traffic: traffic)])
-    }
-
-    private func openStore(httpClient: HTTPClient, registry: PrometheusRegistry?) async throws -> any ObjectStore {
-        var options = bucket
-        if let registry {
-            let retries = Counter(label: "store_retries", factory: registry)
-            options.retries.onRetry = { retries.increment() }
-        }
-        let objects = try await configuration.objectStorage.open(
-            httpClient: httpClient,
-            options: options,
-            now: storeNow,
-            logger: logger
-        )
-        return registry.map { MeasuredObjectStore(objects, metrics: $0) } ?? objects
+        ]
     }
 
     private var webSettings: WebParts.Settings {
@@ -216,35 +202,6 @@ package struct PhotoService: Service {
             secretKeyBase: configuration.secretKeyBase,
             corsOrigins: configuration.corsOrigins
         )
-    }
-
-    private func backgroundServices(_ useCases: UseCases, _ places: ConnectionPlaces) -> [any Service] {
-        let trimmer = MemoryTrimmer()
-        let closedConnections = ClosedConnectionReport(places: places, logger: logger)
-        return [
-            PeriodicService(interval: sweepInterval) {
-                await useCases.sweeper.sweepOrWarn()
-                return .again
-            },
-            PeriodicService(interval: tidyInterval) {
-                await useCases.housekeeper.tidy()
-                return .again
-            },
-            PeriodicService(interval: sessionUseInterval) {
-                await useCases.sessionUses.writeDown()
-                return .again
-            } atEnd: {
-                await useCases.sessionUses.writeDown()
-            },
-            PeriodicService(interval: reportInterval) {
-                closedConnections.report()
-                return .again
-            },
-            PeriodicService(interval: trimInterval) {
-                trimmer.trimIfWorthwhile()
-                return .again
-            },
-        ]
     }
 
     /// How many connections the kernel holds until they are accepted.

@@ -28,6 +28,7 @@ package enum Routes {
             middleware: RequestLogMiddleware(
                 addresses: parts.sources.addresses,
                 metrics: parts.metrics,
+                tracer: parts.tracer,
                 quietEndpoints: HealthEndpoints.paths
             )
         )

@@ -103,12 +103,13 @@ extension TestService {
         _ image: Data = TestImage.jpeg,
         token: String,
         title: String = "My selfie",
-        fileName: String = "photo"
+        fileName: String = "photo",
+        headers: [(String, String)] = []
     ) async throws -> HTTPAnswer {
         try await send(
             "POST",
             "/api/upload_photo",
-            headers: [
+            headers: headers + [
                 ("Authorization", "Token token=\(token)"),
                 ("Content-Type", "multipart/form-data; boundary=\(TestMultipart.boundary)"),
             ],

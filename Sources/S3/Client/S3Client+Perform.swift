@@ -137,15 +137,16 @@ extension S3Client {
         consume: @escaping @Sendable (HTTPClientResponse, Transfer) async throws -> Success
     ) async throws(S3Error) -> Success {
         defer { transfer.end() }
-        let httpRequest = HTTPClientRequest(
+        var httpRequest = HTTPClientRequest(
             request,
             signed: signing.sign(request),
             configuration: signing.configuration,
             transfer: transfer
         )
+        for (name, value) in callerHeaders() { httpRequest.headers.replaceOrAdd(name: name, value: value) }
         let (httpClient, learned) = (httpClient, learned)
         do {
-            return try await watchdog.run(transfer) {
+            return try await watchdog.run(transfer) { [httpRequest] in
                 let response = try await httpClient.execute(httpRequest, deadline: .distantFuture)
                 transfer.noteSignOfLife()
                 guard (200..<300).contains(response.status.code) else {

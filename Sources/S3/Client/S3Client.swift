@@ -20,6 +20,8 @@ package struct S3Client: Sendable {
     let objectsInParts = ObjectsInParts()
     let time: S3Time
     let now: @Sendable () -> Date
+    /// Headers of the caller's for each request, which are not signed.
+    let callerHeaders: @Sendable () -> [(name: String, value: String)]
 
     /// Makes a client.
     ///
@@ -33,6 +35,7 @@ package struct S3Client: Sendable {
     ///   - retries: when and after what pause a try is repeated.
     ///   - uploads: which objects go in parts.
     ///   - time: the clock of the deadlines.
+    ///   - callerHeaders: headers for each request, asked for in the caller's task. They are not signed.
     ///   - now: the signing date of a try.
     package init(
         httpClient: HTTPClient,
@@ -42,6 +45,7 @@ package struct S3Client: Sendable {
         retries: S3RetryPolicy = S3RetryPolicy(),
         uploads: S3UploadPolicy = S3UploadPolicy(),
         time: S3Time = .system,
+        callerHeaders: @escaping @Sendable () -> [(name: String, value: String)] = { [] },
         now: @escaping @Sendable () -> Date
     ) {
         self.httpClient = httpClient
@@ -51,6 +55,7 @@ package struct S3Client: Sendable {
         self.retries = retries
         self.uploads = uploads
         self.time = time
+        self.callerHeaders = callerHeaders
         self.now = now
     }
 

@@ -53,8 +53,8 @@ package struct ServiceConfiguration: Sendable {
     package let logFormat: LogFormat
     /// From `METRICS_PORT` and `METRICS_HOST`; nil when no port is set.
     package let metricsAddress: MetricsAddress?
-    /// From `OTEL_TRACES_EXPORTER` and `OTEL_EXPORTER_OTLP_ENDPOINT`; nil for nowhere.
-    package let tracesExporter: TracesExporter?
+    /// From the keys that begin with `OTEL_`; nil when spans go nowhere.
+    package let traces: TracesSettings?
     /// From `CORS_ORIGINS`: the origins whose pages may call the API.
     package let corsOrigins: Set<String>
     /// The values that differ from the default, by key, without secrets.
@@ -101,7 +101,7 @@ package struct ServiceConfiguration: Sendable {
         logLevel = settings.logLevel()
         logFormat = settings.logFormat()
         metricsAddress = settings.metricsAddress()
-        tracesExporter = settings.traces()
+        traces = settings.traces()
         corsOrigins = settings.corsOrigins()
         differingSettings = settings.differing
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {

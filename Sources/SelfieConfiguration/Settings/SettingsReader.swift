@@ -102,7 +102,7 @@ package struct SettingsReader {
         }
     }
 
-    mutating func traces() -> TracesExporter? {
+    mutating func traces() -> TracesSettings? {
         let exporter = optional("OTEL_TRACES_EXPORTER", "none, console or otlp", default: "none") { text in
             ["none", "console", "otlp"].contains(text.lowercased()) ? text.lowercased() : nil
         }
@@ -112,9 +112,12 @@ package struct SettingsReader {
             default: "http://127.0.0.1:4318",
             parse: Self.origin
         )
+        let ratio = optional("OTEL_TRACES_SAMPLER_ARG", "a number from 0 to 1", default: 1) { text in
+            Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
+        }
         switch exporter {
-        case "console": return .console
-        case "otlp": return .otlp(endpoint: endpoint)
+        case "console": return TracesSettings(exporter: .console, sampleRatio: ratio)
+        case "otlp": return TracesSettings(exporter: .otlp(endpoint: endpoint), sampleRatio: ratio)
         default: return nil
         }
     }

@@ -17,6 +17,8 @@ package struct BucketOptions: Sendable {
     package var retries = S3RetryPolicy()
     /// The pauses before a broken transfer begins again, until it brings bytes.
     package var transferPauses = S3Download.pauses
+    /// Headers for each request to the bucket, which are not signed.
+    package var callerHeaders: @Sendable () -> [(name: String, value: String)] = { [] }
 
     /// The usual options.
     package init() {}

@@ -60,6 +60,7 @@ extension ServiceConfiguration.Bucket {
                 retries: options.retries,
                 uploads: options.uploads,
                 time: options.time,
+                callerHeaders: options.callerHeaders,
                 now: now
             ),
             transferPauses: options.transferPauses

@@ -3,6 +3,8 @@ import Encodings
 /// Why the service could not start; each description says what to do.
 package enum ServiceStartError: Error, CustomStringConvertible {
     case addressInUse(hostname: String, port: Int)
+    /// The port for figures is taken.
+    case metricsAddressInUse(host: String, port: Int)
     /// The database lacks migrations that this version needs.
     case pendingMigrations(count: Int)
     /// No keys for the bucket were set, and no other source gave any.
@@ -14,6 +16,8 @@ package enum ServiceStartError: Error, CustomStringConvertible {
         switch self {
         case .addressInUse(let hostname, let port):
             "Port \(port) of \(hostname) is in use. Stop what uses it, or choose another with --port or PORT."
+        case .metricsAddressInUse(let host, let port):
+            "Port \(port) of \(host) is in use, where the figures would be. Set METRICS_PORT to another."
         case .pendingMigrations(let count):
             "The database lacks \(counted(count, "migration")). Run: selfie migrate"
         case .noCredentials(let error):

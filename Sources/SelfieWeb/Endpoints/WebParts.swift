@@ -4,6 +4,7 @@ package import FoundationEssentials
 package import Logging
 package import ObjectStore
 package import SelfieCore
+package import Traces
 
 /// What the endpoints share.
 package struct WebParts: Sendable {
@@ -23,6 +24,7 @@ package struct WebParts: Sendable {
     let photoURLs: PhotoURLSigner
     let readiness: Readiness
     let metrics: RequestMetrics
+    let tracer: SpanTracer
     let now: @Sendable () -> Date
 
     var cipher: AESCrypt { AESCrypt(passphrase: settings.apiCredential.password) }
@@ -74,6 +76,7 @@ package struct WebParts: Sendable {
     ///   - downloadLimits: How many photos are sent at once, and how many to one address.
     ///   - readiness: Whether the service can do its work.
     ///   - metrics: Counts requests and refusals.
+    ///   - tracer: Takes traces over and passes them on.
     ///   - now: The time for tokens and URLs.
     ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
     package init(
@@ -85,6 +88,7 @@ package struct WebParts: Sendable {
         downloadLimits: Places<String>.Limits,
         readiness: Readiness,
         metrics: RequestMetrics,
+        tracer: SpanTracer,
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
@@ -96,6 +100,7 @@ package struct WebParts: Sendable {
         downloads = DownloadPlaces(limits: downloadLimits)
         self.readiness = readiness
         self.metrics = metrics
+        self.tracer = tracer
         self.now = now
         photoURLs = PhotoURLSigner(secret: settings.secretKeyBase)
         sources = RequestSourceReader(trustedProxies: settings.trustedProxies, logger: logger)

@@ -3,11 +3,14 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import Traces
+import Tracing
 
 /// Gives each request an id, counts it, and logs one line about it.
 struct RequestLogMiddleware: ServiceMiddleware {
     let addresses: ClientAddressReader
     let metrics: RequestMetrics
+    let tracer: SpanTracer
     /// Those of probes.
     let quietEndpoints: Set<String>
 
@@ -23,11 +26,16 @@ struct RequestLogMiddleware: ServiceMiddleware {
         context.logger[metadataKey: "request_id"] = .string(requestID)
         // Hummingbird's own id, which ours replaces.
         context.logger[metadataKey: "hb.request.id"] = nil
+        let span = tracer.span(of: request)
+        if let trace = span?.context.traceContext {
+            context.logger[metadataKey: "trace_id"] = .string(trace.traceID)
+        }
         metrics.began()
         var response: Response
         do {
-            response = try await next(request, context)
+            response = try await Self.within(span) { [context] in try await next(request, context) }
         } catch {
+            span?.end()
             metrics.brokeOff()
             throw error
         }
@@ -40,7 +48,8 @@ struct RequestLogMiddleware: ServiceMiddleware {
             start: start,
             addresses: addresses,
             metrics: metrics,
-            quietEndpoints: quietEndpoints
+            quietEndpoints: quietEndpoints,
+            span: span
         )
         if request.method == .head {
             record.end(byteCount: 0)
@@ -50,6 +59,15 @@ struct RequestLogMiddleware: ServiceMiddleware {
             record.end(byteCount: response.body.contentLength ?? 0)
         }
         return response
+    }
+
+    /// Handles a request as a part of its span, if it has one.
+    private static func within(
+        _ span: RecordedSpan?,
+        _ body: () async throws -> Response
+    ) async throws -> Response {
+        guard let span else { return try await body() }
+        return try await ServiceContext.withValue(span.context, operation: body)
     }
 
     /// The same body, whose record ends with its last byte.

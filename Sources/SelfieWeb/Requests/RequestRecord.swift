@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import Synchronization
+import Traces
 
 /// A request whose answer is known, until its end is counted and logged.
 ///
@@ -15,6 +16,7 @@ final class RequestRecord: Sendable {
     private let addresses: ClientAddressReader
     private let metrics: RequestMetrics
     private let quietEndpoints: Set<String>
+    private let span: RecordedSpan?
     private let writtenBytes = Atomic(0)
     private let hasEnded = Atomic(false)
 
@@ -28,7 +30,8 @@ final class RequestRecord: Sendable {
         start: NIODeadline,
         addresses: ClientAddressReader,
         metrics: RequestMetrics,
-        quietEndpoints: Set<String>
+        quietEndpoints: Set<String>,
+        span: RecordedSpan?
     ) {
         self.request = request
         self.status = status
@@ -37,6 +40,7 @@ final class RequestRecord: Sendable {
         self.addresses = addresses
         self.metrics = metrics
         self.quietEndpoints = quietEndpoints
+        self.span = span
     }
 
     /// An answer whose body nobody finished was broken off.
@@ -60,6 +64,7 @@ final class RequestRecord: Sendable {
     private func note(_ byteCount: Int, isBrokenOff: Bool) {
         let duration = NIODeadline.now() - start
         metrics.ended(endpoint: endpoint, method: request.method, status: status, duration)
+        span?.finish(method: request.method.rawValue, endpoint: endpoint, status: status.code)
         let tenths = (duration.nanoseconds + 50_000) / 100_000
         var metadata: Logger.Metadata = [
             "method": .string(request.method.rawValue),

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPConnection
 import HTTPTypes
 import Hummingbird
@@ -10,7 +11,7 @@ import SelfieWeb
 import ServiceLifecycle
 
 /// Tells the figures to Prometheus, on a port of its own, where no client of the API comes.
-struct MetricsServer {
+struct MetricsServer: Service {
     let address: MetricsAddress
     let registry: PrometheusRegistry
     let sampler: FigureSampler
@@ -21,8 +22,18 @@ struct MetricsServer {
     /// As many as all scrapers and people need.
     private static let maxConnections = 32
 
-    /// The server, to be run.
-    var service: any Service {
+    /// Serves until a graceful shutdown.
+    ///
+    /// - Throws: `ServiceStartError.metricsAddressInUse`.
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw ServiceStartError.metricsAddressInUse(host: address.host, port: address.port)
+        }
+    }
+
+    private var application: some ApplicationProtocol {
         let places = ConnectionPlaces(
             total: Self.maxConnections,
             perAddress: Self.maxConnections,

@@ -1,0 +1,35 @@
+import HTTPConnection
+import SelfieCore
+import ServiceLifecycle
+
+extension PhotoService {
+    /// The work beside requests.
+    func backgroundServices(_ useCases: UseCases, _ places: ConnectionPlaces) -> [any Service] {
+        let trimmer = MemoryTrimmer()
+        let closedConnections = ClosedConnectionReport(places: places, logger: logger)
+        return [
+            PeriodicService(interval: sweepInterval) {
+                await useCases.sweeper.sweepOrWarn()
+                return .again
+            },
+            PeriodicService(interval: tidyInterval) {
+                await useCases.housekeeper.tidy()
+                return .again
+            },
+            PeriodicService(interval: sessionUseInterval) {
+                await useCases.sessionUses.writeDown()
+                return .again
+            } atEnd: {
+                await useCases.sessionUses.writeDown()
+            },
+            PeriodicService(interval: reportInterval) {
+                closedConnections.report()
+                return .again
+            },
+            PeriodicService(interval: trimInterval) {
+                trimmer.trimIfWorthwhile()
+                return .again
+            },
+        ]
+    }
+}

@@ -1,0 +1,104 @@
+package import AsyncHTTPClient
+import FoundationEssentials
+package import Logging
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// Sends spans to a collector, by OTLP over HTTP as JSON.
+///
+/// Spans wait in memory until ``send()`` is called. Those that find no room are dropped.
+///
+/// Source: OpenTelemetry, "OTLP Specification 1.x", section "OTLP/HTTP".
+package final class OTLPSpanExporter: SpanExporter {
+    private struct State {
+        var waiting: [FinishedSpan] = []
+        var droppedCount = 0
+        var isFailing = false
+    }
+
+    private let url: String
+    private let service: (name: String, version: String)
+    private let httpClient: HTTPClient
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// How many spans may wait.
+    static let maxWaiting = 4_096
+    private static let maxBatch = 512
+    private static let timeout: TimeAmount = .seconds(5)
+
+    /// - Parameters:
+    ///   - endpoint: The collector's URL, such as `http://127.0.0.1:4318`.
+    ///   - version: Of the service.
+    ///   - httpClient: Sends them.
+    ///   - logger: Gets a line when spans are lost, and when the collector takes them again.
+    package init(endpoint: String, version: String, httpClient: HTTPClient, logger: Logger) {
+        url = "\(endpoint)/v1/traces"
+        service = ("selfie", version)
+        self.httpClient = httpClient
+        self.logger = logger
+    }
+
+    package func export(_ span: FinishedSpan) {
+        state.withLock { state in
+            if state.waiting.count < Self.maxWaiting { state.waiting.append(span) } else { state.droppedCount += 1 }
+        }
+    }
+
+    /// Sends all that waits, batch by batch, until one fails.
+    package func send() async {
+        while true {
+            let batch = state.withLock { state in
+                let batch = Array(state.waiting.prefix(Self.maxBatch))
+                state.waiting.removeFirst(batch.count)
+                return batch
+            }
+            guard !batch.isEmpty else { return noteDropped() }
+            do {
+                try await send(batch)
+                let isBack = state.withLock { state in
+                    defer { state.isFailing = false }
+                    return state.isFailing
+                }
+                if isBack { logger.notice("spans are taken again") }
+            } catch {
+                return noteFailure(error, lost: batch.count)
+            }
+        }
+    }
+
+    private func send(_ batch: [FinishedSpan]) async throws {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        let document = OTLPDocument(batch, serviceName: service.name, version: service.version)
+        request.body = .bytes(try JSONEncoder().encode(document))
+        let response = try await httpClient.execute(request, timeout: Self.timeout)
+        _ = try await response.body.collect(upTo: 64 * 1_024)
+        guard (200..<300).contains(response.status.code) else { throw Refusal(status: Int(response.status.code)) }
+    }
+
+    private func noteFailure(_ error: any Error, lost: Int) {
+        let isNew = state.withLock { state in
+            state.droppedCount += lost
+            defer { state.isFailing = true }
+            return !state.isFailing
+        }
+        if isNew { logger.warning("spans can't be sent, and are lost", metadata: ["error": "\(error)"]) }
+    }
+
+    private func noteDropped() {
+        let count = state.withLock { state in
+            defer { state.droppedCount = 0 }
+            return state.droppedCount
+        }
+        if count > 0 { logger.warning("spans were lost", metadata: ["count": .stringConvertible(count)]) }
+    }
+
+    private struct Refusal: Error, CustomStringConvertible {
+        let status: Int
+
+        var description: String { "the collector answered \(status)" }
+    }
+}
