@@ -7,7 +7,9 @@ struct Selfie: AsyncParsableCommand {
         abstract: "A private photo back end for selfie apps.",
         discussion: "Settings come from the environment and the file .env; .env.example explains each.",
         version: SelfieVersion.current,
-        subcommands: [Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, Doctor.self, EncryptPassword.self]
+        subcommands: [
+            Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, Doctor.self, Probe.self, EncryptPassword.self,
+        ]
     )
 
     static func main() async {

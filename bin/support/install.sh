@@ -47,6 +47,8 @@ missing_packages() {
     has_file /usr/include/postgresql/libpq-fe.h /usr/include/libpq-fe.h || echo libpq-dev
     has_file /usr/include/crypt.h || echo libcrypt-dev
     has_file /usr/include/expat.h || echo libexpat1-dev
+    has_file /usr/include/zlib.h || echo zlib1g-dev
+    [ "$1" != build ] || return 0
     if ! has_postgresql_program initdb || { [ "$1" = bench ] && ! has_postgresql_program pgbench; }; then
         echo postgresql
     fi
@@ -55,12 +57,13 @@ missing_packages() {
     [ "$1" != bench ] || has_command nginx || has_file /usr/sbin/nginx || echo nginx
     [ "$1" != tests ] || has_command openssl || echo openssl
     [ "$1" != tests ] || has_command pgbouncer || has_file /usr/sbin/pgbouncer || echo pgbouncer
+    [ "$1" != tests ] || has_command nginx || has_file /usr/sbin/nginx || echo nginx-light
     if [ "$1" != server ] && ! { has_rclone && { [ "$1" = bench ] || has_python_packages; }; }; then
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi
 }
 
-# install_missing server|tests|bench
+# install_missing build|server|tests|bench
 install_missing() {
     has_command swift || fail "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
     local packages
@@ -77,7 +80,7 @@ install_missing() {
         as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages ||
             fail "apt-get could not install: $packages"
     fi
-    [ "$1" = server ] || install_python_packages "$1"
+    [ "$1" = server ] || [ "$1" = build ] || install_python_packages "$1"
 }
 
 # install_python_packages tests|bench

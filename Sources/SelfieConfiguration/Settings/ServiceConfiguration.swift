@@ -84,7 +84,7 @@ package struct ServiceConfiguration: Sendable {
         let objectStorage = settings.objectStorage()
         photoDelivery = settings.photoDelivery()
         publicURL = settings.optional("PUBLIC_URL", "an http:// or https:// URL", parse: SettingsReader.origin)
-        port = settings.integer("PORT", in: 0...65535, default: 3000)
+        port = settings.port()
         maxUploadBytes = settings.maxUploadBytes()
         tokenLifetimeHours = settings.integer("TOKEN_LIFETIME_HOURS", in: 1...(365 * 24), default: 24)
         passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
@@ -151,6 +151,18 @@ package struct ServiceConfiguration: Sendable {
             throw ConfigurationError(problems: settings.problems)
         }
         return CopyConfiguration(postgres: postgres, path: storages.path, bucket: storages.bucket)
+    }
+
+    /// Reads only the port.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: Where the service listens.
+    /// - Throws: `ConfigurationError`.
+    package static func port(from source: ConfigurationSource) throws(ConfigurationError) -> Int {
+        var settings = SettingsReader(source)
+        let port = settings.port()
+        guard settings.problems.isEmpty else { throw ConfigurationError(problems: settings.problems) }
+        return port
     }
 
     /// Reads only what the password transport needs.

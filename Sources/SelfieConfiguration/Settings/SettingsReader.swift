@@ -81,6 +81,10 @@ package struct SettingsReader {
         }
     }
 
+    mutating func port() -> Int {
+        integer("PORT", in: 0...65535, default: 3000)
+    }
+
     mutating func logFormat() -> LogFormat {
         optional("LOG_FORMAT", "logfmt or json", default: .logfmt) { LogFormat(rawValue: $0.lowercased()) }
     }

@@ -1,0 +1,32 @@
+# Selfie in a container: `docker build -t selfie .`. docs/operations.md tells how to run it.
+
+FROM swift:6.2-bookworm AS build
+WORKDIR /build
+# What bin/release would install itself; here, so that changed sources do not install it again.
+RUN apt-get update -qq \
+    && apt-get install -y -qq --no-install-recommends libpq-dev libcrypt-dev libexpat1-dev zlib1g-dev \
+    && rm -rf /var/lib/apt/lists/*
+# The packages first: they change less often than the sources.
+COPY Package.swift ./
+RUN swift package resolve
+COPY . .
+RUN bin/release
+
+FROM debian:bookworm-slim
+RUN apt-get update -qq \
+    && apt-get install -y -qq --no-install-recommends ca-certificates libcrypt1 libexpat1 libpq5 libstdc++6 zlib1g \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --home-dir /app --shell /usr/sbin/nologin selfie
+COPY --from=build /build/dist/bin/selfie /usr/local/bin/selfie
+COPY --from=build /build/dist/share/man /usr/local/share/man
+COPY --from=build /build/dist/migrations /app/migrations
+WORKDIR /app
+USER 10001
+ENV PORT=3000
+EXPOSE 3000
+# Only uploads on their way to the store are written, into /tmp. The rest may be read-only.
+VOLUME /tmp
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["selfie", "probe"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["selfie"]
+CMD ["serve"]

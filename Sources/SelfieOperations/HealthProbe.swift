@@ -1,0 +1,41 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// A question to a running service.
+package enum HealthProbe {
+    /// What the service said.
+    package struct Answer: Sendable {
+        /// The body, as far as it was read.
+        package let text: String
+        /// Whether the status was 2xx.
+        package let isHealthy: Bool
+    }
+
+    /// How long an answer may take; a check of the service's takes less.
+    private static let timeout: TimeAmount = .seconds(3)
+    private static let maxBytes = 64 * 1024
+
+    /// Asks once.
+    ///
+    /// - Parameter url: The service's `/readyz` or `/livez`.
+    /// - Returns: The answer.
+    /// - Throws: `NoAnswer` when none comes in time.
+    package static func ask(_ url: String) async throws -> Answer {
+        do {
+            let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: timeout)
+            let body = try await response.body.collect(upTo: maxBytes)
+            return Answer(text: String(buffer: body), isHealthy: (200..<300).contains(response.status.code))
+        } catch {
+            throw NoAnswer(url: url, cause: "\(error)")
+        }
+    }
+
+    /// Nobody answered.
+    struct NoAnswer: Error, CustomStringConvertible {
+        let url: String
+        let cause: String
+
+        var description: String { "\(url) does not answer: \(cause)" }
+    }
+}
