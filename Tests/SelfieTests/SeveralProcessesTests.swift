@@ -1,0 +1,179 @@
+import ConnectionTestSupport
+import DatabaseTestSupport
+import Foundation
+import Postgres
+import ProcessTestSupport
+import ServerProcesses
+import ServiceTestSupport
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Several processes behind nginx", .timeLimit(.minutes(4)))
+struct SeveralProcessesTests {
+    /// Two services on one database and one bucket, and nginx before them.
+    private struct Scene: Sendable {
+        let processes: [SelfieProcess]
+        /// Calls by way of nginx.
+        let service: TestService
+
+        static func with(_ body: (Scene) async throws -> Void) async throws {
+            try await TestCluster.withEmptyDatabase { databaseURL in
+                try await ServedSelfie.withObjects(.s3) { objects in
+                    try await migrateTwice(databaseURL)
+                    try await TestCluster.withClient(databaseURL) { postgres in
+                        var served: [ServedSelfie] = []
+                        for _ in 0..<2 {
+                            served.append(
+                                try await ServedSelfie.start(
+                                    databaseURL: databaseURL,
+                                    objects: objects,
+                                    settings: ["TRUSTED_PROXIES": "1", "UPLOADS_AT_ONCE_PER_USER_MAX": "60"],
+                                    postgres: postgres
+                                )
+                            )
+                        }
+                        try await NginxProxy.with(served.map(\.service.port)) { port in
+                            let service = ServedSelfie.attach(
+                                port: port,
+                                databaseURL: databaseURL,
+                                objects: objects,
+                                postgres: postgres
+                            )
+                            try await body(Scene(processes: served.map(\.process), service: service))
+                        }
+                    }
+                }
+            }
+        }
+
+        /// Migrations of both at the same moment.
+        private static func migrateTwice(_ databaseURL: String) async throws {
+            try await withThrowingTaskGroup(of: Int32.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        try await SelfieProcess.run(
+                            ["migrate", "--migrations", ServedSelfie.migrationsPath],
+                            environment: ["DATABASE_URL": databaseURL]
+                        ).status
+                    }
+                }
+                for try await status in group { #expect(status == 0) }
+            }
+        }
+    }
+
+    /// What the tasks of a test share.
+    private final class Progress: Sendable {
+        let isDone = Atomic(false)
+        let started = Atomic(0)
+    }
+
+    /// A request, when it was sent, and its status; 0 for none.
+    private struct Attempt {
+        let start: ContinuousClock.Instant
+        let end: ContinuousClock.Instant
+        let status: Int
+        var randomID: String?
+    }
+
+    @Test("One that is killed under load costs only what was under way in it, and no photo that was answered is lost")
+    func killed() async throws {
+        try await Scene.with { scene in
+            let token = try await scene.service.makeToken()
+            let progress = Progress()
+            let attempts = try await withThrowingTaskGroup(of: [Attempt].self) { group in
+                for client in 0..<8 {
+                    group.addTask {
+                        var attempts: [Attempt] = []
+                        while !progress.isDone.load(ordering: .relaxed) {
+                            attempts.append(await Self.attempt(scene.service, token, uploads: client.isMultiple(of: 2)))
+                        }
+                        return attempts
+                    }
+                }
+                group.addTask {
+                    // Both must have had work.
+                    try await poll("both work") {
+                        scene.processes.allSatisfy { $0.output.contains("endpoint=/api/upload_photo") }
+                    }
+                    let kill = ContinuousClock.now
+                    scene.processes[0].signal(SIGKILL)
+                    _ = try await scene.processes[0].waitForExit()
+                    let dead = ContinuousClock.now
+                    try await poll("the other goes on") {
+                        try await scene.service.list(token: token).status == 200
+                    }
+                    try await Task.sleep(for: .milliseconds(500))
+                    progress.isDone.store(true, ordering: .relaxed)
+                    return [Attempt(start: kill, end: dead, status: -1)]
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            let death = try #require(attempts.first { $0.status == -1 })
+            let requests = attempts.filter { $0.status != -1 }
+            let failed = requests.filter { $0.status != 200 }
+            for attempt in failed {
+                #expect(
+                    attempt.start < death.end && attempt.end > death.start,
+                    "it was not under way: \(attempt.status)"
+                )
+                #expect(attempt.status == 502, "\(attempt.status)")
+            }
+            // Each client has one request at a time.
+            #expect(failed.count <= 8)
+            #expect(requests.count { $0.start > death.end } > 8)
+            let listed = Set(
+                try #require(try await scene.service.list(token: token).jsonArray).map { $0["random_id"] as? String }
+            )
+            let answered = requests.compactMap(\.randomID)
+            #expect(answered.count > 4 && answered.allSatisfy { listed.contains($0) })
+        }
+    }
+
+    @Test("SIGTERM during fifty uploads loses none of them, and ends the process with status 0 in time")
+    func terminated() async throws {
+        try await Scene.with { scene in
+            let token = try await scene.service.makeToken()
+            let image = TestImage.jpeg + Data(repeating: 7, count: 300_000)
+            let progress = Progress()
+            let answers = try await withThrowingTaskGroup(of: HTTPAnswer.self) { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        progress.started.add(1, ordering: .relaxed)
+                        return try await scene.service.upload(image, token: token)
+                    }
+                }
+                try await poll("some are stored, and most are under way") {
+                    let count = try await scene.service.count("SELECT count(*) FROM photos WHERE state = 'ready'")
+                    return count > 2 && progress.started.load(ordering: .relaxed) == 50
+                }
+                let start = ContinuousClock.now
+                scene.processes[0].signal(SIGTERM)
+                #expect(try await scene.processes[0].waitForExit() == 0)
+                #expect(ContinuousClock.now - start < .seconds(30))
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(scene.processes[0].output.contains("msg=\"stopping: no new connections"))
+            #expect(scene.processes[0].output.hasSuffix("msg=stopped\n"))
+            #expect(
+                answers.allSatisfy { $0.status == 200 },
+                "\(Dictionary(grouping: answers, by: \.status).mapValues(\.count))"
+            )
+            let stored = try await scene.service.count("SELECT count(*) FROM photos WHERE state = 'ready'")
+            #expect(stored == 50)
+            #expect(try await scene.service.count("SELECT count(*) FROM photos WHERE state <> 'ready'") == 0)
+        }
+    }
+
+    private static func attempt(_ service: TestService, _ token: String, uploads: Bool) async -> Attempt {
+        let start = ContinuousClock.now
+        let answer = uploads ? try? await service.upload(token: token) : try? await service.list(token: token)
+        return Attempt(
+            start: start,
+            end: .now,
+            status: answer?.status ?? 0,
+            randomID: answer?.status == 200 ? answer?.json["random_id"] as? String : nil
+        )
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import ServerProcesses
+
+/// nginx before services, by the configuration that the project gives as an example.
+package enum NginxProxy {
+    /// Runs a body with a proxy.
+    ///
+    /// - Parameters:
+    ///   - ports: Where the services listen.
+    ///   - body: Gets the proxy's port.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or what keeps the proxy from starting.
+    package static func with<Result>(
+        _ ports: [Int],
+        _ body: (Int) async throws -> Result
+    ) async throws -> Result {
+        let process = try ServerProcess("nginx")
+        defer { process.stop() }
+        let port = ServerProcess.anyPort()
+        let folder = process.folder.path
+        // Only root may set a user, and others can't read root's files.
+        let user = getuid() == 0 ? "user root;" : ""
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
+        let settings = """
+            daemon off; \(user) worker_processes 1; pid \(folder)/pid; error_log stderr notice;
+            events { worker_connections 768; }
+            http { access_log off; \(temporary.joined(separator: " "))
+            \(try example(ports: ports, listeningOn: port))
+            }
+            """
+        let file = process.folder.appending(path: "nginx.conf")
+        try settings.write(to: file, atomically: true, encoding: .utf8)
+        _ = try await process.launch([program(), "-p", folder, "-c", file.path]) { output in
+            output.contains("start worker processes") ? true : nil
+        }
+        return try await body(port)
+    }
+
+    /// `deploy/nginx/selfie.conf` for these ports, and without TLS.
+    private static func example(ports: [Int], listeningOn port: Int) throws -> String {
+        let example = ProjectFolder.root.appending(path: "deploy/nginx/selfie.conf")
+        var servers = ports.makeIterator()
+        let lines = try String(contentsOf: example, encoding: .utf8).split(separator: "\n")
+        return lines.compactMap { line in
+            if line.contains("ssl_certificate") { return nil }
+            if line.contains("listen 443 ssl") { return "listen 127.0.0.1:\(port);" }
+            guard line.contains("server 127.0.0.1:") else { return String(line) }
+            return servers.next().map { "server 127.0.0.1:\($0) max_fails=1 fail_timeout=2s;" }
+        }.joined(separator: "\n")
+    }
+
+    /// Debian puts it into a folder that is only in root's `PATH`.
+    private static func program() -> String {
+        let paths = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"]
+        return paths.first(where: FileManager.default.isExecutableFile) ?? "nginx"
+    }
+}
