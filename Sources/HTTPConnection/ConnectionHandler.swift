@@ -213,7 +213,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is ChannelShouldQuiesceEvent:
-            if state.quiesce() { context.close(promise: nil) }
+            if state.quiesce(now: context.eventLoop.now) { context.close(promise: nil) }
         case ChannelEvent.inputClosed where state.isLingering: context.close(promise: nil)
         case ChannelEvent.inputClosed:
             isInputClosed = true

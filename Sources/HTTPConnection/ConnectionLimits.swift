@@ -10,6 +10,8 @@ package struct ConnectionLimits: Sendable {
     var maxHeaderFields = 100
     /// How long a connection may stay open without a request.
     var idleTimeout: TimeAmount = .seconds(60)
+    /// How long a new connection may take to its first request once the server shuts down.
+    var firstRequestGrace: TimeAmount = .seconds(1)
     /// How long a request's header may take from its first byte to its last.
     var headerTimeout: TimeAmount = .seconds(20)
     /// The window of time in which a body must make progress.

@@ -39,6 +39,10 @@ struct ConnectionStateMachine {
     /// The requests that are not answered yet, in the order in which they came.
     private(set) var exchanges = CircularBuffer<Exchange>(initialCapacity: 1)
     private var isClosing = false
+    /// Whether a byte of a request has ever come.
+    private var hasBegun = false
+    /// Since when the server shuts down, while the first request may still be on its way.
+    private var quiescingSince: NIODeadline?
     private var expectsContinue = false
     private var inputClosedSince: NIODeadline?
     private var bodyHasFailed = false
@@ -82,6 +86,7 @@ struct ConnectionStateMachine {
     }
 
     mutating func bytesRead(now: NIODeadline) {
+        hasBegun = true
         if case .idle = phase { phase = .readingHeader(since: now) }
     }
 
@@ -102,6 +107,7 @@ struct ConnectionStateMachine {
         bodyLength: Int? = nil,
         now: NIODeadline
     ) {
+        hasBegun = true
         exchanges.append(exchange)
         body = BodyTime(announcedBytes: bodyLength)
         isClosing = isClosing || !isKeepAlive
@@ -206,8 +212,14 @@ struct ConnectionStateMachine {
     }
 
     /// The server is shutting down; true when the connection can be closed at once.
-    mutating func quiesce() -> Bool {
+    ///
+    /// A proxy that has just connected sends its request next. It may get no answer otherwise, and must not send a POST again.
+    mutating func quiesce(now: NIODeadline) -> Bool {
         isClosing = true
+        guard hasBegun || isLingering else {
+            quiescingSince = quiescingSince ?? now
+            return false
+        }
         return !isBusy
     }
 
@@ -249,7 +261,9 @@ struct ConnectionStateMachine {
         }
         if let waitingSince, now - waitingSince >= limits.answerTimeout { return timeOut() }
         switch phase {
-        case .idle(let since): return now - since >= limits.idleTimeout ? .close : .none
+        case .idle(let since):
+            if let quiescingSince, now - quiescingSince >= limits.firstRequestGrace { return .close }
+            return now - since >= limits.idleTimeout ? .close : .none
         case .readingHeader(let since): return now - since >= limits.headerTimeout ? .refuse : .none
         case .lingering(let since, let isSent):
             return isSent && now - since >= limits.lingerTimeout ? .close : .none

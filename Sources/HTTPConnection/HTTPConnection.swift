@@ -9,14 +9,11 @@ import NIOHTTPTypes
 ///
 /// Hummingbird's has one time limit, and answers what is not HTTP with an empty 400.
 package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
-    /// A connection, and a signal that its present request may be ended.
+    /// A connection that nobody handles yet.
     package struct Value: ServerChildChannelValue {
-        let asyncChannel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
-        let abandonment: EventLoopFuture<Void>
-        /// False for a connection beyond the limits.
-        let isAdmitted: Bool
+        let accepted: AcceptedConnection
 
-        package var channel: any Channel { asyncChannel.channel }
+        package var channel: any Channel { accepted.channel }
     }
 
     package let responder: HTTPChannelHandler.Responder
@@ -63,7 +60,14 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 configuration: .init(isOutboundHalfClosureEnabled: true)
             )
             // An error in place of it would end the server.
-            return Value(asyncChannel: asyncChannel, abandonment: abandonment, isAdmitted: places.admit(channel))
+            let accepted = AcceptedConnection(
+                asyncChannel: asyncChannel,
+                abandonment: abandonment,
+                isAdmitted: places.admit(channel)
+            ) { connection in
+                await handle(connection, logger: logger)
+            }
+            return Value(accepted: accepted)
         }
     }
 
@@ -120,18 +124,23 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 
     /// Answers the connection's requests on the thread of its socket.
     package func handle(value: Value, logger: Logger) async {
-        guard value.isAdmitted else { return await close(value.asyncChannel) }
-        let present = CancellableTask()
-        value.abandonment.whenSuccess { present.cancel() }
-        // A task of its own would take some kilobytes more of each connection.
-        await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {
-            await present.run { await handleHTTP(asyncChannel: value.asyncChannel, logger: logger) }
-        }
+        guard let connection = value.accepted.take() else { return }
+        await handle(connection, logger: logger)
     }
 
-    /// Closes a connection beyond the limits without a word.
-    private func close(_ asyncChannel: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>) async {
-        try? await asyncChannel.executeThenClose { _, _ in }
+    private func handle(_ connection: AcceptedConnection.Contents, logger: Logger) async {
+        let asyncChannel = connection.asyncChannel
+        // One beyond the limits is closed without a word.
+        guard connection.isAdmitted else {
+            _ = try? await asyncChannel.executeThenClose { _, _ in }
+            return
+        }
+        let present = CancellableTask()
+        connection.abandonment.whenSuccess { present.cancel() }
+        // A task of its own would take some kilobytes more of each connection.
+        await withTaskExecutorPreference(EventLoopTaskExecutor(asyncChannel.channel.eventLoop)) {
+            await present.run { await handleHTTP(asyncChannel: asyncChannel, logger: logger) }
+        }
     }
 }
 

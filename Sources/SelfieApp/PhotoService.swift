@@ -175,7 +175,16 @@ package struct PhotoService: Service {
         )
         let background = worksInBackground ? backgroundServices(useCases, places) : []
         let observers = observability.services + metricsServers(observability.registry, figures)
-        try await run(background + observers + [server(Routes.responder(parts), places: places, traffic: traffic)])
+        let drain = ConnectionDrain(places: places)
+        try await run(
+            background + observers + [
+                drain,
+                ServerService(
+                    server: server(Routes.responder(parts), places: places, traffic: traffic),
+                    logger: logger
+                ),
+            ]
+        )
     }
 
     /// The server of figures, if anybody asks for them.

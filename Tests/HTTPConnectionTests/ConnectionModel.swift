@@ -32,6 +32,9 @@ struct ConnectionModel {
     private var hasSaidClose = false
     private var lingering: (since: NIODeadline, isSent: Bool)?
     private var hasParserFailed = false
+    private var hasBegun = false
+    /// Since when the server shuts down and the first request may still come.
+    private var quiescing: NIODeadline?
     private var hasBodyFailed = false
     private var inputClosed: NIODeadline?
     private var taken: (time: NIODeadline, bytes: Int)?
@@ -67,6 +70,7 @@ struct ConnectionModel {
         case 0, 1: pass(.milliseconds(.random(in: 0...15_000, using: &generator)), using: &generator)
         case 2, 3:
             machine.bytesRead(now: now)
+            hasBegun = true
             if case .quiet = stage, lingering == nil { stage = .header(since: now) }
         case 4, 5: beginRequest(using: &generator)
         case 6: continueRequest(bytes: .random(in: 1...4_000, using: &generator))
@@ -133,6 +137,7 @@ struct ConnectionModel {
         expectsContinue = Int.random(in: 0..<4, using: &generator) == 0
         machine.requestHead(isKeepAlive: isKeepAlive, expectsContinue: expectsContinue, isSafe: isSafe, now: now)
         if !isKeepAlive { mustClose = true }
+        hasBegun = true
         unanswered.append((nil, isSafe))
         (lastArrival, stalled) = (now, nil)
         stage = .body(since: now, bytes: 0)
@@ -194,9 +199,13 @@ struct ConnectionModel {
             }
             if action == .refuse { refuse() }
         case 1:
-            let isFree = machine.quiesce()
+            let isFree = machine.quiesce(now: now)
             var isIdle = unanswered.isEmpty
             if case .header = stage, lingering == nil { isIdle = false }
+            if !hasBegun, lingering == nil {
+                isIdle = false
+                quiescing = quiescing ?? now
+            }
             #expect(isFree == isIdle)
             mustClose = true
             if isFree { isOver = true }
@@ -225,7 +234,9 @@ struct ConnectionModel {
         if let waiting, taken == nil, time - waiting >= .seconds(27) { return .timeOut }
         if let lingering { return lingering.isSent && time - lingering.since >= .seconds(5) ? .close : .none }
         switch stage {
-        case .quiet(let since): return time - since >= .seconds(60) ? .close : .none
+        case .quiet(let since):
+            if let quiescing, time - quiescing >= .seconds(1) { return .close }
+            return time - since >= .seconds(60) ? .close : .none
         case .header(let since): return time - since >= .seconds(20) ? .refuse : .none
         case .body(let since, let bytes):
             if !isReadPending || expectsContinue {

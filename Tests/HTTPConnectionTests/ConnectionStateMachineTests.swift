@@ -141,16 +141,42 @@ struct ConnectionEndTests {
         return machine
     }
 
-    @Test("Shutdown closes a connection without a request at once, and no other", arguments: Stage.allCases)
-    func quiesce(stage: Stage) {
-        var machine = machine(at: stage)
-        #expect(machine.quiesce() == (stage == .idle || stage == .lingering))
+    @Test("Shutdown closes a connection between requests at once, and none that a request arrives or is answered on")
+    func quiesce() {
+        for stage in Stage.allCases {
+            var machine = machine(at: stage)
+            let isFree = machine.quiesce(now: start)
+            #expect(isFree == (stage == .lingering), "\(stage)")
+        }
+        var used = machine(at: .responding)
+        _ = used.responseEnd(now: start)
+        let isFree = used.quiesce(now: start)
+        #expect(isFree)
+    }
+
+    @Test("A new connection at shutdown has a second for its first request, which is its last")
+    func firstRequest() {
+        var silent = machine(at: .idle)
+        _ = silent.quiesce(now: start)
+        let actions = [999, 1_000].map { milliseconds in
+            silent.tick(now: start + .milliseconds(milliseconds), isReadPending: true)
+        }
+        #expect(actions == [.none, .close])
+        var late = machine(at: .idle)
+        _ = late.quiesce(now: start)
+        late.bytesRead(now: start + .milliseconds(900))
+        late.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start + .milliseconds(900))
+        late.requestEnd(now: start + .milliseconds(900))
+        let action = late.tick(now: start + .seconds(2), isReadPending: true)
+        #expect(action == .none)
+        #expect(late.responseHead() == true)
+        #expect(late.responseEnd(now: start + .seconds(2)) == .linger)
     }
 
     @Test("A request that is running at shutdown is the connection's last")
     func lastRequest() {
         var machine = machine(at: .readingBody)
-        #expect(machine.quiesce() == false)
+        #expect(machine.quiesce(now: start) == false)
         machine.requestEnd(now: start)
         #expect(machine.responseHead() == true)
         #expect(machine.responseEnd(now: start) == .linger)
@@ -159,7 +185,7 @@ struct ConnectionEndTests {
     @Test("A header that is arriving at shutdown may still become a request, the last one")
     func lastHeader() {
         var machine = machine(at: .readingHeader)
-        #expect(machine.quiesce() == false)
+        #expect(machine.quiesce(now: start) == false)
         machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
         machine.requestEnd(now: start)
         #expect(machine.responseHead() == true)

@@ -15,7 +15,7 @@ extension ConnectionTimeTests {
         #expect(machine.hasTimedOut && machine.isAbandonable)
         machine.refused(now: start + .seconds(37))
         #expect(tick(.hours(1)) == .none, "once is enough")
-        let isFree = machine.quiesce()
+        let isFree = machine.quiesce(now: start)
         #expect(isFree)
     }
 

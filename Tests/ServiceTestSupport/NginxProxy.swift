@@ -14,8 +14,23 @@ package enum NginxProxy {
         _ ports: [Int],
         _ body: (Int) async throws -> Result
     ) async throws -> Result {
-        let process = try ServerProcess("nginx")
+        let (process, port) = try await start(ports)
         defer { process.stop() }
+        return try await body(port)
+    }
+
+    /// How often another port is tried, since another program may take one meanwhile.
+    private static let tries = 3
+
+    private static func start(_ ports: [Int]) async throws -> (ServerProcess, Int) {
+        for _ in 1..<tries {
+            if let started = try? await startOnce(ports) { return started }
+        }
+        return try await startOnce(ports)
+    }
+
+    private static func startOnce(_ ports: [Int]) async throws -> (ServerProcess, Int) {
+        let process = try ServerProcess("nginx")
         let port = ServerProcess.anyPort()
         let folder = process.folder.path
         // Only root may set a user, and others can't read root's files.
@@ -30,10 +45,15 @@ package enum NginxProxy {
             """
         let file = process.folder.appending(path: "nginx.conf")
         try settings.write(to: file, atomically: true, encoding: .utf8)
-        _ = try await process.launch([program(), "-p", folder, "-c", file.path]) { output in
-            output.contains("start worker processes") ? true : nil
+        do {
+            _ = try await process.launch([program(), "-p", folder, "-c", file.path]) { output in
+                output.contains("start worker processes") ? true : nil
+            }
+        } catch {
+            process.stop()
+            throw error
         }
-        return try await body(port)
+        return (process, port)
     }
 
     /// `deploy/nginx/selfie.conf` for these ports, and without TLS.

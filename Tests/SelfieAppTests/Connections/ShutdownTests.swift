@@ -9,7 +9,9 @@ import Testing
 struct ShutdownTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    @Test("Connections without a request are closed at once, used or not")
+    @Test(
+        "Connections without a request are closed: a used one at once, a new one when its request has not come in time"
+    )
     func idle() async throws {
         try await TestService.run { service in
             try await RawConnection.open(port: service.port) { used in
