@@ -117,7 +117,7 @@ struct JSONParser {
         case UInt8(ascii: "n"): bytes.append(0x0A)
         case UInt8(ascii: "r"): bytes.append(0x0D)
         case UInt8(ascii: "t"): bytes.append(0x09)
-        case UInt8(ascii: "u"): bytes += UTF8.encode(try escapedScalar())!
+        case UInt8(ascii: "u"): bytes += String(Character(try escapedScalar())).utf8
         default: throw .malformed
         }
     }

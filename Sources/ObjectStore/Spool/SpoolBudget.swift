@@ -31,12 +31,12 @@ package struct SpoolBudget: Sendable {
         self.disk = disk
     }
 
-    /// For commands, which take one object after another: a block in memory, and as much disk as there is.
     /// How many bytes of uploads are in memory.
     package var memoryBytesUsed: Int { memory.bytesUsed }
     /// How many bytes of uploads are in temporary files.
     package var diskBytesUsed: Int { disk.bytesUsed }
 
+    /// For commands, which take one object after another: a block in memory, and as much disk as there is.
     package static let unshared = SpoolBudget(
         memory: ByteBudget(maxBytes: 0),
         disk: ByteBudget(maxBytes: .max)

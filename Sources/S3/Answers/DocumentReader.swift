@@ -44,24 +44,26 @@ final class DocumentReader {
             parser,
             { reader, name, _ in
                 guard let name else { return }
-                DocumentReader.from(reader).begin(String(cString: name))
+                DocumentReader.with(reader) { $0.begin(String(cString: name)) }
             },
-            { reader, _ in DocumentReader.from(reader).end() }
+            { reader, _ in DocumentReader.with(reader) { $0.end() } }
         )
         XML_SetCharacterDataHandler(parser) { reader, characters, count in
             let bytes = UnsafeRawBufferPointer(start: characters, count: Int(count))
-            DocumentReader.from(reader).append(String(decoding: bytes, as: UTF8.self))
+            DocumentReader.with(reader) { $0.append(String(decoding: bytes, as: UTF8.self)) }
         }
-        XML_SetStartDoctypeDeclHandler(parser) { reader, _, _, _, _ in DocumentReader.from(reader).stop() }
-        XML_SetProcessingInstructionHandler(parser) { reader, _, _ in DocumentReader.from(reader).stop() }
+        XML_SetStartDoctypeDeclHandler(parser) { reader, _, _, _, _ in DocumentReader.with(reader) { $0.stop() } }
+        XML_SetProcessingInstructionHandler(parser) { reader, _, _ in DocumentReader.with(reader) { $0.stop() } }
         return document.withUnsafeReadableBytes { bytes in
             guard let count = Int32(exactly: bytes.count) else { return false }
             return XML_Parse(parser, bytes.baseAddress, count, 1) == XML_STATUS_OK
         }
     }
 
-    private static func from(_ pointer: UnsafeMutableRawPointer?) -> DocumentReader {
-        Unmanaged.fromOpaque(pointer!).takeUnretainedValue()
+    /// The reader that is the parser's user data.
+    private static func with(_ pointer: UnsafeMutableRawPointer?, _ body: (DocumentReader) -> Void) {
+        guard let pointer else { return }
+        body(Unmanaged.fromOpaque(pointer).takeUnretainedValue())
     }
 
     private func begin(_ qualifiedName: String) {

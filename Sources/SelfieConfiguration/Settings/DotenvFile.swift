@@ -48,6 +48,7 @@ struct DotenvFile: Sendable, Equatable {
     ///
     /// - Parameter rest: The text from the beginning of a line on. Afterwards it begins with a line end, or is empty.
     /// - Returns: nil for a line without a setting.
+    /// - Throws: `Problem` for a line that makes no sense.
     private static func takeAssignment(_ rest: inout Substring) throws(Problem) -> (key: String, value: String)? {
         skipSpaces(&rest)
         guard let first = rest.first, first != "\n", first != "#" else {

@@ -20,6 +20,7 @@ enum CompressedBody {
     /// - Parameters:
     ///   - body: The body.
     ///   - place: Held until the end.
+    /// - Returns: The body as gzip.
     static func streamed(_ body: ResponseBody, holding place: Place) -> ResponseBody {
         ResponseBody { writer in
             try await body.write(writer.compressing(with: SharedStream()))
