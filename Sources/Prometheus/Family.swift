@@ -31,7 +31,7 @@ struct Family {
         text += "# TYPE \(name) \(kind.rawValue)\n"
         for (labels, series) in series.sorted(by: { $0.key < $1.key }) {
             switch series {
-            case .counter(let counter): text += line("", labels, "\(counter.value)")
+            case .counter(let counter): text += line("", labels, ExpositionText.number(counter.value))
             case .gauge(let gauge): text += line("", labels, ExpositionText.number(gauge.value))
             case .histogram(let histogram): text += lines(of: histogram.value, labels)
             }

@@ -61,6 +61,16 @@ package final class PrometheusRegistry: Sendable {
 }
 
 extension PrometheusRegistry: MetricsFactory {
+    package func makeFloatingPointCounter(
+        label: String,
+        dimensions: [(String, String)]
+    ) -> any FloatingPointCounterHandler {
+        guard case .counter(let counter) = instrument(.counter, label, suffix: "_total", dimensions) else {
+            return NOOPMetricsHandler.instance
+        }
+        return counter
+    }
+
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         guard case .counter(let counter) = instrument(.counter, label, suffix: "_total", dimensions) else {
             return NOOPMetricsHandler.instance
@@ -91,6 +101,7 @@ extension PrometheusRegistry: MetricsFactory {
     }
 
     /// Figures stay for as long as the process lives: Prometheus takes a counter that is gone for one that began anew.
+    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyMeter(_ handler: any MeterHandler) {}

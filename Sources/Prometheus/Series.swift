@@ -2,18 +2,14 @@ import CoreMetrics
 import Synchronization
 
 /// A number that only grows.
-final class CounterSeries: CounterHandler {
-    private let count = Atomic<Int64>(0)
+final class CounterSeries: CounterHandler, FloatingPointCounterHandler {
+    private let number = Mutex(0.0)
 
-    var value: Int64 { count.load(ordering: .relaxed) }
+    var value: Double { number.withLock { $0 } }
 
-    func increment(by amount: Int64) {
-        count.add(amount, ordering: .relaxed)
-    }
-
-    func reset() {
-        count.store(0, ordering: .relaxed)
-    }
+    func increment(by amount: Int64) { increment(by: Double(amount)) }
+    func increment(by amount: Double) { number.withLock { $0 += amount } }
+    func reset() { number.withLock { $0 = 0 } }
 }
 
 /// A number that goes up and down.

@@ -22,6 +22,7 @@ final class FigureSampler: Sendable {
     private let received: GrowingFigure
     private let sent: GrowingFigure
     private let closed: GrowingFigure
+    private let processorSeconds: GrowingFigure
 
     private struct Gauges: Sendable {
         let connections: Meter
@@ -32,7 +33,6 @@ final class FigureSampler: Sendable {
         let residentBytes: Meter
         let openDescriptors: Meter
         let maxDescriptors: Meter
-        let processorSeconds: Meter
     }
 
     /// - Parameters:
@@ -50,12 +50,12 @@ final class FigureSampler: Sendable {
             deletionsWaiting: meter("object_deletions_waiting"),
             residentBytes: meter("process_resident_memory_bytes"),
             openDescriptors: meter("process_open_fds"),
-            maxDescriptors: meter("process_max_fds"),
-            processorSeconds: meter("process_cpu_seconds_total")
+            maxDescriptors: meter("process_max_fds")
         )
-        received = GrowingFigure(Counter(label: "http_received_bytes", factory: factory))
-        sent = GrowingFigure(Counter(label: "http_sent_bytes", factory: factory))
-        closed = GrowingFigure(Counter(label: "http_connections_refused", factory: factory))
+        received = GrowingFigure("http_received_bytes", factory)
+        sent = GrowingFigure("http_sent_bytes", factory)
+        closed = GrowingFigure("http_connections_refused", factory)
+        processorSeconds = GrowingFigure("process_cpu_seconds", factory)
         Meter(
             label: "selfie_build_info",
             dimensions: [("version", SelfieVersion.current), ("schema", schemaVersion ?? "unknown")],
@@ -68,9 +68,9 @@ final class FigureSampler: Sendable {
     /// That of the database stays as it was while the database is down.
     func sample() async {
         gauges.connections.set(sources.places.count)
-        closed.tell(sources.places.closedCount)
-        received.tell(sources.traffic.bytesReceived)
-        sent.tell(sources.traffic.bytesSent)
+        closed.tell(Double(sources.places.closedCount))
+        received.tell(Double(sources.traffic.bytesReceived))
+        sent.tell(Double(sources.traffic.bytesSent))
         gauges.spoolMemory.set(sources.spool.memoryBytesUsed)
         gauges.spoolDisk.set(sources.spool.diskBytesUsed)
         gauges.hashesWaiting.set(sources.hasher.waitingCount)
@@ -78,21 +78,27 @@ final class FigureSampler: Sendable {
         gauges.residentBytes.set(process.residentBytes)
         gauges.openDescriptors.set(process.openDescriptors)
         gauges.maxDescriptors.set(process.maxDescriptors)
-        gauges.processorSeconds.set(process.processorSeconds)
+        processorSeconds.tell(process.processorSeconds)
         if let count = try? await sources.photos.waitingDeletionCount() { gauges.deletionsWaiting.set(count) }
     }
 }
 
 /// A counter that is told the whole number each time.
 private final class GrowingFigure: Sendable {
-    private let counter: Counter
-    private let told = Atomic(0)
+    private let counter: FloatingPointCounter
+    private let told = Mutex(0.0)
 
-    init(_ counter: Counter) {
-        self.counter = counter
+    init(_ label: String, _ factory: any MetricsFactory) {
+        counter = FloatingPointCounter(label: label, factory: factory)
+        // Shown from the beginning, though nothing has happened.
+        counter.increment(by: 0)
     }
 
-    func tell(_ number: Int) {
-        counter.increment(by: number - told.exchange(number, ordering: .relaxed))
+    func tell(_ number: Double) {
+        let growth = told.withLock { told in
+            defer { told = max(told, number) }
+            return number - told
+        }
+        if growth > 0 { counter.increment(by: growth) }
     }
 }
