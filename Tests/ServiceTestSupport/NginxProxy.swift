@@ -33,11 +33,12 @@ package enum NginxProxy {
         let process = try ServerProcess("nginx")
         let port = ServerProcess.anyPort()
         let folder = process.folder.path
+        // One process alone: a worker would outlive its master's end by force.
         // Only root may set a user, and others can't read root's files.
         let user = getuid() == 0 ? "user root;" : ""
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
         let settings = """
-            daemon off; \(user) worker_processes 1; pid \(folder)/pid; error_log stderr notice;
+            daemon off; master_process off; \(user) pid \(folder)/pid; error_log stderr notice;
             events { worker_connections 768; }
             http { access_log off; \(temporary.joined(separator: " "))
             \(try example(ports: ports, listeningOn: port))
@@ -47,7 +48,7 @@ package enum NginxProxy {
         try settings.write(to: file, atomically: true, encoding: .utf8)
         do {
             _ = try await process.launch([program(), "-p", folder, "-c", file.path]) { output in
-                output.contains("start worker processes") ? true : nil
+                output.contains("getrlimit(RLIMIT_NOFILE)") ? true : nil
             }
         } catch {
             process.stop()

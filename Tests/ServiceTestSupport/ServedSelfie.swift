@@ -52,6 +52,9 @@ package struct ServedSelfie: Sendable {
             clock: TestClock(),
             storeClock: TestClock(),
             log: TestLog(),
+            secrets: UsedSecrets(
+                TestService.secrets(of: TestService.settings(databaseURL: databaseURL, objects: objects))
+            ),
             beginShutdown: {}
         )
     }
@@ -78,7 +81,9 @@ package struct ServedSelfie: Sendable {
                         settings: settings,
                         postgres: postgres
                     )
-                    return try await body(served)
+                    let result = try await body(served)
+                    served.service.secrets.expectNone(in: served.process.output)
+                    return result
                 }
             }
         }

@@ -32,6 +32,8 @@ package struct TestService: Sendable {
     package let storeClock: TestClock
     /// All that the service logged.
     package let log: TestLog
+    /// What the log must not hold.
+    package let secrets: UsedSecrets
     /// Tells the service to shut down gracefully, without waiting for it.
     package let beginShutdown: @Sendable () async -> Void
 
@@ -120,6 +122,7 @@ package struct TestService: Sendable {
                     clock: clock,
                     storeClock: storeClock,
                     log: log,
+                    secrets: UsedSecrets(Self.secrets(of: values)),
                     beginShutdown: { await group.triggerGracefulShutdown() }
                 )
                 let result: Swift.Result<Result, any Error>
@@ -131,9 +134,15 @@ package struct TestService: Sendable {
                 await postgres.close()
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
+                test.secrets.expectNone(in: log.text)
                 return try result.get()
             }
         }
+    }
+
+    /// The values of settings that must be seen nowhere.
+    static func secrets(of settings: [String: String]) -> [String] {
+        ["API_AUTH_PASSWORD", "SECRET_KEY_BASE", "AWS_SECRET_ACCESS_KEY"].compactMap { settings[$0] }
     }
 
     /// The configuration of a service for tests.

@@ -1,0 +1,42 @@
+import ConnectionTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// The secrets that a test's calls use and get, so that the service's log can be searched for them.
+package final class UsedSecrets: Sendable {
+    private let secrets: Mutex<Set<String>>
+
+    /// Shorter ones might be in a log by chance.
+    private static let minCharacters = 12
+
+    /// - Parameter secrets: Those of the service's own settings.
+    init(_ secrets: [String]) {
+        self.secrets = Mutex(Set(secrets.filter { $0.count >= Self.minCharacters }))
+    }
+
+    /// Notes the credential of a request, and the tokens and signatures of its answer.
+    func note(headers: [(String, String)], _ answer: HTTPAnswer) {
+        var found = headers.filter { $0.0.lowercased() == "authorization" }.map { header in
+            String(header.1.split(separator: " ").last?.split(separator: "=").last ?? "")
+        }
+        if let token = answer.json["api_authtoken"] as? String { found.append(token) }
+        let texts = [answer.headers["location"] ?? "", answer.body.count < Self.maxSearchedBytes ? answer.text : ""]
+        for text in texts {
+            found += text.matches(of: /(?:signature|X-Amz-Signature)=([A-Za-z0-9_-]+)/).map { String($0.output.1) }
+        }
+        let long = found.filter { $0.count >= Self.minCharacters }
+        secrets.withLock { $0.formUnion(long) }
+    }
+
+    private static let maxSearchedBytes = 100_000
+
+    /// Expects that a log holds none of them.
+    ///
+    /// - Parameter log: All lines.
+    package func expectNone(in log: String) {
+        for secret in secrets.withLock({ $0 }) where log.contains(secret) {
+            Issue.record("the log holds a secret that begins with \(secret.prefix(3))")
+        }
+    }
+}
