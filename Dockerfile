@@ -1,4 +1,4 @@
-# Selfie in a container: `docker build -t selfie .`. docs/operations.md tells how to run it.
+# Selfie in a container: `docker build -t selfie .`. docs/deploying.md tells how to run it.
 
 FROM swift:6.2-bookworm AS build
 WORKDIR /build
@@ -28,5 +28,4 @@ EXPOSE 3000
 VOLUME /tmp
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["selfie", "probe"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["selfie"]
-CMD ["serve"]
+CMD ["selfie", "serve"]

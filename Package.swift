@@ -549,7 +549,8 @@ let package = Package(
         .testTarget(
             name: "SelfieTests",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Postgres", "SelfieApp", "SelfieConfiguration",
+                "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Postgres", "SelfieApp",
+                "SelfieConfiguration",
                 "ServiceTestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 "selfie",
                 .product(name: "Logging", package: "swift-log"),

@@ -34,8 +34,8 @@ package enum Routes {
         )
         let methods = Set(endpoints.map(\.method)).sorted { $0.rawValue < $1.rawValue }
         router.add(middleware: CORSMiddleware(origins: parts.settings.corsOrigins, methods: methods))
-        router.add(middleware: GzipMiddleware())
         router.add(middleware: ErrorMiddleware(metrics: parts.metrics))
+        router.add(middleware: GzipMiddleware())
         let basic = BasicMiddleware(credential: parts.settings.apiCredential)
         let token = TokenMiddleware(
             findSession: parts.useCases.findSession,

@@ -9,7 +9,8 @@ struct DotenvFileTests {
         arguments: [
             ("KEY=value", "value"), ("export KEY=value", "value"), ("  KEY = value  ", "value"), ("KEY=", ""),
             ("KEY=\"two words\"", "two words"), ("KEY='two words' # a comment", "two words"),
-            ("KEY=value # a comment", "value"), ("KEY=value\t#comment", "value"), ("KEY=a#b", "a#b"), ("KEY=#b", "#b"),
+            ("KEY=value # a comment", "value"), ("KEY=value\t#comment", "value"), ("KEY=a#b", "a#b"),
+            ("KEY= # none", ""), ("KEY=\t#none", ""), ("KEY=  'a' # b", "a"), ("KEY=#b", "#b"),
             ("KEY=\"a # b\"", "a # b"), (#"KEY="a\n\t\"\\\$b\q""#, "a\n\t\"\\$b\\q"), (#"KEY='a\n"b'"#, #"a\n"b"#),
             ("KEY=a\"b\"", "a\"b\""), ("KEY=\"a\nb\"\nOTHER=c", "a\nb"), ("KEY=$OTHER", "$OTHER"),
             ("KEY=value\r\nOTHER=x\r\n", "value"), ("# a comment\n\nKEY=value", "value"), ("KEY=a=b==", "a=b=="),

@@ -63,7 +63,7 @@ package enum NginxProxy {
         var servers = ports.makeIterator()
         let lines = try String(contentsOf: example, encoding: .utf8).split(separator: "\n")
         return lines.compactMap { line in
-            if line.contains("ssl_certificate") { return nil }
+            if line.contains("ssl_certificate") || line.contains("access_log") { return nil }
             if line.contains("listen 443 ssl") { return "listen 127.0.0.1:\(port);" }
             guard line.contains("server 127.0.0.1:") else { return String(line) }
             return servers.next().map { "server 127.0.0.1:\($0) max_fails=1 fail_timeout=2s;" }

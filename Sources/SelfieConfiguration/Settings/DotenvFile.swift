@@ -56,14 +56,18 @@ struct DotenvFile: Sendable, Equatable {
             return nil
         }
         if let match = rest.prefixMatch(of: /export[ \t]+/) { rest = rest[match.range.upperBound...] }
-        guard let match = rest.prefixMatch(of: /([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=[ \t]*/) else { throw .noAssignment }
+        guard let match = rest.prefixMatch(of: /([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=/) else { throw .noAssignment }
         rest = rest[match.range.upperBound...]
-        let value =
-            switch rest.first {
-            case "'": try takeQuoted(&rest, escapes: [:])
-            case "\"": try takeQuoted(&rest, escapes: escapes)
-            default: takePlain(&rest)
-            }
+        // The space after the equals sign may belong to a comment.
+        var trimmed = rest
+        skipSpaces(&trimmed)
+        let value: String
+        if let quote = trimmed.first, quote == "'" || quote == "\"" {
+            rest = trimmed
+            value = try takeQuoted(&rest, escapes: quote == "'" ? [:] : escapes)
+        } else {
+            value = takePlain(&rest)
+        }
         return (String(match.1), value)
     }
 

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import ConnectionTestSupport
 import Foundation
 import NIOCore
+import SelfieConfiguration
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport
@@ -76,7 +77,7 @@ struct MetricsTests {
             #expect(metrics[#"http_request_duration_seconds_count{endpoint="/api/get_photos",method="GET"}"#] == 70)
             #expect(metrics["http_requests_in_progress"] == 0)
             #expect(metrics["store_call_duration_seconds_count{call=\"put\",outcome=\"ok\"}"] == 10)
-            #expect(metrics[#"selfie_build_info{schema="unknown",version="0.13.0"}"#] == 1)
+            #expect(metrics[#"selfie_build_info{schema="unknown",version="\#(SelfieVersion.current)"}"#] == 1)
             for name in [
                 "http_received_bytes_total", "http_sent_bytes_total", "http_connections", "postgres_connections",
                 "process_resident_memory_bytes", "process_open_fds", "process_max_fds", "process_cpu_seconds_total",
