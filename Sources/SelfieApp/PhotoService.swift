@@ -124,8 +124,9 @@ package struct PhotoService: Service {
             try? await observability.shutDown()
             throw error
         }
+        // Both, whatever becomes of the first.
+        try? await observability.shutDown()
         try await hasher.shutDown()
-        try await observability.shutDown()
     }
 
     private func serve(

@@ -13,6 +13,10 @@ final class DocumentReader {
     /// From the root to the element that is being read.
     private var open: [DocumentElement] = []
     private var closedRoot: DocumentElement?
+    /// Whether reading has ended early.
+    ///
+    /// Expat may still tell of what it has read already.
+    private var isStopped = false
 
     init() {
         // Stores send UTF-8, whatever a declaration says. There is always memory for a parser, or the process ends.
@@ -67,22 +71,24 @@ final class DocumentReader {
     }
 
     private func begin(_ qualifiedName: String) {
+        guard !isStopped else { return }
         guard open.count < Self.maxDepth else { return stop() }
         let name = qualifiedName.split(separator: ":").last.map(String.init) ?? qualifiedName
         open.append(DocumentElement(name: name))
     }
 
     private func end() {
-        guard let element = open.popLast() else { return }
+        guard !isStopped, let element = open.popLast() else { return }
         if open.isEmpty { closedRoot = element } else { open[open.count - 1].append(element) }
     }
 
     private func append(_ characters: String) {
-        guard !open.isEmpty else { return }
+        guard !isStopped, !open.isEmpty else { return }
         open[open.count - 1].append(characters)
     }
 
     private func stop() {
+        isStopped = true
         XML_StopParser(parser, XML_Bool(0))
     }
 }
