@@ -79,6 +79,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "Deadlines", swiftSettings: settings),
+        .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: settings),
         .target(
             name: "Budgets",
             dependencies: [.product(name: "DequeModule", package: "swift-collections")],
@@ -109,7 +110,7 @@ let package = Package(
         .target(
             name: "Postgres",
             dependencies: [
-                "CLinux", "CLibPQ",
+                "CLinux", "CLibPQ", "Threads",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -285,8 +286,9 @@ let package = Package(
         .executableTarget(
             name: "selfie",
             dependencies: [
-                "AESCrypt", "DevelopmentServer", "Encodings", "Migrations", "SelfieApp", "SelfieConfiguration",
-                "SelfieCore", "SelfieOperations",
+                "AESCrypt", "CLinux", "DevelopmentServer", "Encodings", "Migrations", "SelfieApp",
+                "SelfieConfiguration",
+                "SelfieCore", "SelfieOperations", "Threads",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -391,6 +393,7 @@ let package = Package(
             dependencies: ["Budgets", "ServerProcesses", "TestSupport"],
             swiftSettings: settings
         ),
+        .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: settings),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
         .testTarget(
             name: "EmbeddedPostgresTests",

@@ -1,7 +1,7 @@
 import CLinux
-import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
+import Threads
 
 /// Tells when libpq's sockets are ready.
 ///
@@ -78,8 +78,12 @@ final class SocketWatcher: Sendable {
             if state.epoll >= 0 { return state.epoll }
             state.epoll = epoll_create1(CInt(EPOLL_CLOEXEC))
             guard state.epoll >= 0 else { return -1 }
-            DispatchQueue(label: "postgres.sockets").async { [self, epoll = state.epoll] in
+            let hasBegun = OwnThread.run("pg sockets") { [self, epoll = state.epoll] in
                 while true { wait(epoll) }
+            }
+            if !hasBegun {
+                close(state.epoll)
+                state.epoll = -1
             }
             return state.epoll
         }

@@ -1,6 +1,6 @@
 import CLibPQ
-import Dispatch
 import Glibc
+import Threads
 
 extension LibPQ {
     /// What is asked of every connection unless its URL says otherwise.
@@ -47,19 +47,20 @@ extension LibPQ {
     /// - Parameters:
     ///   - url: A `postgresql://` URL or a keyword/value string.
     ///   - timeout: How long each host may take.
-    ///   - completion: Called on that thread.
+    ///   - completion: Called on that thread, or at once when there is none.
     static func connect(
         url: String,
         timeout: Duration,
         completion: @escaping @Sendable (Result<Handover<LibPQ>, PostgresError>) -> Void
     ) {
-        DispatchQueue(label: "postgres.connect").async {
+        let hasBegun = OwnThread.run("pg connect") {
             do throws(PostgresError) {
                 completion(.success(Handover(try LibPQ.connect(url: url, timeout: timeout))))
             } catch {
                 completion(.failure(error))
             }
         }
+        if !hasBegun { completion(.failure(.cannotConnect("the system has no thread for it"))) }
     }
 
     /// Why libpq refuses `url` as a connection string, or nil when it takes it.

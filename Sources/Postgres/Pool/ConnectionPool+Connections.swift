@@ -1,5 +1,5 @@
-import Dispatch
 import NIOCore
+import Threads
 
 /// How connections are read, written and given up.
 extension ConnectionPool {
@@ -159,7 +159,8 @@ extension ConnectionPool {
 
     private func failedToOpen(_ id: ConnectionID, _ error: PostgresError) {
         connectError = error
-        reachability.failed(error)
+        // Who has a connection is served, though others are refused one.
+        if members.isEmpty { reachability.failed(error) }
         machine.failedToOpen(id, now: now, jitter: .random(in: 0...1))
     }
 
@@ -191,10 +192,12 @@ extension ConnectionPool {
     /// Asks the server for a cancellation on a thread of its own, since libpq waits for the answer.
     private func send(_ request: consuming CancelRequest, for id: ConnectionID) {
         let handover = Handover(request)
-        DispatchQueue(label: "postgres.cancel").async {
+        let hasBegun = OwnThread.run("pg cancel") {
             handover.take()?.send()
             Task { await self.cancellationSent(for: id) }
         }
+        // The statement's time limit ends it.
+        if !hasBegun { Task { self.cancellationSent(for: id) } }
     }
 
     private func cancellationSent(for id: ConnectionID) {

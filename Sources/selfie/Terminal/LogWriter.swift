@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Synchronization
+import Threads
 
 /// Writes lines to a descriptor on a thread of its own, so that nobody who logs ever waits for a pipe, a terminal or a disk.
 ///
@@ -39,7 +40,9 @@ final class LogWriter: Sendable {
         self.descriptor = descriptor
         self.maxBytes = maxBytes
         self.lossLine = lossLine
-        DispatchQueue(label: "log").async { [self] in writeForEver() }
+        guard OwnThread.run("log", { [self] in writeForEver() }) else {
+            fatalError("the system has no thread for the log")
+        }
     }
 
     /// Hands a line over, or counts it as lost.

@@ -1,4 +1,5 @@
-@preconcurrency import Glibc
+import CLinux
+import Glibc
 
 /// Where results go.
 enum StandardOutput {
@@ -6,9 +7,8 @@ enum StandardOutput {
     ///
     /// - Throws: ``UnwritableOutput`` when anything could not be written, since a result that is cut is none.
     static func finish() throws {
-        guard fflush(stdout) == 0, ferror(stdout) == 0 else {
-            throw UnwritableOutput(reason: String(cString: strerror(errno)))
-        }
+        let code = selfie_flush_output()
+        guard code == 0 else { throw UnwritableOutput(reason: String(cString: strerror(code))) }
     }
 }
 
