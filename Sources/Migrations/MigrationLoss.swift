@@ -4,42 +4,74 @@ package enum MigrationLoss: Sendable, Equatable {
     case column(String, of: String)
     /// Some rows, which the step deletes.
     case rows(of: String)
+    /// Nobody can tell without running it. The text is the beginning of the statement.
+    case unknown(statement: String)
 
-    /// The table that it is about.
-    package var table: String {
+    /// The table that it is about; nil when that is not known.
+    ///
+    /// Its name has letters, digits and underscores alone.
+    package var table: String? {
         switch self {
         case .table(let table), .column(_, let table), .rows(let table): table
+        case .unknown: nil
         }
     }
 
     /// Finds what a script drops and deletes, without running it.
     ///
-    /// - Parameter script: Plain SQL. What is inside of functions is not looked at.
-    /// - Returns: The losses in the script's order.
+    /// - Parameter script: SQL. What is inside of functions is not looked at.
+    /// - Returns: The losses in the script's order. A statement that is not known to be harmless is an unknown loss.
     static func losses(of script: String) -> [MigrationLoss] {
         script
             .replacing(/--[^\n]*/, with: "")
-            .replacing(/\$\$.*?\$\$/.dotMatchesNewlines(), with: "")
+            .replacing(/\/\*.*?\*\//.dotMatchesNewlines(), with: "")
+            .replacing(/\$(\w*)\$.*?\$\1\$/.dotMatchesNewlines(), with: "")
             .split(separator: ";")
-            .flatMap { losses(ofStatement: String($0)) }
+            .flatMap { losses(ofStatement: $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")) }
     }
 
     private static func losses(ofStatement statement: String) -> [MigrationLoss] {
-        let words = statement.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        if let match = words.wholeMatch(
-            of: /DROP TABLE (?:IF EXISTS )?([\w, ]+?)(?: CASCADE| RESTRICT)?/.ignoresCase()
+        if statement.isEmpty || statement.prefixMatch(of: harmless) != nil { return [] }
+        if let match = statement.wholeMatch(
+            of: /DROP TABLE (?:IF EXISTS )?(\w+(?: ?, ?\w+)*)(?: CASCADE| RESTRICT)?/.ignoresCase()
         ) {
             return match.1.split { $0 == "," || $0 == " " }.map { .table(String($0)) }
         }
-        if let match = words.prefixMatch(of: /ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+)/.ignoresCase()) {
-            return words.matches(of: /DROP COLUMN (?:IF EXISTS )?(\w+)/.ignoresCase()).map {
-                .column(String($0.1), of: String(match.1))
-            }
+        if let match = statement.wholeMatch(of: /ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+) (.+)/.ignoresCase()) {
+            return match.2.split(separator: ",").flatMap { loss(ofAction: $0, onTable: String(match.1), in: statement) }
         }
-        if let match = words.prefixMatch(of: /(?:DELETE FROM|TRUNCATE)(?: TABLE)? (\w+)/.ignoresCase()) {
+        if let match = statement.prefixMatch(of: /(?:DELETE FROM|TRUNCATE)(?: TABLE)? (\w+)(?= |$)/.ignoresCase()) {
             return [.rows(of: String(match.1))]
         }
-        return []
+        return [unknown(statement)]
+    }
+
+    private static func loss(ofAction action: Substring, onTable table: String, in statement: String) -> [MigrationLoss]
+    {
+        let action = action.drop { $0 == " " }
+        if action.prefixMatch(of: harmlessAction) != nil { return [] }
+        if let match = action.wholeMatch(
+            of: /DROP (?:COLUMN )?(?:IF EXISTS )?(\w+) ?(?:CASCADE|RESTRICT)?/.ignoresCase()
+        ) {
+            return [.column(String(match.1), of: table)]
+        }
+        return [unknown(statement)]
+    }
+
+    private static func unknown(_ statement: String) -> MigrationLoss {
+        .unknown(statement: String(statement.prefix(maxShownCharacters)))
+    }
+
+    private static let maxShownCharacters = 60
+
+    /// Statements that delete nothing.
+    private static var harmless: Regex<Substring> {
+        /(?:DROP (?:INDEX|TRIGGER|FUNCTION|VIEW)|CREATE|COMMENT|INSERT) .*/.ignoresCase()
+    }
+
+    /// Changes of a table that delete nothing.
+    private static var harmlessAction: Regex<Substring> {
+        /(?:DROP CONSTRAINT|ADD|RENAME|ALTER (?:COLUMN )?\w+ (?:SET|DROP) (?:NOT NULL|DEFAULT))(?: .*)?/.ignoresCase()
     }
 }
 

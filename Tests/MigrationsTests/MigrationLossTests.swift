@@ -17,7 +17,16 @@ struct MigrationLossTests {
             ("ALTER TABLE ONLY a DROP COLUMN b", [.column("b", of: "a")]),
             ("DELETE FROM a WHERE b;TRUNCATE TABLE c", [.rows(of: "a"), .rows(of: "c")]),
             ("ALTER TABLE a ALTER COLUMN b DROP NOT NULL, DROP CONSTRAINT c; DROP INDEX d;", []),
-            ("-- DROP TABLE a;\nDO $$ BEGIN DELETE FROM a; END $$;", []), ("", []),
+            ("-- DROP TABLE a;\nCREATE FUNCTION f() AS $x$ DELETE FROM a; $x$;", []),
+            ("/* DROP TABLE a; */ ALTER TABLE a DROP b, ADD COLUMN c int", [.column("b", of: "a")]), ("", []),
+            ("DO $$ BEGIN DELETE FROM a; END $$;", [.unknown(statement: "DO")]),
+            (
+                "DROP TABLE \"a\"; DROP TABLE public.a",
+                ["\"a\"", "public.a"].map { .unknown(statement: "DROP TABLE \($0)") }
+            ),
+            ("DROP SCHEMA a", [.unknown(statement: "DROP SCHEMA a")]),
+            ("UPDATE a SET b = 1", [.unknown(statement: "UPDATE a SET b = 1")]),
+            ("ALTER TABLE a ALTER b TYPE int", [.unknown(statement: "ALTER TABLE a ALTER b TYPE int")]),
         ] as [(String, [MigrationLoss])]
     )
     func losses(script: String, losses: [MigrationLoss]) {
@@ -43,7 +52,7 @@ struct MigrationLossTests {
                         switch loss {
                         case .table(let table): name.hasPrefix("\(table).")
                         case .column(let column, let table): name == "\(table).\(column)"
-                        case .rows: false
+                        case .rows, .unknown: false
                         }
                     }
                 }
