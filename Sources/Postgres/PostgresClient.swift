@@ -86,6 +86,19 @@ package final class PostgresClient: Sendable {
         try await observer.observe(name) { await pool.run(query) }
     }
 
+    /// Runs one statement like ``read(_:name:)``, before all that wait.
+    ///
+    /// It is for asking whether the database answers, which must not depend on how many wait. Run few of them.
+    ///
+    /// - Parameters:
+    ///   - query: The statement.
+    ///   - name: What metrics and spans call it.
+    /// - Returns: Its rows.
+    /// - Throws: `PostgresError`.
+    package func readFirst(_ query: PostgresQuery, name: String) async throws(PostgresError) -> PostgresRows {
+        try await observer.observe(name) { await pool.run(query, isUrgent: true) }
+    }
+
     /// Finds one row by a key, in one statement with the look-ups of other callers.
     ///
     /// An error of that statement is the error of all. So no key may make it fail, or slow.

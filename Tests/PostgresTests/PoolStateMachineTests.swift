@@ -6,6 +6,7 @@ import Testing
 struct PoolScenario: CustomTestStringConvertible, Sendable {
     enum Event: Sendable {
         case statement(UInt64)
+        case firstStatement(UInt64)
         case lease(UInt64)
         case cancel(UInt64)
         case opened(UInt64)
@@ -48,6 +49,23 @@ struct PoolStateMachineTests {
                     (.statement(1), ["open 1"]), (.statement(2), []), (.statement(3), ["open 2"]),
                     (.lease(4), ["open 3"]), (.lease(5), []),
                     (.opened(1), ["1 on 1", "2 on 1"]), (.opened(2), ["3 on 2"]), (.opened(3), ["4 on 3"]),
+                ]
+            ),
+            PoolScenario(
+                "An urgent statement is the next to run, though the line is full",
+                limits: { ($0.maxConnections, $0.pipelineDepth, $0.maxWaiters) = (1, 1, 2) },
+                [
+                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
+                    (.statement(4), []), (.statement(5), ["full"]), (.firstStatement(6), []),
+                    (.released(1), ["6 on 1"]), (.released(1), ["2 on 1"]), (.returned(1), ["3 on 1"]),
+                ]
+            ),
+            PoolScenario(
+                "An urgent statement is told that nobody can connect, as all others are",
+                limits: { _ in },
+                [
+                    (.statement(1), ["open 1"]), (.failedToOpen(1), ["refuse 1: cannotConnect"]),
+                    (.firstStatement(2), []), (.wait(50), ["open 2"]), (.opened(2), ["2 on 2"]),
                 ]
             ),
             PoolScenario(
@@ -249,6 +267,7 @@ struct PoolStateMachineTests {
     ) -> [String] {
         switch event {
         case .statement(let id): if !machine.request(.statement, as: id, now: now) { return ["full"] }
+        case .firstStatement(let id): machine.requestFirst(as: id, now: now)
         case .lease(let id): if !machine.request(.lease, as: id, now: now) { return ["full"] }
         case .cancel(let id): return [machine.cancel(id) ? "cancelled" : "too late"]
         case .opened(let id): machine.opened(id, now: now, jitter: 0)

@@ -1,11 +1,16 @@
 import DatabaseTestSupport
 import ServerProcesses
+import Synchronization
 import Testing
 
 @testable import Postgres
 
 @Suite("The pool")
 struct PoolTests {
+    private final class Count: Sendable {
+        let count = Mutex(0)
+    }
+
     @Test("Queries one after another share one connection")
     func reuse() async throws {
         try await withClient { client, url in
@@ -47,6 +52,24 @@ struct PoolTests {
                     #expect(try await sessions.count() == 6)
                 }
             }
+        }
+    }
+
+    @Test("An urgent statement does not wait for the line")
+    func urgent() async throws {
+        try await withClient(maxConnections: 1) { client, _ in
+            let ended = Count()
+            let reads = (0..<200).map { _ in
+                Task {
+                    _ = try await client.read("SELECT pg_sleep(0.005)")
+                    ended.count.withLock { $0 += 1 }
+                }
+            }
+            try await poll("many wait") { await client.waiterCount > 100 }
+            _ = try await client.readFirst("SELECT 1", name: "urgent")
+            #expect(ended.count.withLock { $0 } < 100)
+            for read in reads { try await read.value }
+            #expect(ended.count.withLock { $0 } == 200)
         }
     }
 

@@ -4,7 +4,15 @@ import Synchronization
 /// What callers ask for, from any thread, and how they wait for it.
 extension ConnectionPool {
     /// Runs a statement on any connection, along with others.
-    nonisolated func run(_ query: PostgresQuery) async -> Result<PostgresRows, PostgresError> {
+    ///
+    /// - Parameters:
+    ///   - query: The statement.
+    ///   - isUrgent: Whether it is the next to run, before those that wait.
+    /// - Returns: Its rows, or why there are none.
+    nonisolated func run(
+        _ query: PostgresQuery,
+        isUrgent: Bool = false
+    ) async -> Result<PostgresRows, PostgresError> {
         await awaiting { pool, id, continuation in
             let statement = Statement(
                 id: id,
@@ -14,6 +22,7 @@ extension ConnectionPool {
                 start: pool.now,
                 completion: { continuation.resume(returning: $0) }
             )
+            guard !isUrgent else { return pool.requestFirst(statement) }
             pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
         }
     }

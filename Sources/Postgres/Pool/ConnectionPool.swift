@@ -146,6 +146,13 @@ actor ConnectionPool {
         scheduleTurn()
     }
 
+    func requestFirst(_ statement: Statement) {
+        machine.requestFirst(as: statement.id, now: statement.start)
+        waiters[statement.id] = .statement(statement)
+        pump(now: statement.start)
+        scheduleTurn()
+    }
+
     func cancel(_ id: UInt64) {
         if cancelLookup(id) { return }
         if machine.cancel(id) {

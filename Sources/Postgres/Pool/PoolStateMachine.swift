@@ -59,6 +59,15 @@ struct PoolStateMachine {
     var connectionCount: Int { connections.count }
     var waiterCount: Int { statements.count + leases.count }
 
+    /// A caller wants to run one statement before all others.
+    mutating func requestFirst(as id: WaiterID, now: ContinuousClock.Instant) {
+        lastNumber += 1
+        // The number of the first in line keeps those behind it in order.
+        let number = first?.number ?? lastNumber
+        let waiter = Waiter(id: id, number: number, start: now, deadline: now + limits.leaseTimeout)
+        statements.prepend(waiter)
+    }
+
     /// A caller asks for a connection; false when too many are waiting for the same already.
     mutating func request(_ demand: Demand, as id: WaiterID, now: ContinuousClock.Instant) -> Bool {
         let count = demand == .lease ? leases.count : statements.count
@@ -157,7 +166,7 @@ struct PoolStateMachine {
         guard let statement = statements.first, let lease = leases.first else {
             return statements.first ?? leases.first
         }
-        return statement.number < lease.number ? statement : lease
+        return statement.number <= lease.number ? statement : lease
     }
 
     /// How many more connections may be lent.
@@ -172,7 +181,7 @@ struct PoolStateMachine {
     /// What the next waiter wants: the first that came, or the first statement when no more are lent.
     private var turn: Demand? {
         guard let lease = leases.first, lendable > 0 else { return statements.isEmpty ? nil : .statement }
-        return statements.first.map { $0.number < lease.number } ?? false ? .statement : .lease
+        return statements.first.map { $0.number <= lease.number } ?? false ? .statement : .lease
     }
 
     private mutating func refusal(now: ContinuousClock.Instant) -> Action? {

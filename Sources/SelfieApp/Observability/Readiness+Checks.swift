@@ -14,9 +14,12 @@ extension Readiness {
     convenience init(postgres: PostgresClient, versions: Set<String>, objects: any ObjectStore, logger: Logger) {
         self.init(
             [
-                Check("database") { _ = try await postgres.read("SELECT 1", name: "readiness") },
+                Check("database") { _ = try await postgres.readFirst("SELECT 1", name: "readiness") },
                 Check("migrations") {
-                    let rows = try await postgres.read("SELECT version FROM schema_migrations", name: "readiness")
+                    let rows = try await postgres.readFirst(
+                        "SELECT version FROM schema_migrations",
+                        name: "readiness"
+                    )
                     let applied = Set(try rows.map { try $0.decode("version", as: String.self) })
                     guard versions.isSubset(of: applied) else { throw MissingMigrations() }
                 },
