@@ -56,6 +56,21 @@ struct ServiceConfigurationTests {
         #expect(bucket.configuration.bucket == "selfies")
     }
 
+    @Test("What differs from the default is told, and no secret")
+    func differing() throws {
+        let defaults = [
+            "PORT": "3000", "LOG_LEVEL": "info", "AWS_REGION": "us-east-1", "RATE_LIMITS": "on",
+            "RATE_LIMIT_UPLOADS_PER_USER": "500/1h", "PHOTO_DELIVERY": "redirect", "S3_FORCE_PATH_STYLE": "false",
+        ]
+        #expect(try read(defaults).differingSettings == ["S3_BUCKET_NAME": "selfies"])
+        let others = [
+            "PORT": "3001", "AWS_REGION": "eu-central-1", "RATE_LIMITS": "off", "PHOTO_DELIVERY": "proxy",
+            "RATE_LIMIT_UPLOADS_PER_USER": "5/1h",
+        ]
+        let differing = try read(others).differingSettings
+        #expect(differing == others.merging(["S3_BUCKET_NAME": "selfies"]) { $1 })
+    }
+
     @Test("How a client's address is found is told in words, and Heroku has one proxy unless another number is set")
     func trustedProxies() throws {
         for (settings, words) in [

@@ -18,7 +18,7 @@ extension SettingsReader {
         let bucket = required("S3_BUCKET_NAME", hint: hint)
         let credentials = credentials(hasBucket: bucket != nil)
         let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
-        let region = text("AWS_REGION") ?? "us-east-1"
+        let region = optional("AWS_REGION", "a text", default: "us-east-1") { $0 }
         let endpoint = text("AWS_ENDPOINT_URL_S3")
         problems += S3Configuration.problems(bucket: bucket, region: region, endpoint: endpoint).map(Self.problem)
         guard let bucket, let credentials,

@@ -6,10 +6,11 @@ extension SettingsReader {
     mutating func rateLimits() -> RateLimits? {
         var limits = RateLimits()
         for name in RateLimitName.allCases {
-            let value = optional("RATE_LIMIT_\(name.rawValue)", RateLimit.expected) { RateLimit($0) }
-            if let value { limits[name] = value }
+            limits[name] = optional("RATE_LIMIT_\(name.rawValue)", RateLimit.expected, default: limits[name]) {
+                RateLimit($0)
+            }
         }
-        let isOn = optional("RATE_LIMITS", "on or off") { Bool(settingText: $0) } ?? true
+        let isOn = optional("RATE_LIMITS", "on or off", default: true) { Bool(settingText: $0) }
         return isOn ? limits : nil
     }
 }

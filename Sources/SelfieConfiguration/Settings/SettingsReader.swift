@@ -28,7 +28,7 @@ package struct SettingsReader {
     }
 
     /// A value of any kind, which equals the default where none is set.
-    private mutating func optional<Value: Equatable>(
+    mutating func optional<Value: Equatable>(
         _ key: String,
         _ expected: String,
         default fallback: Value,
@@ -173,10 +173,11 @@ package struct SettingsReader {
     /// With a folder, there is no other server to send clients to.
     mutating func photoDelivery() -> PhotoDelivery {
         if source.value(of: "OBJECTS_PATH") == nil {
-            return optional("PHOTO_DELIVERY", "redirect or proxy") { PhotoDelivery(rawValue: $0) } ?? .redirect
+            return optional("PHOTO_DELIVERY", "redirect or proxy", default: .redirect) { PhotoDelivery(rawValue: $0) }
         }
-        return optional("PHOTO_DELIVERY", "proxy, or not set, with OBJECTS_PATH") { $0 == "proxy" ? .proxy : nil }
-            ?? .proxy
+        return optional("PHOTO_DELIVERY", "proxy, or not set, with OBJECTS_PATH", default: .proxy) {
+            $0 == "proxy" ? .proxy : nil
+        }
     }
 
     /// An origin, perhaps with a path, without the slash at its end.
