@@ -24,8 +24,8 @@ package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
     /// The bytes of all reservations.
     package var bytesUsed: Int { state.withLock { $0.used } }
 
-    fileprivate func take(_ bytes: Int, for holder: Holder) throws(NoPlace) {
-        let refusal = state.withLock { state -> NoPlace? in
+    fileprivate func take(_ bytes: Int, for holder: Holder) throws(NoBytes) {
+        let refusal = state.withLock { state -> NoBytes? in
             let own = state.usedByHolder[holder, default: 0]
             if bytes > maxBytesPerHolder - own { return .holderHasAll }
             let free = maxBytes - state.used
@@ -74,8 +74,8 @@ package final class ByteReservation<Holder: Hashable & Sendable>: Sendable {
     /// Takes more bytes.
     ///
     /// - Parameter more: How many.
-    /// - Throws: `NoPlace` when that many are not left. Then nothing is taken.
-    package func grow(by more: Int) throws(NoPlace) {
+    /// - Throws: `NoBytes` when that many are not left. Then nothing is taken.
+    package func grow(by more: Int) throws(NoBytes) {
         try budget.take(more, for: holder)
         bytes.withLock { $0 += more }
     }
@@ -88,4 +88,12 @@ package final class ByteReservation<Holder: Hashable & Sendable>: Sendable {
         }
         budget.giveBack(all, of: holder)
     }
+}
+
+/// Why there are not as many bytes.
+package enum NoBytes: Error {
+    /// The holder has as many as one may have.
+    case holderHasAll
+    /// All holders together have everything, or what is left is for others.
+    case allTaken
 }

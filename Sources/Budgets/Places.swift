@@ -6,6 +6,20 @@ import Synchronization
 /// are still free for others. So some holders who take all they can leave as much for the next one as each of them has
 /// (A. K. Choudhury and E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998).
 package final class Places<Holder: Hashable & Sendable>: Sendable {
+    /// What the limits are called where somebody is told that there is no place.
+    package struct Names: Sendable {
+        let total: String
+        let perHolder: String
+
+        /// - Parameters:
+        ///   - total: The limit of all, such as `UPLOADS_AT_ONCE`.
+        ///   - holder: Who a holder is, such as `USER`.
+        package init(_ total: String, per holder: String) {
+            self.total = total
+            perHolder = "\(total)_PER_\(holder)"
+        }
+    }
+
     package struct Limits: Sendable {
         /// The most places that are taken at once.
         package var total: Int
@@ -28,11 +42,15 @@ package final class Places<Holder: Hashable & Sendable>: Sendable {
         var countByHolder: [Holder: Int] = [:]
     }
 
+    private let names: Names
     private let limits: Limits
     private let state = Mutex(State())
 
-    /// - Parameter limits: The limits.
-    package init(limits: Limits) {
+    /// - Parameters:
+    ///   - names: What the limits are called.
+    ///   - limits: The limits.
+    package init(_ names: Names, limits: Limits) {
+        self.names = names
         self.limits = limits
     }
 
@@ -47,9 +65,11 @@ package final class Places<Holder: Hashable & Sendable>: Sendable {
     package func take(for holder: Holder) throws(NoPlace) -> Place {
         let refusal = state.withLock { state -> NoPlace? in
             let own = state.countByHolder[holder, default: 0]
-            if own >= limits.perHolder { return .holderHasAll }
+            if own >= limits.perHolder { return .holderHasAll(limit: names.perHolder) }
             let free = limits.total - state.count
-            if free <= 0 || limits.perHolder < limits.total && own / limits.thresholdFactor >= free { return .allTaken }
+            if free <= 0 || limits.perHolder < limits.total && own / limits.thresholdFactor >= free {
+                return .allTaken(limit: names.total)
+            }
             state.count += 1
             state.countByHolder[holder] = own + 1
             return nil
@@ -80,10 +100,12 @@ package final class Place: Sendable {
     }
 }
 
-/// Why there is no place, or not as many bytes.
-package enum NoPlace: Error {
+/// Why there is no place.
+///
+/// It has the name of the limit.
+package enum NoPlace: Error, Equatable {
     /// The holder has as much as one may have.
-    case holderHasAll
+    case holderHasAll(limit: String)
     /// All holders together have everything, or what is left is for others.
-    case allTaken
+    case allTaken(limit: String)
 }

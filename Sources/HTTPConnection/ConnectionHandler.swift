@@ -1,5 +1,4 @@
 import HTTPTypes
-import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
@@ -18,12 +17,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let meter: SocketMeter
     private let gate: RequestGate
     private let line: ResumptionLine
-    private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
-    private let logger: Logger
+    private let refuse: @Sendable (RefusedRequest) -> RefusalAnswer
     /// Succeeds when nobody waits for the present answer any more.
     ///
     /// Fails when the connection ends otherwise.
     private let abandonment: EventLoopPromise<Void>
+    let handlerTimeOut = HandlerTimeOut()
     private var state: ConnectionStateMachine
     private var ticker: RepeatedTask?
     private var isInputClosed = false
@@ -40,16 +39,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         gate: RequestGate,
         line: ResumptionLine,
         abandonment: EventLoopPromise<Void>,
-        refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer,
-        logger: Logger
+        refuse: @escaping @Sendable (RefusedRequest) -> RefusalAnswer
     ) {
         self.limits = limits
         self.meter = meter
         self.gate = gate
         self.line = line
-        self.refusalAnswer = refusalAnswer
+        self.refuse = refuse
         self.abandonment = abandonment
-        self.logger = logger
         state = ConnectionStateMachine(limits: limits, now: abandonment.futureResult.eventLoop.now)
     }
 
@@ -253,14 +250,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Answers a request that never reached the router.
     private func refuse(context: ChannelHandlerContext, with refusal: ConnectionRefusal) {
-        let (requestID, refusal) = (RequestIdentifier.make(), refusalAnswer(refusal))
-        logger.info(
-            "request",
-            metadata: [
-                "endpoint": "none", "request_id": "\(requestID)", "status": .stringConvertible(refusal.status.code),
-            ]
+        let request = RefusedRequest(
+            refusal: refusal,
+            requestID: RequestIdentifier.make(),
+            method: nil,
+            duration: state.headSince.map { context.eventLoop.now - $0 } ?? .zero,
+            peer: context.channel.remoteAddress
         )
-        answer(context: context, with: refusal, requestID: requestID, isHead: false)
+        answer(request, context: context)
     }
 
     /// Answers a request whose handler takes too long.
@@ -268,22 +265,21 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The handler still runs. It writes its line to the log when it ends, or when the connection ends.
     private func timeOut(context: ChannelHandlerContext) {
         guard let exchange = state.exchanges.first else { return context.close(promise: nil) }
-        let refusal = refusalAnswer(.handlerTooSlow)
-        logger.warning(
-            "a request took too long and was answered \(refusal.status.code)",
-            metadata: ["method": "\(exchange.method.rawValue)", "request_id": "\(exchange.requestID)"]
+        handlerTimeOut.pass()
+        let request = RefusedRequest(
+            refusal: .handlerTooSlow,
+            requestID: exchange.requestID,
+            method: HTTPRequest.Method(exchange.method.rawValue),
+            duration: limits.answerTimeout,
+            peer: context.channel.remoteAddress
         )
-        answer(context: context, with: refusal, requestID: exchange.requestID, isHead: exchange.method == .HEAD)
+        answer(request, context: context)
     }
 
-    private func answer(
-        context: ChannelHandlerContext,
-        with refusal: RefusalAnswer,
-        requestID: String,
-        isHead: Bool
-    ) {
-        context.write(wrapOutboundOut(.head(refusal.head(requestID: requestID))), promise: nil)
-        if !isHead { context.write(wrapOutboundOut(.body(.byteBuffer(refusal.body))), promise: nil) }
+    private func answer(_ request: RefusedRequest, context: ChannelHandlerContext) {
+        let answer = refuse(request)
+        context.write(wrapOutboundOut(.head(answer.head(requestID: request.requestID))), promise: nil)
+        if request.method != .head { context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil) }
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
         state.refused(now: context.eventLoop.now)
         linger(context: context)

@@ -22,8 +22,11 @@ package final class ConnectionPlaces: Sendable {
     ///   - perAddress: The most of one address.
     ///   - perSite: The most of one /48 network of IPv6 addresses.
     package init(total: Int, perAddress: Int, perSite: Int) {
-        places = Places(limits: .init(total: total, perHolder: perAddress))
-        sitePlaces = Places(limits: .init(total: total, perHolder: perSite, thresholdFactor: 3))
+        places = Places(.init("CONNECTIONS", per: "ADDRESS"), limits: .init(total: total, perHolder: perAddress))
+        sitePlaces = Places(
+            .init("CONNECTIONS", per: "SITE"),
+            limits: .init(total: total, perHolder: perSite, thresholdFactor: 3)
+        )
     }
 
     /// How many connections there are.

@@ -15,6 +15,19 @@ package enum ConnectionRefusal: Sendable {
     case handlerTooSlow
 }
 
+/// A request that a connection refuses.
+package struct RefusedRequest: Sendable {
+    package let refusal: ConnectionRefusal
+    /// Its id in the answer and in logs.
+    package let requestID: String
+    /// Its method; nil for a request whose head never came.
+    package let method: HTTPRequest.Method?
+    /// The time since its first byte, or that of its handler.
+    package let duration: TimeAmount
+    /// The other end of the connection.
+    package let peer: SocketAddress?
+}
+
 /// The answer that refuses a request.
 ///
 /// The connection adds its length, the request's id and `Connection: close`.

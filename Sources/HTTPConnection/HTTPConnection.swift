@@ -18,7 +18,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 
     package let responder: HTTPChannelHandler.Responder
     private let limits: ConnectionLimits
-    private let refusalAnswer: @Sendable (ConnectionRefusal) -> RefusalAnswer
+    private let refuse: @Sendable (RefusedRequest) -> RefusalAnswer
     private let places: ConnectionPlaces
     private let traffic: TrafficMeter
     private let lines = ResumptionLines()
@@ -28,19 +28,19 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     ///   - limits: How much and how long a connection may take.
     ///   - places: How many connections there may be.
     ///   - traffic: Counts bytes.
-    ///   - refusalAnswer: Makes the answers of the connection's own refusals.
+    ///   - refuse: Makes the answers of the connection's own refusals. It is called once for each.
     package init(
         responder: @escaping HTTPChannelHandler.Responder,
         limits: ConnectionLimits,
         places: ConnectionPlaces,
         traffic: TrafficMeter,
-        refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer
+        refuse: @escaping @Sendable (RefusedRequest) -> RefusalAnswer
     ) {
         self.responder = responder
         self.limits = limits
         self.places = places
         self.traffic = traffic
-        self.refusalAnswer = refusalAnswer
+        self.refuse = refuse
     }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -52,8 +52,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 limits: limits,
                 line: lines.line(of: channel.eventLoop),
                 traffic: traffic,
-                refusalAnswer: refusalAnswer,
-                logger: logger
+                refuse: refuse
             )
             let asyncChannel = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel,
@@ -80,8 +79,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     ///   - limits: How much and how long it may take, by the clock of its event loop.
     ///   - line: Where it waits when its client has more requests in line than are parsed.
     ///   - traffic: Counts bytes.
-    ///   - refusalAnswer: Makes the answers of the connection's own refusals.
-    ///   - logger: Gets a line for each request that never reaches the router.
+    ///   - refuse: Makes the answers of the connection's own refusals. It is called once for each.
     /// - Returns: A future that succeeds when the present request may be ended, and fails when the connection ends
     ///   otherwise.
     /// - Throws: The error of a channel that is closed already.
@@ -90,8 +88,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         limits: ConnectionLimits,
         line: ResumptionLine,
         traffic: TrafficMeter = TrafficMeter(),
-        refusalAnswer: @escaping @Sendable (ConnectionRefusal) -> RefusalAnswer,
-        logger: Logger
+        refuse: @escaping @Sendable (RefusedRequest) -> RefusalAnswer
     ) throws -> EventLoopFuture<Void> {
         var decoderLimits = NIOHTTPDecoderLimitConfiguration()
         decoderLimits.maxHeaderFieldSize = limits.maxHeaderBytes
@@ -115,8 +112,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 gate: gate,
                 line: line,
                 abandonment: abandonment,
-                refusalAnswer: refusalAnswer,
-                logger: logger
+                refuse: refuse
             )
         )
         return abandonment.futureResult
@@ -141,6 +137,16 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         await withTaskExecutorPreference(EventLoopTaskExecutor(asyncChannel.channel.eventLoop)) {
             await present.run { await handleHTTP(asyncChannel: asyncChannel, logger: logger) }
         }
+    }
+}
+
+extension Channel {
+    /// Tells, also after the connection's end, whether a handler took too long.
+    ///
+    /// Only the connection's event loop knows it; elsewhere it is nil.
+    package var handlerTimeOut: HandlerTimeOut? {
+        guard eventLoop.inEventLoop else { return nil }
+        return (try? pipeline.syncOperations.handler(type: ConnectionHandler.self))?.handlerTimeOut
     }
 }
 

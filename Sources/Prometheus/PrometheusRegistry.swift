@@ -65,16 +65,15 @@ extension PrometheusRegistry: MetricsFactory {
         label: String,
         dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
-        guard case .counter(let counter) = instrument(.counter, label, suffix: "_total", dimensions) else {
-            return NOOPMetricsHandler.instance
-        }
-        return counter
+        counter(label, dimensions) ?? NOOPMetricsHandler.instance
     }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        guard case .counter(let counter) = instrument(.counter, label, suffix: "_total", dimensions) else {
-            return NOOPMetricsHandler.instance
-        }
+        counter(label, dimensions) ?? NOOPMetricsHandler.instance
+    }
+
+    private func counter(_ label: String, _ dimensions: [(String, String)]) -> CounterSeries? {
+        guard case .counter(let counter) = instrument(.counter, label, suffix: "_total", dimensions) else { return nil }
         return counter
     }
 

@@ -152,6 +152,7 @@ package struct PhotoService: Service {
             clocks: UseCases.Clocks(now: now, uptime: uptime, storeNow: storeNow),
             logger: logger
         )
+        let metrics = RequestMetrics(factory: observability.registry)
         let parts = WebParts(
             useCases: useCases,
             objects: objects,
@@ -160,7 +161,7 @@ package struct PhotoService: Service {
             listBudget: listBudget,
             downloadLimits: connections.downloads,
             readiness: Readiness(postgres: postgres, versions: schemaVersions, objects: objects, logger: logger),
-            metrics: RequestMetrics(factory: observability.registry),
+            metrics: metrics,
             tracer: observability.tracer,
             now: now,
             logger: logger
@@ -181,7 +182,7 @@ package struct PhotoService: Service {
             background + observers + [
                 drain,
                 ServerService(
-                    server: server(Routes.responder(parts), places: places, traffic: traffic),
+                    server: server(Routes.responder(parts), places: places, traffic: traffic, metrics: metrics),
                     logger: logger
                 ),
             ]
@@ -220,18 +221,19 @@ package struct PhotoService: Service {
     private func server(
         _ responder: ServiceResponder,
         places: ConnectionPlaces,
-        traffic: TrafficMeter
+        traffic: TrafficMeter,
+        metrics: RequestMetrics
     ) -> any Service {
         // The log has the request's own id. Hummingbird's would be a second one.
         Application(
             responder: responder,
-            server: HTTPServerBuilder { [limits] responder in
+            server: HTTPServerBuilder { [limits, logger] responder in
                 HTTPConnection(
                     responder: responder,
                     limits: limits,
                     places: places,
                     traffic: traffic,
-                    refusalAnswer: Routes.answer
+                    refuse: ConnectionRefusals(metrics: metrics, logger: logger).answer
                 )
             },
             configuration: ApplicationConfiguration(

@@ -139,7 +139,7 @@ package struct UseCases: Sendable {
 
         photos = PhotoStore(postgres: postgres)
         admitUpload = AdmitUpload(
-            places: Places(limits: settings.uploadLimits),
+            places: Places(.init("UPLOADS_AT_ONCE", per: "USER"), limits: settings.uploadLimits),
             photos: photos,
             quota: settings.photoQuota,
             limiter: limiter

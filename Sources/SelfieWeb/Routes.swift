@@ -1,4 +1,3 @@
-package import HTTPConnection
 import Hummingbird
 import SelfieCore
 
@@ -44,13 +43,6 @@ package enum Routes {
         )
         for group in groups { group.init(parts).add(to: router, basic: basic, token: token) }
         return ServiceResponder(router: router, endpoints: endpoints)
-    }
-
-    /// The answer of a connection's own refusal.
-    ///
-    /// It looks like all other refusals.
-    package static func answer(_ refusal: ConnectionRefusal) -> RefusalAnswer {
-        ServiceError(refusal).connectionAnswer
     }
 }
 

@@ -6,32 +6,32 @@ import Testing
 struct PlacesTests {
     @Test("Each holder has some, all together no more than there are, and a dropped one is free again")
     func limits() throws {
-        let places = Places<String>(limits: .init(total: 3, perHolder: 2))
+        let places = Places<String>(.init("PLACES", per: "HOLDER"), limits: .init(total: 3, perHolder: 2))
         var own = [try places.take(for: "a"), try places.take(for: "a")]
-        #expect(throws: NoPlace.holderHasAll) { _ = try places.take(for: "a") }
+        #expect(throws: NoPlace.holderHasAll(limit: "PLACES_PER_HOLDER")) { _ = try places.take(for: "a") }
         let other = try places.take(for: "b")
-        #expect(throws: NoPlace.allTaken) { _ = try places.take(for: "b") }
-        #expect(throws: NoPlace.allTaken) { _ = try places.take(for: "c") }
+        #expect(throws: NoPlace.allTaken(limit: "PLACES")) { _ = try places.take(for: "b") }
+        #expect(throws: NoPlace.allTaken(limit: "PLACES")) { _ = try places.take(for: "c") }
         #expect(places.takenCount == 3)
         own.removeLast()
         #expect(places.takenCount == 2)
         let third = try places.take(for: "c")
-        #expect(throws: NoPlace.allTaken) { _ = try places.take(for: "a") }
+        #expect(throws: NoPlace.allTaken(limit: "PLACES")) { _ = try places.take(for: "a") }
         withExtendedLifetime((own, other, third)) {}
     }
 
     @Test("One holder may have all where that is said")
     func oneHolder() throws {
-        let places = Places<Int>(limits: .init(total: 3, perHolder: 3))
+        let places = Places<Int>(.init("PLACES", per: "HOLDER"), limits: .init(total: 3, perHolder: 3))
         let taken = try (0..<3).map { _ in try places.take(for: 1) }
-        #expect(throws: NoPlace.holderHasAll) { _ = try places.take(for: 1) }
-        #expect(throws: NoPlace.allTaken) { _ = try places.take(for: 2) }
+        #expect(throws: NoPlace.holderHasAll(limit: "PLACES_PER_HOLDER")) { _ = try places.take(for: 1) }
+        #expect(throws: NoPlace.allTaken(limit: "PLACES")) { _ = try places.take(for: 2) }
         withExtendedLifetime(taken) {}
     }
 
     @Test("Who takes all they can leaves as much for others")
     func thresholds() throws {
-        let places = Places<Int>(limits: .init(total: 100, perHolder: 99))
+        let places = Places<Int>(.init("PLACES", per: "HOLDER"), limits: .init(total: 100, perHolder: 99))
         var taken: [Place] = []
         func takeAll(_ holder: Int) -> Int {
             var count = 0
@@ -60,16 +60,16 @@ struct ByteBudgetTests {
             let second = ByteReservation(of: budget, for: 1)
             try first.grow(by: 40)
             try second.grow(by: 20)
-            #expect(throws: NoPlace.holderHasAll) { try second.grow(by: 1) }
+            #expect(throws: NoBytes.holderHasAll) { try second.grow(by: 1) }
             #expect(budget.bytesUsed == 60)
         }
         #expect(budget.bytesUsed == 40)
         let third = ByteReservation(of: budget, for: 2)
         try third.grow(by: 60)
-        #expect(throws: NoPlace.allTaken) { try first.grow(by: 1) }
+        #expect(throws: NoBytes.allTaken) { try first.grow(by: 1) }
         let fourth = ByteReservation(of: budget, for: 3)
-        #expect(throws: NoPlace.allTaken) { try fourth.grow(by: 1) }
-        #expect(throws: NoPlace.holderHasAll) { try third.grow(by: .max) }
+        #expect(throws: NoBytes.allTaken) { try fourth.grow(by: 1) }
+        #expect(throws: NoBytes.holderHasAll) { try third.grow(by: .max) }
         third.giveBack()
         third.giveBack()
         #expect(budget.bytesUsed == 40)

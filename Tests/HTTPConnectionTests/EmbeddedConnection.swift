@@ -27,8 +27,10 @@ final class EmbeddedConnection {
             to: channel,
             limits: limits,
             line: ResumptionLine(eventLoop: channel.eventLoop),
-            refusalAnswer: Routes.answer,
-            logger: log.logger(level: .info)
+            refuse: ConnectionRefusals(
+                metrics: RequestMetrics(factory: nil),
+                logger: log.logger(level: .info)
+            ).answer
         )
         // Nothing is connected: it makes the channel an active one.
         channel.connect(to: try SocketAddress(unixDomainSocketPath: "none"), promise: nil)

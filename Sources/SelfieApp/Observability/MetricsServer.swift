@@ -42,13 +42,13 @@ struct MetricsServer: Service {
         return Application(
             responder: CallbackResponder { request, _ in await answer(request) }
                 as CallbackResponder<BasicRequestContext>,
-            server: HTTPServerBuilder { responder in
+            server: HTTPServerBuilder { [logger] responder in
                 HTTPConnection(
                     responder: responder,
                     limits: ConnectionLimits(),
                     places: places,
                     traffic: TrafficMeter(),
-                    refusalAnswer: Routes.answer
+                    refuse: ConnectionRefusals(metrics: RequestMetrics(factory: nil), logger: logger).answer
                 )
             },
             configuration: ApplicationConfiguration(

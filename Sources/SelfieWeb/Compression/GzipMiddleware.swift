@@ -8,7 +8,10 @@ import NIOCore
 /// A large answer costs much more processor time than without. So few of them are compressed at once, on threads where nobody
 /// else waits. The others go out as they are.
 struct GzipMiddleware: ServiceMiddleware {
-    private let places = Places<Bool>(limits: Places.Limits(total: maxLarge, perHolder: maxLarge))
+    private let places = Places<Bool>(
+        .init("COMPRESSIONS", per: "PROCESS"),
+        limits: .init(total: maxLarge, perHolder: maxLarge)
+    )
 
     /// Less would hardly become smaller.
     private static let minBytes = 1_024

@@ -8,10 +8,13 @@ final class DownloadPlaces: Sendable {
 
     /// - Parameter limits: For all clients, and for an IPv4 address or the /64 network of an IPv6 address.
     init(limits: Places<String>.Limits) {
-        places = Places(limits: limits)
+        places = Places(.init("DOWNLOADS_AT_ONCE", per: "ADDRESS"), limits: limits)
         // A /48 network of IPv6 addresses may have twice as many as a /64, and leaves a quarter to others.
         let perSite = max(limits.perHolder, min(limits.perHolder * 2, limits.total * 3 / 4))
-        sitePlaces = Places(limits: .init(total: limits.total, perHolder: perSite, thresholdFactor: 3))
+        sitePlaces = Places(
+            .init("DOWNLOADS_AT_ONCE", per: "SITE"),
+            limits: .init(total: limits.total, perHolder: perSite, thresholdFactor: 3)
+        )
     }
 
     /// Takes a place for a download.

@@ -9,7 +9,7 @@ package struct ListBudget: Sendable {
     /// The lists that are made while their clients read.
     ///
     /// Each holds up to 250 rows, of two kilobytes at most, and two pieces of JSON: usually about 200 KiB.
-    package var streams = Places<Int>(limits: Places.Limits(total: 128, perHolder: 32))
+    package var streams = Places<Int>(.init("LISTS_STREAMED", per: "USER"), limits: .init(total: 128, perHolder: 32))
 
     package init() {}
 }

@@ -18,9 +18,12 @@ package struct WebParts: Sendable {
     /// The requests of a session that are under way.
     ///
     /// Without a limit, one user could fill the line for the database.
-    let sessionRequests = Places<Int>(limits: Places.Limits(total: .max, perHolder: 40))
+    let sessionRequests = Places<Int>(
+        .init("REQUESTS_AT_ONCE", per: "SESSION"),
+        limits: .init(total: .max, perHolder: 40)
+    )
     /// The lists of a user that are being made from rows.
-    let listRequests = Places<Int>(limits: Places.Limits(total: .max, perHolder: 32))
+    let listRequests = Places<Int>(.init("LISTS_AT_ONCE", per: "USER"), limits: .init(total: .max, perHolder: 32))
     let photoURLs: PhotoURLSigner
     let readiness: Readiness
     let metrics: RequestMetrics

@@ -58,7 +58,7 @@ final class KeptLists: Sendable {
     /// - Returns: Whether there was some.
     func reserve(_ bytes: Int, for reservation: ByteReservation<Int>) -> Bool {
         while true {
-            do throws(NoPlace) {
+            do throws(NoBytes) {
                 try reservation.grow(by: bytes)
                 return true
             } catch {

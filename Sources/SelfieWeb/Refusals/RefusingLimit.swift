@@ -1,5 +1,6 @@
 import Budgets
 import ObjectStore
+import Postgres
 import SelfieCore
 
 /// The limits that refuse requests, by the names that metrics have for them.
@@ -8,13 +9,13 @@ enum RefusingLimit {
     static func name(of error: any Error) -> String? {
         switch error {
         case let error as RateLimitExceeded: error.name.rawValue
-        case NoPlace.holderHasAll: "AT_ONCE_PER_USER"
-        case NoPlace.allTaken: "AT_ONCE"
+        case NoPlace.holderHasAll(let limit), NoPlace.allTaken(let limit): limit
         case FairLineRefusal.ownLineFull: "HASHES_WAITING_PER_CALLER"
         case is FairLineRefusal: "HASHES_WAITING"
         case is SpoolError: "SPOOL"
+        case PostgresError.tooManyWaiting, PostgresError.leaseTimedOut: "DATABASE_LINE"
         case PhotoError.noRoom: "PHOTO_QUOTA"
-        default: nil
+        default: ServiceError(error) == .bodyTooLarge ? "REQUEST_BYTES" : nil
         }
     }
 }

@@ -19,7 +19,7 @@ struct RequestLogMiddleware: ServiceMiddleware {
         context: ServiceRequestContext,
         next: @concurrent (Request, ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
-        let start = NIODeadline.now()
+        let (start, timeOut) = (NIODeadline.now(), context.channel.handlerTimeOut)
         let requestID = RequestIdentifier.of(request.headers)
         var context = context
         context.requestID = requestID
@@ -46,6 +46,7 @@ struct RequestLogMiddleware: ServiceMiddleware {
             status: response.status,
             context: context,
             start: start,
+            timeOut: timeOut,
             addresses: addresses,
             metrics: metrics,
             quietEndpoints: quietEndpoints,

@@ -46,23 +46,25 @@ package final class RequestMetrics: Sendable {
         inProgress.decrement()
     }
 
-    func ended(
-        endpoint: String,
-        method: HTTPRequest.Method,
-        status: HTTPResponse.Status,
-        _ duration: TimeAmount
-    ) {
+    /// A request has ended with an answer.
+    func ended(_ line: RequestLine) {
         inProgress.decrement()
+        count(line)
+    }
+
+    /// Counts a request, which may never have begun.
+    func count(_ line: RequestLine) {
         guard let factory else { return }
-        let method = Self.methods.contains(method) ? method.rawValue : "other"
+        let method = line.method.map { Self.methods.contains($0) ? $0.rawValue : "other" } ?? RequestLine.none
+        let (endpoint, status) = (line.endpoint ?? RequestLine.none, line.status.code)
         let (counter, timer) = instruments.withLock { instruments in
-            let key = Key(endpoint: endpoint, method: method, status: status.code)
+            let key = Key(endpoint: endpoint, method: method, status: status)
             let (count, time) = (instruments.requests[key], instruments.durations[key])
             if let count, let time { return (count, time) }
             let dimensions = [("endpoint", endpoint), ("method", method)]
             let counter = Counter(
                 label: "http_requests",
-                dimensions: dimensions + [("status", "\(status.code)")],
+                dimensions: dimensions + [("status", "\(status)")],
                 factory: factory
             )
             let timer = CoreMetrics.Timer(label: "http_request_duration", dimensions: dimensions, factory: factory)
@@ -71,7 +73,7 @@ package final class RequestMetrics: Sendable {
             return (counter, timer)
         }
         counter.increment()
-        timer.recordNanoseconds(duration.nanoseconds)
+        timer.recordNanoseconds(line.duration.nanoseconds)
     }
 
     /// A limit has refused a request.

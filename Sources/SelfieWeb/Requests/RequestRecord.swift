@@ -1,3 +1,4 @@
+import HTTPConnection
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -6,13 +7,12 @@ import Synchronization
 import Traces
 
 /// A request whose answer is known, until its end is counted and logged.
-///
-/// The endpoint is the pattern that matched, never the URL. A URL may hold ids, passwords and signatures.
 final class RequestRecord: Sendable {
     private let request: HTTPRequest
     private let status: HTTPResponse.Status
     private let context: ServiceRequestContext
     private let start: NIODeadline
+    private let timeOut: HandlerTimeOut?
     private let addresses: ClientAddressReader
     private let metrics: RequestMetrics
     private let quietEndpoints: Set<String>
@@ -28,6 +28,7 @@ final class RequestRecord: Sendable {
         status: HTTPResponse.Status,
         context: ServiceRequestContext,
         start: NIODeadline,
+        timeOut: HandlerTimeOut?,
         addresses: ClientAddressReader,
         metrics: RequestMetrics,
         quietEndpoints: Set<String>,
@@ -37,6 +38,7 @@ final class RequestRecord: Sendable {
         self.status = status
         self.context = context
         self.start = start
+        self.timeOut = timeOut
         self.addresses = addresses
         self.metrics = metrics
         self.quietEndpoints = quietEndpoints
@@ -63,31 +65,29 @@ final class RequestRecord: Sendable {
 
     private func note(_ byteCount: Int, isBrokenOff: Bool) {
         let duration = NIODeadline.now() - start
-        metrics.ended(endpoint: endpoint, method: request.method, status: status, duration)
-        span?.finish(method: request.method.rawValue, endpoint: endpoint, status: status.code)
-        let tenths = (duration.nanoseconds + 50_000) / 100_000
-        var metadata: Logger.Metadata = [
-            "method": .string(request.method.rawValue),
-            "endpoint": .string(endpoint),
-            "status": .stringConvertible(status.code),
-            "ms": .stringConvertible(Double(tenths) / 10),
-            "bytes": .stringConvertible(byteCount),
-            "network": .string(
-                addresses.network(headers: request.headerFields, socket: context.channel.remoteAddress)
-            ),
-        ]
+        let isReplaced = timeOut?.hasPassed ?? false
+        let line = RequestLine(
+            method: request.method,
+            endpoint: endpoint,
+            status: isReplaced ? .serviceUnavailable : status,
+            duration: duration,
+            byteCount: isReplaced ? 0 : byteCount,
+            network: addresses.network(headers: request.headerFields, socket: context.channel.remoteAddress)
+        )
+        metrics.ended(line)
+        span?.finish(line)
+        var metadata = line.metadata
         if let userID = context.notes.userID { metadata["user"] = .stringConvertible(userID) }
         if isBrokenOff { metadata["broken_off"] = .stringConvertible(true) }
-        context.logger.log(level: level, "request", metadata: metadata)
+        context.logger.log(level: level(of: line), "request", metadata: metadata)
     }
 
-    private var endpoint: String {
-        guard let path = context.endpointPath, path != Self.noEndpoint else { return "none" }
-        return path
+    private var endpoint: String? {
+        context.endpointPath.flatMap { $0 == Self.noEndpoint ? nil : $0 }
     }
 
     /// Probes come every second or so, and say nothing while all is well.
-    private var level: Logger.Level {
-        quietEndpoints.contains(endpoint) && status.kind == .successful ? .debug : .info
+    private func level(of line: RequestLine) -> Logger.Level {
+        line.endpoint.map(quietEndpoints.contains) ?? false && line.status.kind == .successful ? .debug : .info
     }
 }

@@ -23,8 +23,9 @@ extension RecordedSpan {
     /// Ends the span of a request.
     ///
     /// Source of the names: OpenTelemetry, "Semantic Conventions for HTTP Spans".
-    func finish(method: String, endpoint: String, status: Int) {
-        if isRecording {
+    func finish(_ line: RequestLine) {
+        if isRecording, let method = line.method?.rawValue {
+            let (endpoint, status) = (line.endpoint ?? RequestLine.none, line.status.code)
             operationName = "\(method) \(endpoint)"
             attributes["http.request.method"] = method
             attributes["http.route"] = endpoint

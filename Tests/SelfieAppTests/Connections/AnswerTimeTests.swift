@@ -75,7 +75,7 @@ struct AnswerTimeTests {
             #expect(Self.count("status=", requestID, service) == 0, "it is still under way")
             try await poll("the connection has ended") { try SocketTable.openCount(at: service.port) == 0 }
             gate.open()
-            try await poll("the request has ended") { Self.count("status=499", requestID, service) == 1 }
+            try await poll("the request has ended") { Self.count("status=503", requestID, service) == 1 }
             #expect(try await service.count("SELECT count(*) FROM sessions") == 0)
             #expect(
                 try await service.count("SELECT count(*) FROM rate_limits WHERE count > 0") == 1,
@@ -95,7 +95,7 @@ struct AnswerTimeTests {
                 let requestID = try Self.expectTimeOut(try await client.readResponse())
                 try await poll("its password is being tried") { gate.heldCount == 1 }
                 gate.open()
-                try await poll("it has ended") { Self.count("status=200", requestID, service) == 1 }
+                try await poll("it has ended") { Self.count("status=503", requestID, service) == 1 }
                 // The server has nobody left to write to.
                 #expect(try await client.readToEnd().isEmpty)
             }
@@ -119,7 +119,7 @@ struct AnswerTimeTests {
                     return requestID
                 }
                 try await service.waitForLocks(0)
-                try await poll("the request has ended") { Self.count("status=499", requestID, service) == 1 }
+                try await poll("the request has ended") { Self.count("status=503", requestID, service) == 1 }
                 #expect(Self.count("answered 503", requestID, service) == 1)
                 try await connection.execute(script: "ROLLBACK")
             }

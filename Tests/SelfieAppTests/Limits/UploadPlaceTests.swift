@@ -8,45 +8,14 @@ import Testing
 
 @Suite("Uploads at the same time", .timeLimit(.minutes(2)))
 struct UploadPlaceTests {
-    /// Runs a body while so many uploads of a token have begun, and sent no byte of their bodies.
-    private func withBegunUploads(
-        _ count: Int,
-        token: String,
-        _ service: TestService,
-        _ body: @Sendable () async throws -> Void
-    ) async throws {
-        guard count > 0 else { return try await body() }
-        try await RawConnection.open(port: service.port) { connection in
-            try await connection.send(Self.head(token: token))
-            var connection = connection
-            // The service asks for the body once the upload has its place.
-            let answer = String(decoding: try await connection.readSome(), as: UTF8.self)
-            #expect(answer.hasPrefix("HTTP/1.1 100 "), "\(answer)")
-            try await withBegunUploads(count - 1, token: token, service, body)
-        }
-    }
-
-    private static func head(token: String) -> String {
-        """
-        POST /api/upload_photo HTTP/1.1\r
-        Host: a\r
-        Authorization: Token \(token)\r
-        Content-Type: \(TestMultipart.contentType)\r
-        Content-Length: 1000\r
-        Expect: 100-continue\r
-        \r
-
-        """
-    }
-
     @Test("A user has four, a fifth is refused before its body is read, and others go on")
     func perUser() async throws {
         try await TestService.run { service in
             let ada = try await service.makeToken()
             let bob = try await service.makeToken(email: "bob@example.com")
-            try await withBegunUploads(4, token: ada, service) {
+            try await service.withBegunUploads(4, token: ada) {
                 let refused = try await RawConnection.open(port: service.port) { connection in
-                    try await connection.send(Self.head(token: ada))
+                    try await connection.send(TestService.uploadHead(token: ada))
                     var connection = connection
                     return try #require(try await connection.readResponse())
                 }
@@ -65,8 +34,8 @@ struct UploadPlaceTests {
             let old = [try await service.makeToken(), try await service.newToken()]
             service.clock.advance(by: 25 * 3600)
             let new = try await service.newToken()
-            try await withBegunUploads(2, token: old[0], service) {
-                try await withBegunUploads(2, token: old[1], service) {
+            try await service.withBegunUploads(2, token: old[0]) {
+                try await service.withBegunUploads(2, token: old[1]) {
                     for token in old {
                         let refused = try await service.upload(token: token)
                         #expect(refused.status == 429)
@@ -84,9 +53,9 @@ struct UploadPlaceTests {
         let settings = ["UPLOADS_AT_ONCE_MAX": "3", "UPLOADS_AT_ONCE_PER_USER_MAX": "2"]
         try await TestService.run(settings: settings) { service in
             let (ada, bob) = (try await service.makeToken(), try await service.makeToken(email: "bob@example.com"))
-            try await withBegunUploads(2, token: ada, service) {
+            try await service.withBegunUploads(2, token: ada) {
                 #expect(try await service.upload(token: bob).status == 200)
-                try await withBegunUploads(1, token: bob, service) {
+                try await service.withBegunUploads(1, token: bob) {
                     let refused = try await service.upload(token: bob)
                     #expect(refused.status == 503 && refused.headers["retry-after"] == "5")
                     #expect(try await service.upload(token: ada).status == 429)

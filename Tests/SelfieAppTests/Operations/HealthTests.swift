@@ -107,7 +107,7 @@ struct HealthTests {
             text.replacing("\(check)\",\"ready\":true", with: "\(check)\",\"ready\":false")
         }
         try await poll("it is not ready") { try await service.send("GET", "/readyz").status == 503 }
-        // A busy machine gets more time than the two seconds, which `bin/soak` looks at.
+        // A busy machine gets more time than the two seconds.
         #expect(ContinuousClock.now - start < .seconds(20))
         #expect(try await service.send("GET", "/readyz").text == text)
         #expect(try await service.send("GET", "/livez").status == 200)

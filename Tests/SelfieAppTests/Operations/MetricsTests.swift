@@ -109,6 +109,40 @@ struct MetricsTests {
         }
     }
 
+    @Test("Places that are taken, and bodies that are too large, are counted by the limit's name")
+    func places() async throws {
+        let settings = ["UPLOADS_AT_ONCE_PER_USER_MAX": "1", "UPLOAD_BYTES_MAX": "200000"]
+        try await withMetrics(settings: settings) { service, figures in
+            let token = try await service.makeToken()
+            try await service.withBegunUploads(1, token: token) {
+                let refused = try await service.upload(token: token)
+                #expect(refused.status == 429)
+            }
+            try await poll("the place is free again") { try await service.upload(token: token).status == 200 }
+            #expect(try await service.upload(TestImage.png(bytes: 200_001), token: token).status == 413)
+            let figures = try await figures()
+            #expect(figures[#"refusals_total{limit="UPLOADS_AT_ONCE_PER_USER"}"#] ?? 0 >= 1)
+            #expect(figures[#"refusals_total{limit="REQUEST_BYTES"}"#] == 1)
+        }
+    }
+
+    @Test("What a connection answers itself is counted, and has its line")
+    func connectionAnswers() async throws {
+        try await withMetrics { service, figures in
+            for _ in 0..<3 {
+                try await RawConnection.open(port: service.port) { connection in
+                    try await connection.send("no request\r\n\r\n")
+                    _ = try await connection.readToEnd()
+                }
+            }
+            #expect(try await figures()[#"http_requests_total{endpoint="none",method="none",status="400"}"#] == 3)
+            let line = try #require(service.log.entries.first { $0.contains("status=400") })
+            for part in ["method=none", "endpoint=none", "ms=", "bytes=", "network=127.0.0.0/24", "request_id="] {
+                #expect(line.contains(part), "\(part)")
+            }
+        }
+    }
+
     @Test("Waiting deletions, and a store that is down, show")
     func deletions() async throws {
         try await withMetrics(store: .ownS3) { service, figures in

@@ -166,7 +166,10 @@ struct KeptListTests {
     func streams() async throws {
         let adjust: @Sendable (inout PhotoService) -> Void = { service in
             service.listBudget.kept = ByteBudget(maxBytes: 0)
-            service.listBudget.streams = Places(limits: .init(total: 2, perHolder: 1))
+            service.listBudget.streams = Places(
+                .init("LISTS_STREAMED", per: "USER"),
+                limits: .init(total: 2, perHolder: 1)
+            )
         }
         try await TestService.run(adjust: adjust) { service in
             for name in ["ada", "bob", "cy"] {
