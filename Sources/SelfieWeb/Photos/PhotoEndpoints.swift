@@ -131,7 +131,10 @@ final class PhotoEndpoints: EndpointGroup {
         let kept = lists.kept(selection, of: library, urls: urls)
         let tag = kept?.tag ?? library.entityTag(of: selection, urls: urls)
         if Preconditions(tag: tag).outcome(request.headers) == .notModified {
-            return Response(status: .notModified, headers: Self.headers(tag: tag))
+            var headers = Self.headers(tag: tag)
+            // As the list itself has it (RFC 9110, section 15.4.5).
+            headers.addVary("Accept-Encoding")
+            return Response(status: .notModified, headers: headers)
         }
         if let kept {
             return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: ResponseBody(kept))

@@ -38,8 +38,10 @@ struct HealthTests {
                     end: { try await cluster.start() }
                 )
                 let log = service.log.entries
-                #expect(log.count { $0.hasPrefix("warning not ready") && $0.contains("check=database") } == 1)
-                #expect(log.count { $0.hasPrefix("notice ready again") && $0.contains("check=database") } == 1)
+                #expect(
+                    log.count { $0.hasPrefix("warning not ready") && $0.contains("checks=database, migrations") } == 1
+                )
+                #expect(log.count { $0.hasPrefix("notice ready again") && $0.contains("database") } == 1)
                 let reasons = log.filter {
                     $0.hasPrefix("error the database can't be reached") && $0.contains("reason=")
                 }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import ConnectionTestSupport
 import Foundation
 import NIOCore
+import ProcessTestSupport
 import SelfieConfiguration
 import ServerProcesses
 import ServiceTestSupport
@@ -91,6 +92,22 @@ struct MetricsTests {
                 #expect(metrics[name] == 0, "\(name)")
             }
             for secret in ["ada", token] + randomIDs { #expect(!metrics.text.contains(secret), "\(secret)") }
+        }
+    }
+
+    @Test("Prometheus' own parser reads the figures")
+    func parser() async throws {
+        try await withMetrics { service, figures in
+            let token = try await service.makeToken()
+            _ = try await Self.upload(service, token)
+            let families = try await PythonScript.run("prometheus_families.py", input: try await figures().text)
+            for family in [
+                "http_requests counter", "http_request_duration_seconds histogram", "http_connections gauge",
+                "postgres_statement_duration_seconds histogram", "process_resident_memory_bytes gauge",
+                "selfie_build_info gauge",
+            ] {
+                #expect(families.split(separator: "\n").contains { $0 == family }, "\(family)")
+            }
         }
     }
 
