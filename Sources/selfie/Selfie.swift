@@ -12,6 +12,17 @@ struct Selfie: AsyncParsableCommand {
         ]
     )
 
+    /// Ends with a help page, the version or completions.
+    private static func end(printing text: String) -> Never {
+        do {
+            if !text.isEmpty { print(text) }
+            try StandardOutput.finish()
+            exit()
+        } catch {
+            exit(withError: error)
+        }
+    }
+
     static func main() async {
         do {
             var command = try parseAsRoot()
@@ -21,6 +32,8 @@ struct Selfie: AsyncParsableCommand {
                 try command.run()
             }
             try StandardOutput.finish()
+        } catch  where exitCode(for: error).isSuccess {
+            end(printing: fullMessage(for: error))
         } catch {
             exit(withError: error)
         }

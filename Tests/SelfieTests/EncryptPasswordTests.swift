@@ -54,6 +54,35 @@ struct EncryptPasswordTests {
         #expect(!outcome.echo.contains("secret"))
     }
 
+    @Test(
+        "A terminal shows what is typed again when the program is ended",
+        arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+    )
+    func ended(signal: Int32) async throws {
+        let outcome = try await TerminalProcess.run(
+            ["encrypt-password"],
+            environment: ["API_AUTH_PASSWORD": TestService.apiPassword],
+            sending: signal,
+            after: "Password: "
+        )
+        #expect(outcome.status == 128 + signal)
+        #expect(outcome.showsTyping)
+    }
+
+    @Test("A full disk is an error for help, too", arguments: ["--help", "--version", "serve --help"])
+    func helpToFullDisk(arguments: String) async throws {
+        let outcome = try await TemporaryFolder.with { folder in
+            try await ProgramOutcome.run(
+                URL(filePath: "/bin/sh"),
+                ["-c", "'\(try SelfieProcess.executable.path)' \(arguments) > /dev/full"],
+                environment: [:],
+                directory: folder
+            )
+        }
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("No space left on device."))
+    }
+
     @Test("A full disk is an error")
     func fullDisk() async throws {
         let outcome = try await TemporaryFolder.with { folder in

@@ -149,12 +149,19 @@ struct SeveralProcessesTests {
                     return count > 2 && progress.started.load(ordering: .relaxed) == 50
                 }
                 let start = ContinuousClock.now
+                let stored = try await scene.service.count("SELECT count(*) FROM photos WHERE state = 'ready'")
+                #expect(stored < 50)
                 scene.processes[0].signal(SIGTERM)
                 #expect(try await scene.processes[0].waitForExit() == 0)
                 #expect(ContinuousClock.now - start < .seconds(30))
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(scene.processes[0].output.contains("msg=\"stopping: no new connections"))
+            let end = try #require(scene.processes[0].output.range(of: "msg=\"stopping: no new connections"))
+            let finished = scene.processes[0].output[end.upperBound...].split(separator: "\n")
+            #expect(
+                finished.contains { $0.contains("endpoint=/api/upload_photo") && $0.contains("status=200") },
+                "some were under way"
+            )
             #expect(scene.processes[0].output.hasSuffix("msg=stopped\n"))
             #expect(
                 answers.allSatisfy { $0.status == 200 },

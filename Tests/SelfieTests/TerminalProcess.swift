@@ -14,6 +14,8 @@ struct TerminalProcess {
         let errors: String
         /// What the terminal showed of what was typed.
         let echo: String
+        /// Whether the terminal shows what is typed, after the end.
+        let showsTyping: Bool
     }
 
     private let outer: CInt
@@ -23,14 +25,16 @@ struct TerminalProcess {
     /// - Parameters:
     ///   - arguments: The command and its options.
     ///   - environment: What its environment has of its own.
-    ///   - line: What is typed.
+    ///   - line: What is typed; nil for nothing.
+    ///   - signal: What is sent to the process instead; nil for nothing.
     ///   - question: What standard error must have before it is typed.
     /// - Returns: How it ended and what it printed.
     /// - Throws: `NotInTime` without a terminal, or an error of Foundation's.
     static func run(
         _ arguments: [String],
         environment: [String: String],
-        typing line: String,
+        typing line: String? = nil,
+        sending signal: Int32? = nil,
         after question: String = ""
     )
         async throws -> Outcome
@@ -55,13 +59,15 @@ struct TerminalProcess {
             try await poll("it asks") {
                 try question.isEmpty || String(contentsOf: errors, encoding: .utf8).contains(question)
             }
-            try FileHandle(fileDescriptor: terminal.outer).write(contentsOf: Data("\(line)\n".utf8))
+            if let signal { kill(process.processIdentifier, signal) }
+            if let line { try FileHandle(fileDescriptor: terminal.outer).write(contentsOf: Data("\(line)\n".utf8)) }
             try await poll("it ends") { !process.isRunning }
             return Outcome(
                 status: process.terminationStatus,
                 output: try String(contentsOf: output, encoding: .utf8),
                 errors: try String(contentsOf: errors, encoding: .utf8),
-                echo: terminal.shown()
+                echo: terminal.shown(),
+                showsTyping: terminal.showsTyping()
             )
         }
     }
@@ -72,6 +78,11 @@ struct TerminalProcess {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(outer, &buffer, buffer.count)
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    private func showsTyping() -> Bool {
+        var settings = termios()
+        return tcgetattr(outer, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
     private init() throws {

@@ -8,7 +8,7 @@ enum HiddenLine {
 
     /// Asks for a line on the terminal.
     ///
-    /// Whoever ends the program with Ctrl-C gets a terminal that shows what is typed again.
+    /// Whoever ends the program gets a terminal that shows what is typed again. Ctrl-Z does nothing meanwhile.
     ///
     /// - Parameter question: What to ask, with a space at its end.
     /// - Returns: The line without its end; nil at the end of the input.
@@ -18,13 +18,18 @@ enum HiddenLine {
         var hidden = shown
         hidden.c_lflag &= ~tcflag_t(ECHO)
         flags.store(shown.c_lflag, ordering: .relaxed)
-        let before = signal(SIGINT) { _ in
-            HiddenLine.show()
-            _exit(HiddenLine.interrupted)
+        let stop = signal(SIGTSTP, SIG_IGN)
+        let before = endings.map { number in
+            signal(number) { number in
+                HiddenLine.show()
+                // What shells report of a program that a signal has ended.
+                _exit(128 + number)
+            }
         }
         defer {
             HiddenLine.show()
-            signal(SIGINT, before)
+            for (number, handler) in zip(endings, before) { signal(number, handler) }
+            signal(SIGTSTP, stop)
             StandardError.write("\n")
         }
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
@@ -36,8 +41,8 @@ enum HiddenLine {
     ///
     /// A signal handler may read them, and call tcgetattr and tcsetattr (signal-safety(7)).
     private static let flags = Atomic<tcflag_t>(0)
-    /// What shells report of a program that SIGINT has ended: 128 and the signal's number.
-    private static let interrupted: Int32 = 130
+    /// The signals that end a program whose user wants it to end.
+    private static let endings = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
 
     private static func show() {
         var settings = termios()
