@@ -79,6 +79,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "Deadlines", swiftSettings: settings),
+        .target(
+            name: "Outages",
+            dependencies: [.product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings
+        ),
         .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: settings),
         .target(
             name: "Budgets",
@@ -93,7 +98,7 @@ let package = Package(
         .target(
             name: "Traces",
             dependencies: [
-                "Encodings",
+                "Encodings", "Outages",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -110,7 +115,7 @@ let package = Package(
         .target(
             name: "Postgres",
             dependencies: [
-                "CLinux", "CLibPQ", "Threads",
+                "CLinux", "CLibPQ", "Outages", "Threads",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -199,7 +204,7 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "AESCrypt", "Budgets", "CCrypt", "Encodings", "ObjectStore", "Postgres",
+                "AESCrypt", "Budgets", "CCrypt", "Encodings", "ObjectStore", "Outages", "Postgres",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -393,6 +398,11 @@ let package = Package(
             dependencies: ["Budgets", "ServerProcesses", "TestSupport"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "OutagesTests",
+            dependencies: ["Outages", "TestSupport", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings
+        ),
         .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: settings),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
         .testTarget(
@@ -505,9 +515,11 @@ let package = Package(
                 "Encodings", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

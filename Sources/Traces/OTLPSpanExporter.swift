@@ -3,6 +3,7 @@ import FoundationEssentials
 package import Logging
 import NIOCore
 import NIOHTTP1
+import Outages
 import Synchronization
 
 /// Sends spans to a collector, by OTLP over HTTP as JSON.
@@ -14,13 +15,13 @@ package final class OTLPSpanExporter: SpanExporter {
     private struct State {
         var waiting: [FinishedSpan] = []
         var droppedCount = 0
-        var isFailing = false
     }
 
     private let url: String
     private let service: (name: String, version: String)
     private let httpClient: HTTPClient
     private let logger: Logger
+    private let collector: OutageReport
     private let state = Mutex(State())
 
     /// How many spans may wait.
@@ -38,6 +39,11 @@ package final class OTLPSpanExporter: SpanExporter {
         service = ("selfie", version)
         self.httpClient = httpClient
         self.logger = logger
+        collector = OutageReport(
+            failing: "spans can't be sent, and are lost",
+            over: "spans are taken again",
+            logger: logger
+        )
     }
 
     package func export(_ span: FinishedSpan) {
@@ -57,13 +63,10 @@ package final class OTLPSpanExporter: SpanExporter {
             guard !batch.isEmpty else { return noteDropped() }
             do {
                 try await send(batch)
-                let isBack = state.withLock { state in
-                    defer { state.isFailing = false }
-                    return state.isFailing
-                }
-                if isBack { logger.notice("spans are taken again") }
+                collector.succeeded()
             } catch {
-                return noteFailure(error, lost: batch.count)
+                state.withLock { $0.droppedCount += batch.count }
+                return collector.failed("\(error)")
             }
         }
     }
@@ -77,15 +80,6 @@ package final class OTLPSpanExporter: SpanExporter {
         let response = try await httpClient.execute(request, timeout: Self.timeout)
         _ = try await response.body.collect(upTo: 64 * 1_024)
         guard (200..<300).contains(response.status.code) else { throw Refusal(status: Int(response.status.code)) }
-    }
-
-    private func noteFailure(_ error: any Error, lost: Int) {
-        let isNew = state.withLock { state in
-            state.droppedCount += lost
-            defer { state.isFailing = true }
-            return !state.isFailing
-        }
-        if isNew { logger.warning("spans can't be sent, and are lost", metadata: ["error": "\(error)"]) }
     }
 
     private func noteDropped() {

@@ -60,8 +60,13 @@ package struct ConfigurationSource: Sendable {
         return (try Self(overrides: data), true)
     }
 
+    /// Settings take a few KiB.
+    private static let maxFileBytes = 64 * 1024
+
     private static func read(_ path: String) throws(ConfigurationFileError) -> DotenvFile {
         guard FileManager.default.fileExists(atPath: path) else { return DotenvFile("", name: path) }
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        guard size ?? 0 <= maxFileBytes else { throw .tooLarge(path: path) }
         guard let contents = try? String(contentsOfFile: path, encoding: .utf8) else { throw .unreadable(path: path) }
         return DotenvFile(contents, name: path)
     }
@@ -91,11 +96,13 @@ extension ConfigurationSource: CustomStringConvertible, CustomReflectable {
 /// A `.env` file exists but can't be used.
 package enum ConfigurationFileError: Error, CustomStringConvertible {
     case unreadable(path: String)
+    case tooLarge(path: String)
 
     package var description: String {
         switch self {
         case .unreadable(let path):
             "The file \(path) is there but can't be read. Check its permissions, and that it is UTF-8."
+        case .tooLarge(let path): "The file \(path) has more than 64 KiB. Is it a file of settings?"
         }
     }
 }

@@ -1,12 +1,24 @@
 import Logging
+import Outages
 import Postgres
 
 /// Removes old rows: expired sessions, ended windows of limits, addresses that were not used for long, and old events.
 package struct Housekeeper: Sendable {
-    let postgres: PostgresClient
-    let tokenLifetimeHours: Int
-    let auditRetentionDays: Int
-    let logger: Logger
+    private let postgres: PostgresClient
+    private let tokenLifetimeHours: Int
+    private let auditRetentionDays: Int
+    private let report: OutageReport
+
+    init(postgres: PostgresClient, tokenLifetimeHours: Int, auditRetentionDays: Int, logger: Logger) {
+        self.postgres = postgres
+        self.tokenLifetimeHours = tokenLifetimeHours
+        self.auditRetentionDays = auditRetentionDays
+        report = OutageReport(
+            failing: "tidying up fails and will be tried again",
+            over: "tidying up works again",
+            logger: logger
+        )
+    }
 
     /// Removes all of them, and logs what failed.
     ///
@@ -28,10 +40,7 @@ package struct Housekeeper: Sendable {
             do { try await step.run() } catch { failures.append("\(step.name): \(error)") }
         }
         // Work that the end of the service interrupted did not fail.
-        if failures.isEmpty || Task.isCancelled { return }
-        logger.warning(
-            "tidying up failed and will be tried again",
-            metadata: ["failures": "\(failures.joined(separator: "; "))"]
-        )
+        if Task.isCancelled { return }
+        if failures.isEmpty { report.succeeded() } else { report.failed(failures.joined(separator: "; ")) }
     }
 }

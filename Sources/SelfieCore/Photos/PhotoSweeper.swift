@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
+import Outages
 import Synchronization
 
 /// Finishes or undoes what crashes and failures left half-done.
@@ -10,6 +11,9 @@ package final class PhotoSweeper: Sendable {
     private let photos: PhotoStore
     private let objects: any ObjectStore
     private let now: @Sendable () -> Date
+    private let sweeps: OutageReport
+    private let store: OutageReport
+    private let deletions: OutageReport
     private let logger: Logger
     /// Whether the store was asked what must be known.
     private let isPrepared = Atomic(false)
@@ -18,7 +22,7 @@ package final class PhotoSweeper: Sendable {
     ///   - photos: The rows.
     ///   - objects: The store.
     ///   - now: The clock of the store's files.
-    ///   - logger: Gets a line for work that failed for now.
+    ///   - logger: Gets a line when work begins to fail, and when it goes on.
     package init(
         photos: PhotoStore,
         objects: any ObjectStore,
@@ -29,6 +33,21 @@ package final class PhotoSweeper: Sendable {
         self.objects = objects
         self.now = now
         self.logger = logger
+        sweeps = OutageReport(
+            failing: "sweeps fail and will be tried again",
+            over: "sweeps work again",
+            logger: logger
+        )
+        store = OutageReport(
+            failing: "the store does not answer as it should",
+            over: "the store answers again",
+            logger: logger
+        )
+        deletions = OutageReport(
+            failing: "deletions wait for the store",
+            over: "deletions go on",
+            logger: logger
+        )
     }
 
     /// Sweeps, and logs failures instead of throwing them.
@@ -37,10 +56,11 @@ package final class PhotoSweeper: Sendable {
         if !isPrepared.load(ordering: .relaxed) { isPrepared.store(await prepare(), ordering: .relaxed) }
         do {
             try await sweep()
+            sweeps.succeeded()
         } catch {
             // Work that the end of the service interrupted did not fail.
             if Task.isCancelled { return }
-            logger.warning("a sweep failed and will be tried again", metadata: ["error": "\(error)"])
+            sweeps.failed("\(error)")
         }
     }
 
@@ -50,13 +70,14 @@ package final class PhotoSweeper: Sendable {
     private func prepare() async -> Bool {
         do throws(ObjectStoreError) {
             try await objects.prepare()
+            store.succeeded()
         } catch {
             // A call that the end of the service interrupted says nothing about the store.
             if Task.isCancelled { return false }
             if error.isMissingBucket {
                 logger.warning("there is no bucket yet; the first upload makes it")
             } else {
-                logger.warning("the store does not answer as it should", metadata: ["error": "\(error)"])
+                store.failed("\(error)")
             }
             if case .unavailable = error { return false }
         }
@@ -78,8 +99,9 @@ package final class PhotoSweeper: Sendable {
             if deletions.isEmpty { return }
             do {
                 try await delete(deletions)
+                self.deletions.succeeded()
             } catch let error as ObjectStoreError {
-                logger.warning("deletions wait for the store", metadata: ["error": "\(error)"])
+                self.deletions.failed("\(error)")
                 guard case .unavailable = error else { continue }
                 // When the store is down, no attempt is counted. The next sweep is soon.
                 return try await photos.releaseDeletions(deletions.map(\.key))

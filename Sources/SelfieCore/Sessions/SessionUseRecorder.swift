@@ -1,4 +1,5 @@
 import Logging
+import Outages
 import Synchronization
 
 /// Remembers which sessions were used, and writes it to the database now and then.
@@ -6,7 +7,7 @@ import Synchronization
 /// So no request waits for it.
 package final class SessionUseRecorder: Sendable {
     private let sessions: SessionStore
-    private let logger: Logger
+    private let report: OutageReport
     private let used = Mutex<Set<Int>>([])
 
     /// Further sessions are forgotten until the next write.
@@ -17,7 +18,11 @@ package final class SessionUseRecorder: Sendable {
     ///   - logger: Gets a line when that fails.
     init(sessions: SessionStore, logger: Logger) {
         self.sessions = sessions
-        self.logger = logger
+        report = OutageReport(
+            failing: "the last use of sessions can't be noted",
+            over: "the last use of sessions is noted again",
+            logger: logger
+        )
     }
 
     /// Remembers that a session was used just now.
@@ -37,8 +42,9 @@ package final class SessionUseRecorder: Sendable {
         do {
             // In a task of its own: the last ones are written even while the service, and this task, is stopped.
             try await Task { try await sessions.noteUse(of: ids) }.value
+            report.succeeded()
         } catch {
-            logger.warning("the last use of sessions could not be noted", metadata: ["error": "\(error)"])
+            report.failed("\(error)")
         }
     }
 }

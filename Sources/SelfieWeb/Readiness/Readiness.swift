@@ -23,7 +23,10 @@ package final class Readiness: Sendable {
     /// What was found.
     struct Finding: Sendable, Equatable {
         let name: String
-        let isReady: Bool
+        /// Why it is not ready, for the log; nil when it is.
+        let failure: String?
+
+        var isReady: Bool { failure == nil }
     }
 
     private struct State {
@@ -79,6 +82,7 @@ package final class Readiness: Sendable {
             for (index, check) in checks.enumerated() { group.addTask { (index, await self.finding(of: check)) } }
             return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
+        tellChanges(findings)
         state.withLock { state in
             state.findings = findings
             state.found = start
@@ -88,7 +92,6 @@ package final class Readiness: Sendable {
     }
 
     private func finding(of check: Check) async -> Finding {
-        let wasReady = state.withLock { $0.findings.first { $0.name == check.name }?.isReady ?? true }
         do {
             // One that does not end must not be begun again each second.
             guard state.withLock({ $0.running.insert(check.name).inserted }) else { throw NoAnswerInTime() }
@@ -97,11 +100,21 @@ package final class Readiness: Sendable {
                 try await check.look()
             }
         } catch {
-            if wasReady { logger.warning("not ready", metadata: ["check": "\(check.name)", "error": "\(error)"]) }
-            return Finding(name: check.name, isReady: false)
+            return Finding(name: check.name, failure: "\(error)")
         }
-        if !wasReady { logger.notice("ready again", metadata: ["check": "\(check.name)"]) }
-        return Finding(name: check.name, isReady: true)
+        return Finding(name: check.name, failure: nil)
+    }
+
+    /// Logs what has changed, each cause once, whatever fails for it.
+    private func tellChanges(_ findings: [Finding]) {
+        let failing = state.withLock { Set($0.findings.filter { !$0.isReady }.map(\.name)) }
+        let begun = findings.filter { !$0.isReady && !failing.contains($0.name) }
+        for (cause, group) in Dictionary(grouping: begun, by: \.failure) {
+            let names = group.map(\.name).joined(separator: ", ")
+            logger.warning("not ready", metadata: ["checks": "\(names)", "error": "\(cause ?? "")"])
+        }
+        let over = findings.filter { $0.isReady && failing.contains($0.name) }.map(\.name).joined(separator: ", ")
+        if !over.isEmpty { logger.notice("ready again", metadata: ["checks": "\(over)"]) }
     }
 }
 

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import Logging
 
 /// Turns whatever a handler throws into the contract's JSON.
 struct ErrorMiddleware: ServiceMiddleware {
@@ -16,9 +15,7 @@ struct ErrorMiddleware: ServiceMiddleware {
         } catch {
             let refusal = ServiceError(error)
             if let limit = RefusingLimit.name(of: error) { metrics.refused(by: limit) }
-            if refusal.status.kind == .serverError {
-                context.logger.error("request failed", metadata: ["error": "\(String(describing: error))"])
-            }
+            if refusal.status.kind == .serverError { context.notes.note(failure: "\(error)") }
             return refusal.response()
         }
     }

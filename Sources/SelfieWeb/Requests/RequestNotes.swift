@@ -5,6 +5,7 @@ final class RequestNotes: Sendable {
     private struct State {
         var userID: Int?
         var streamsAnswer = false
+        var failure: String?
     }
 
     private let state = Mutex(State())
@@ -14,6 +15,16 @@ final class RequestNotes: Sendable {
 
     /// Whether the answer's body is still made, or sent, while the client reads it.
     var streamsAnswer: Bool { state.withLock { $0.streamsAnswer } }
+
+    /// Why the request failed, when that is the service's fault.
+    var failure: String? { state.withLock { $0.failure } }
+
+    /// Notes why the request fails.
+    ///
+    /// - Parameter failure: A text without secrets.
+    func note(failure: String) {
+        state.withLock { $0.failure = failure }
+    }
 
     /// Notes whose request it is.
     func note(userID: Int) {

@@ -78,6 +78,7 @@ final class RequestRecord: Sendable {
         span?.finish(line)
         var metadata = line.metadata
         if let userID = context.notes.userID { metadata["user"] = .stringConvertible(userID) }
+        if let failure = context.notes.failure { metadata["error"] = .string(failure) }
         if isBrokenOff { metadata["broken_off"] = .stringConvertible(true) }
         context.logger.log(level: level(of: line), "request", metadata: metadata)
     }
@@ -86,8 +87,9 @@ final class RequestRecord: Sendable {
         context.endpointPath.flatMap { $0 == Self.noEndpoint ? nil : $0 }
     }
 
-    /// Probes come every second or so, and say nothing while all is well.
+    /// Probes come every second or so, and what they find is logged when it changes.
     private func level(of line: RequestLine) -> Logger.Level {
-        line.endpoint.map(quietEndpoints.contains) ?? false && line.status.kind == .successful ? .debug : .info
+        if context.notes.failure != nil { return .error }
+        return line.endpoint.map(quietEndpoints.contains) ?? false ? .debug : .info
     }
 }

@@ -58,7 +58,9 @@ struct ReadinessTests {
             _ = await readiness.findings()
             scene.pass(.seconds(1))
         }
-        #expect(scene.log.entries == ["warning not ready check=thing error=trouble", "notice ready again check=thing"])
+        #expect(
+            scene.log.entries == ["warning not ready checks=thing error=trouble", "notice ready again checks=thing"]
+        )
     }
 
     @Test("A look that never ends is not ready, and is not begun again")
@@ -70,6 +72,6 @@ struct ReadinessTests {
             scene.pass(.seconds(1))
         }
         #expect(scene.looks.load(ordering: .relaxed) == 1)
-        #expect(scene.log.entries == ["warning not ready check=thing error=it did not answer in time"])
+        #expect(scene.log.entries == ["warning not ready checks=thing error=it did not answer in time"])
     }
 }
