@@ -26,6 +26,7 @@ ENV PORT=3000
 EXPOSE 3000
 # Only uploads on their way to the store are written, into /tmp. The rest may be read-only.
 VOLUME /tmp
-HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["selfie", "probe"]
+# Whatever restarts containers must ask whether the process lives. Routers ask /readyz.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["selfie", "probe", "--path", "/livez"]
 STOPSIGNAL SIGTERM
 CMD ["selfie", "serve"]

@@ -1,3 +1,5 @@
+import NIOCore
+
 /// What the state machine asks the connection to do.
 extension ConnectionStateMachine {
     enum TimeAction: Equatable {
@@ -27,5 +29,12 @@ extension ConnectionStateMachine {
         /// Answer the requests that came before, and drop all that comes.
         case drop
         case close
+    }
+}
+
+extension ConnectionStateMachine {
+    /// Since when a request's header is arriving; nil when none is.
+    var headSince: NIODeadline? {
+        if case .readingHeader(let since) = phase { since } else { nil }
     }
 }

@@ -79,11 +79,6 @@ struct ConnectionStateMachine {
         if case .lingering = phase { true } else { false }
     }
 
-    /// Since when a request's header is arriving; nil when none is.
-    var headSince: NIODeadline? {
-        if case .readingHeader(let since) = phase { since } else { nil }
-    }
-
     /// Whether a request is arriving or being answered.
     private var isBusy: Bool {
         if case .readingHeader = phase { return true }

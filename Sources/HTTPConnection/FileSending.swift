@@ -35,8 +35,13 @@ extension Channel {
     /// - Parameters:
     ///   - file: The file.
     ///   - range: Which bytes; all of them must be there.
+    ///   - onSent: Called with the number of bytes of each piece, when it is handed over.
     /// - Throws: What the connection throws when it ends early, `PosixFileError`, `FileEndedEarly`, `CancellationError`.
-    package func send(_ file: PosixFile, _ range: Range<Int>) async throws {
+    package func send(
+        _ file: PosixFile,
+        _ range: Range<Int>,
+        onSent: (Int) -> Void = { _ in }
+    ) async throws {
         var rest = range
         while !rest.isEmpty {
             let piece = rest.prefix(FileSending.pieceBytes)
@@ -48,6 +53,7 @@ extension Channel {
             // The end of the body waits for the last event.
             if rest.isEmpty { return triggerUserOutboundEvent(event, promise: nil) }
             try await triggerUserOutboundEvent(event).get()
+            onSent(piece.count)
         }
     }
 }

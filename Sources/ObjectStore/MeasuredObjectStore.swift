@@ -55,8 +55,9 @@ package struct MeasuredObjectStore: ObjectStore {
         let start = ContinuousClock.now
         let span = tracer?.startAnySpan("store \(call.rawValue)", ofKind: .client)
         defer { span?.end() }
-        do {
-            let success = try await body()
+        do throws(Failure) {
+            // What the call sends on names this span as its parent.
+            let success = try await within(span, body)
             record(call, .ok, since: start)
             return success
         } catch {
@@ -64,6 +65,17 @@ package struct MeasuredObjectStore: ObjectStore {
             span?.setStatus(SpanStatus(code: .error))
             throw error
         }
+    }
+
+    private func within<Success, Failure: Error>(
+        _ span: (any Span)?,
+        _ body: () async throws(Failure) -> Success
+    ) async throws(Failure) -> Success {
+        guard let span else { return try await body() }
+        let result = await ServiceContext.$current.withValue(span.context) { () async -> Result<Success, Failure> in
+            do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+        }
+        return try result.get()
     }
 
     private func record(_ call: Call, _ outcome: Outcome, since start: ContinuousClock.Instant) {

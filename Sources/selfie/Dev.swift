@@ -2,6 +2,7 @@ import ArgumentParser
 import DevelopmentServer
 import Logging
 import SelfieApp
+import SelfieConfiguration
 import ServiceLifecycle
 import UnixSignals
 
@@ -22,7 +23,8 @@ struct Dev: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let logger = makeLogger(level: .warning)
+        let format = try ServiceConfiguration.logFormat(from: ConfigurationSource())
+        let logger = makeLogger(level: .warning, format: format)
         try await ServiceGroup.runUntilSignal(
             [DevelopmentServer(hostname: hostname, port: port, logger: logger)],
             // Whoever closes the terminal wants the database to stop, too.

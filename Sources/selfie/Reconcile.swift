@@ -32,6 +32,7 @@ struct Reconcile: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try ServiceConfiguration(from: try ConfigurationSource.ofThisCommand())
+        StandardError.write("Comparing \(configuration.installation).\n")
         let bar = ProgressBar()
         let printer = FindingPrinter(max: Self.maxFindings, isDryRun: dryRun, bar: bar)
         let result: TaskResult<ReconciliationReport>

@@ -56,6 +56,16 @@ struct ServiceConfigurationTests {
         #expect(bucket.configuration.bucket == "selfies")
     }
 
+    @Test("Figures are told to this machine alone unless another address is set, and only where there is a port")
+    func metricsAddress() throws {
+        #expect(try read().metricsAddress == nil)
+        #expect(try read(["METRICS_HOST": "0.0.0.0"]).metricsAddress == nil)
+        let usual = try #require(try read(["METRICS_PORT": "9090"]).metricsAddress)
+        #expect(usual.host == "127.0.0.1" && usual.port == 9090)
+        let all = try #require(try read(["METRICS_PORT": "0", "METRICS_HOST": "::"]).metricsAddress)
+        #expect(all.host == "::" && all.port == 0)
+    }
+
     @Test("What differs from the default is told, and no secret")
     func differing() throws {
         let defaults = [

@@ -33,6 +33,42 @@ struct ServeStartTests {
         }
     }
 
+    @Test("selfie probe tells that a service is not ready, and lives")
+    func probe() async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await ServedSelfie.withObjects(.disk) { objects in
+                guard case .disk(let folder) = objects else { return }
+                try await TestCluster.withClient(databaseURL) { postgres in
+                    let port = "\(ServerProcess.anyPort())"
+                    let settings = TestService.settings(databaseURL: databaseURL, objects: objects)
+                    let process = try SelfieProcess(
+                        ["serve", "--port", port, "--migrations", ServedSelfie.migrationsPath],
+                        environment: settings.merging(["LOG_FORMAT": "json", "LOG_LEVEL": "warn"]) { $1 }
+                    )
+                    try await poll("it is ready") {
+                        try await SelfieProcess.run(["probe", "--port", port]).status == 0
+                    }
+                    try await postgres.write("DELETE FROM schema_migrations")
+                    try FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension("gone"))
+                    try await poll("it is not ready") {
+                        let ready = try await SelfieProcess.run(["probe", "--port", port])
+                        return ready.status == 1 && ready.output.contains(#""check":"migrations","ready":false"#)
+                    }
+                    let alive = try await SelfieProcess.run(["probe", "--port", port, "--path", "/livez"])
+                    #expect(alive.status == 0)
+                    // Nothing of less than a warning, and all of it JSON.
+                    let lines = process.output.split(separator: "\n")
+                    #expect(!lines.isEmpty)
+                    for line in lines {
+                        let json = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                        let level = try #require(json?["level"] as? String)
+                        #expect(["warning", "error"].contains(level), "\(line)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("A database that lacks migrations ends it with what to run, and is left as it is")
     func pendingMigrations() async throws {
         try await TestCluster.withEmptyDatabase { databaseURL in

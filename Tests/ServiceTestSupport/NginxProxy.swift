@@ -1,5 +1,6 @@
 import Foundation
 import ServerProcesses
+import Testing
 
 /// nginx before services, by the configuration that the project gives as an example.
 package enum NginxProxy {
@@ -16,7 +17,9 @@ package enum NginxProxy {
     ) async throws -> Result {
         let (process, port) = try await start(ports)
         defer { process.stop() }
-        return try await body(port)
+        let result = try await body(port)
+        if process.logTail.contains("signature=") { Issue.record("the log of nginx holds signatures") }
+        return result
     }
 
     /// How often another port is tried, since another program may take one meanwhile.
@@ -62,9 +65,10 @@ package enum NginxProxy {
         let example = ProjectFolder.root.appending(path: "deploy/nginx/selfie.conf")
         var servers = ports.makeIterator()
         let lines = try String(contentsOf: example, encoding: .utf8).split(separator: "\n")
-        return lines.compactMap { line in
+        return lines.compactMap { line -> String? in
             if line.contains("ssl_certificate") || line.contains("access_log") { return nil }
             if line.contains("listen 443 ssl") { return "listen 127.0.0.1:\(port);" }
+            if line.contains("error_log") { return String(line).replacing(/error_log \S+/, with: "error_log stderr") }
             guard line.contains("server 127.0.0.1:") else { return String(line) }
             return servers.next().map { "server 127.0.0.1:\($0) max_fails=1 fail_timeout=2s;" }
         }.joined(separator: "\n")

@@ -123,13 +123,15 @@ package final class SelfieProcess: Sendable {
                 try await run(arguments, environment: environment, directory: folder, input: input)
             }
         }
-        return try await ProgramOutcome.run(
+        let outcome = try await ProgramOutcome.run(
             executable,
             arguments,
             environment: environment,
             directory: directory,
             input: input
         )
+        UsedSecrets(TestService.secrets(of: environment)).expectNone(in: outcome.output + outcome.errors)
+        return outcome
     }
 }
 

@@ -34,7 +34,7 @@ extension TestService {
         var values: [String: String] = [:]
         for (name, value) in response.headers { values[name.lowercased()] = value }
         let answer = HTTPAnswer(status: Int(response.status.code), headers: values, body: Data(buffer: collected))
-        secrets.note(headers: headers, answer)
+        secrets.note(target, headers: headers, body: body, answer)
         if target.hasPrefix("/") { Self.expectDescription(of: answer, to: method, target) }
         return answer
     }

@@ -142,7 +142,9 @@ package struct TestService: Sendable {
 
     /// The values of settings that must be seen nowhere.
     static func secrets(of settings: [String: String]) -> [String] {
-        ["API_AUTH_PASSWORD", "SECRET_KEY_BASE", "AWS_SECRET_ACCESS_KEY"].compactMap { settings[$0] }
+        let password = settings["DATABASE_URL"].flatMap { URL(string: $0)?.password }
+        return ["API_AUTH_PASSWORD", "SECRET_KEY_BASE", "AWS_SECRET_ACCESS_KEY"].compactMap { settings[$0] }
+            + [password].compactMap(\.self)
     }
 
     /// The configuration of a service for tests.

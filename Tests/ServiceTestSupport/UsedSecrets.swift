@@ -1,3 +1,4 @@
+import AESCrypt
 import ConnectionTestSupport
 import Foundation
 import Synchronization
@@ -8,19 +9,30 @@ package final class UsedSecrets: Sendable {
     private let secrets: Mutex<Set<String>>
 
     /// Shorter ones might be in a log by chance.
-    private static let minCharacters = 12
+    private static let minCharacters = 8
 
     /// - Parameter secrets: Those of the service's own settings.
     init(_ secrets: [String]) {
         self.secrets = Mutex(Set(secrets.filter { $0.count >= Self.minCharacters }))
     }
 
-    /// Notes the credential of a request, and the tokens and signatures of its answer.
-    func note(headers: [(String, String)], _ answer: HTTPAnswer) {
+    /// Notes the credential, the passwords and the e-mail of a request, and the tokens and signatures of its answer.
+    func note(_ target: String, headers: [(String, String)], body: Data?, _ answer: HTTPAnswer) {
         var found = headers.filter { $0.0.lowercased() == "authorization" }.map { header in
             String(header.1.split(separator: " ").last?.split(separator: "=").last ?? "")
         }
         if let token = answer.json["api_authtoken"] as? String { found.append(token) }
+        let sent =
+            target + " "
+            + (body.map { $0.count < Self.maxSearchedBytes ? String(decoding: $0, as: UTF8.self) : "" } ?? "")
+        for match in sent.matches(of: /(?:password|new_password|email)=([^& ]+)/) {
+            let value = String(match.output.1).replacing("+", with: " ")
+            let text = value.removingPercentEncoding ?? value
+            found.append(text)
+            if let plain = try? AESCrypt(passphrase: TestService.apiPassword).decrypt(text) {
+                found.append(String(decoding: plain, as: UTF8.self))
+            }
+        }
         let texts = [answer.headers["location"] ?? "", answer.body.count < Self.maxSearchedBytes ? answer.text : ""]
         for text in texts {
             found += text.matches(of: /(?:signature|X-Amz-Signature)=([A-Za-z0-9_-]+)/).map { String($0.output.1) }

@@ -159,8 +159,8 @@ extension ConnectionPool {
 
     private func failedToOpen(_ id: ConnectionID, _ error: PostgresError) {
         connectError = error
-        // Who has a connection is served, though others are refused one.
-        if members.isEmpty { reachability.failed(error) }
+        // Where some connection is open, callers are served, though another is refused.
+        if members.isEmpty, metrics.openCount == counted.open { reachability.failed(error) }
         machine.failedToOpen(id, now: now, jitter: .random(in: 0...1))
     }
 

@@ -51,7 +51,7 @@ actor ConnectionPool {
     private var wakeUpCall = WakeUpCall()
     let metrics: PoolMetrics
     let reachability: ReachabilityReport
-    private var counted = PoolMetrics.Counts()
+    var counted = PoolMetrics.Counts()
     var connectError = PostgresError.cannotConnect("no attempt was made")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -106,7 +106,11 @@ actor ConnectionPool {
         let lookupDeadline = sendLookups(now: now)
         pump(now: now)
         var deadline = earlier(lookupDeadline, flush(now: now))
-        let counts = PoolMetrics.Counts(connections: machine.connectionCount, waiting: machine.waiterCount)
+        let counts = PoolMetrics.Counts(
+            connections: machine.connectionCount,
+            open: members.count,
+            waiting: machine.waiterCount
+        )
         metrics.changed(from: counted, to: counts)
         counted = counts
         deadline = earlier(deadline, machine.nextDeadline(now: now))

@@ -47,17 +47,20 @@ package struct ConfigurationSource: Sendable {
 
     /// The settings of a command that looks after the data of a service.
     ///
-    /// Where neither `DATABASE_URL` nor `OBJECTS_PATH` is set, these are of the development server that runs in this folder.
-    /// It sets both, so both are taken or none.
+    /// Where the environment sets neither `DATABASE_URL` nor `OBJECTS_PATH`, these are of the development server that runs
+    /// in this folder. It takes neither from `.env`. It sets both, so both are taken or none.
     ///
+    /// - Parameter environment: The process's environment.
     /// - Returns: The settings, and whether they are those of the development server.
     /// - Throws: As above.
-    package static func ofCommand() throws(ConfigurationFileError) -> (source: Self, isDevelopment: Bool) {
-        let source = try Self()
-        guard DevelopmentData.keys.allSatisfy({ source.value(of: $0) == nil }) else { return (source, false) }
+    package static func ofCommand(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(ConfigurationFileError) -> (source: Self, isDevelopment: Bool) {
+        let source = try Self(environment: environment)
+        guard DevelopmentData.keys.allSatisfy({ environment[$0] ?? "" == "" }) else { return (source, false) }
         let data = try read(DevelopmentData.file).values
         guard !data.isEmpty else { return (source, false) }
-        return (try Self(overrides: data), true)
+        return (try Self(overrides: data, environment: environment), true)
     }
 
     /// Settings take a few KiB.

@@ -132,10 +132,7 @@ package struct ServiceConfiguration: Sendable {
     /// - Returns: The quota.
     /// - Throws: `ConfigurationError`.
     package static func photoQuota(from source: ConfigurationSource) throws(ConfigurationError) -> PhotoQuota {
-        var settings = SettingsReader(source)
-        let quota = settings.photoQuota()
-        guard settings.problems.isEmpty else { throw ConfigurationError(problems: settings.problems) }
-        return quota
+        try read(from: source) { $0.photoQuota() }
     }
 
     /// Reads only what copying photos from one store to another needs.
@@ -159,10 +156,26 @@ package struct ServiceConfiguration: Sendable {
     /// - Returns: Where the service listens.
     /// - Throws: `ConfigurationError`.
     package static func port(from source: ConfigurationSource) throws(ConfigurationError) -> Int {
+        try read(from: source) { $0.port() }
+    }
+
+    /// Reads only how the log looks.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: The format of its lines.
+    /// - Throws: `ConfigurationError`.
+    package static func logFormat(from source: ConfigurationSource) throws(ConfigurationError) -> LogFormat {
+        try read(from: source) { $0.logFormat() }
+    }
+
+    private static func read<Value>(
+        from source: ConfigurationSource,
+        _ value: (inout SettingsReader) -> Value
+    ) throws(ConfigurationError) -> Value {
         var settings = SettingsReader(source)
-        let port = settings.port()
+        let value = value(&settings)
         guard settings.problems.isEmpty else { throw ConfigurationError(problems: settings.problems) }
-        return port
+        return value
     }
 
     /// Reads only what the password transport needs.

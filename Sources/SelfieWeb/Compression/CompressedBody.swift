@@ -15,6 +15,13 @@ enum CompressedBody {
         return try SharedStream().add(collected.bytes, isLast: true)
     }
 
+    /// Threads of their own, so that lists take none from uploads and photos.
+    fileprivate static let threads = {
+        let threads = NIOThreadPool(numberOfThreads: GzipMiddleware.maxLarge)
+        threads.start()
+        return threads
+    }()
+
     /// A large body, piece by piece, on threads that may be busy.
     ///
     /// - Parameters:
@@ -73,7 +80,7 @@ enum CompressedBody {
 
         @concurrent
         mutating func write(_ buffer: ByteBuffer) async throws {
-            let bytes = try await NIOThreadPool.singleton.runIfActive { [stream] in stream.add(buffer, isLast: false) }
+            let bytes = try await CompressedBody.threads.runIfActive { [stream] in stream.add(buffer, isLast: false) }
             if bytes.readableBytes > 0 { try await parent.write(bytes) }
         }
 

@@ -18,7 +18,7 @@ struct GzipMiddleware: ServiceMiddleware {
     /// More is compressed on another thread, while the client reads.
     private static let maxBytesAtOnce = 64 * 1_024
     /// How many large answers are compressed at once.
-    private static let maxLarge = 2
+    static let maxLarge = 2
 
     func handle(
         _ request: Request,

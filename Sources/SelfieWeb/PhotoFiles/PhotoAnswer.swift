@@ -86,11 +86,11 @@ extension ResponseBody {
     ///
     /// If the bytes end too early, the connection is closed, so that nobody takes a part for the whole.
     fileprivate init(_ bytes: ObjectBytes, count: Int, places: [Place], context: ServiceRequestContext) {
-        let (channel, logger) = (context.channel, context.logger)
-        context.notes.noteStreaming()
+        let (channel, logger, notes) = (context.channel, context.logger, context.notes)
+        notes.noteStreaming()
         self.init(contentLength: count) { writer in
             switch bytes {
-            case .file(let file, let range): try await channel.send(file, range)
+            case .file(let file, let range): try await channel.send(file, range, onSent: notes.noteSent)
             case .transfer(let transfer):
                 while let chunk = try await transfer.next(logger) { try await writer.write(chunk) }
             }

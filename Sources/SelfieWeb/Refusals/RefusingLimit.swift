@@ -13,7 +13,7 @@ enum RefusingLimit {
         case FairLineRefusal.ownLineFull: "HASHES_WAITING_PER_CALLER"
         case is FairLineRefusal: "HASHES_WAITING"
         case is SpoolError: "SPOOL"
-        case PostgresError.tooManyWaiting, PostgresError.leaseTimedOut: "DATABASE_LINE"
+        case PostgresError.tooManyWaiting: "DATABASE_LINE"
         case PhotoError.noRoom: "PHOTO_QUOTA"
         default: ServiceError(error) == .bodyTooLarge ? "REQUEST_BYTES" : nil
         }

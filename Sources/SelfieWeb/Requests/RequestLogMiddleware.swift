@@ -55,7 +55,7 @@ struct RequestLogMiddleware: ServiceMiddleware {
         if request.method == .head {
             record.end(byteCount: 0)
         } else if context.notes.streamsAnswer {
-            response.body = Self.recorded(response.body, record)
+            response.body = Self.recorded(response.body, record, context.notes)
         } else {
             record.end(byteCount: response.body.contentLength ?? 0)
         }
@@ -72,10 +72,14 @@ struct RequestLogMiddleware: ServiceMiddleware {
     }
 
     /// The same body, whose record ends with its last byte.
-    private static func recorded(_ body: ResponseBody, _ record: RequestRecord) -> ResponseBody {
+    private static func recorded(
+        _ body: ResponseBody,
+        _ record: RequestRecord,
+        _ notes: RequestNotes
+    ) -> ResponseBody {
         let length = body.contentLength
         let counted = body.map { bytes in
-            record.wrote(bytes.readableBytes)
+            notes.noteSent(bytes.readableBytes)
             return bytes
         }
         return ResponseBody(contentLength: length) { writer in

@@ -5,6 +5,7 @@ final class RequestNotes: Sendable {
     private struct State {
         var userID: Int?
         var streamsAnswer = false
+        var sentByteCount = 0
         var failure: String?
     }
 
@@ -24,6 +25,14 @@ final class RequestNotes: Sendable {
     /// - Parameter failure: A text without secrets.
     func note(failure: String) {
         state.withLock { $0.failure = failure }
+    }
+
+    /// How many bytes of a body that is made while the client reads were handed over.
+    var sentByteCount: Int { state.withLock { $0.sentByteCount } }
+
+    /// Notes that bytes of such a body were handed over.
+    func noteSent(_ byteCount: Int) {
+        state.withLock { $0.sentByteCount += byteCount }
     }
 
     /// Notes whose request it is.

@@ -17,7 +17,6 @@ final class RequestRecord: Sendable {
     private let metrics: RequestMetrics
     private let quietEndpoints: Set<String>
     private let span: RecordedSpan?
-    private let writtenBytes = Atomic(0)
     private let hasEnded = Atomic(false)
 
     /// What the router calls a path that it does not have.
@@ -47,12 +46,7 @@ final class RequestRecord: Sendable {
 
     /// An answer whose body nobody finished was broken off.
     deinit {
-        if !hasEnded.load(ordering: .relaxed) { note(writtenBytes.load(ordering: .relaxed), isBrokenOff: true) }
-    }
-
-    /// Some bytes of the body were handed over.
-    func wrote(_ count: Int) {
-        writtenBytes.add(count, ordering: .relaxed)
+        if !hasEnded.load(ordering: .relaxed) { note(context.notes.sentByteCount, isBrokenOff: true) }
     }
 
     /// The answer is complete.
@@ -60,7 +54,7 @@ final class RequestRecord: Sendable {
     /// - Parameter byteCount: The length of its body; nil for what was written.
     func end(byteCount: Int?) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
-        note(byteCount ?? writtenBytes.load(ordering: .relaxed), isBrokenOff: false)
+        note(byteCount ?? context.notes.sentByteCount, isBrokenOff: false)
     }
 
     private func note(_ byteCount: Int, isBrokenOff: Bool) {

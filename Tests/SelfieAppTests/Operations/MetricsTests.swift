@@ -160,6 +160,25 @@ struct MetricsTests {
         }
     }
 
+    @Test("A photo whose client leaves is told as broken off, with the bytes that it took, and is under way no longer")
+    func brokenOff() async throws {
+        try await withMetrics { service, figures in
+            let token = try await service.makeToken()
+            let upload = try await service.upload(TestImage.jpeg + Data(count: 20_000_000), token: token)
+            let target = try service.target(of: try #require(upload.json["image_url"] as? String))
+            try await RawConnection.open(port: service.port) { connection in
+                var connection = connection
+                try await connection.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+                _ = try await connection.readSome()
+            }
+            try await poll("its line is there") { service.log.entries.contains { $0.contains("broken_off=true") } }
+            let line = try #require(service.log.entries.first { $0.contains("broken_off=true") })
+            let bytes = try #require(line.firstMatch(of: /bytes=(\d+)/).flatMap { Int($0.output.1) })
+            #expect((1..<20_000_000).contains(bytes))
+            #expect(try await figures()["http_requests_in_progress"] == 0)
+        }
+    }
+
     @Test("Waiting deletions, and a store that is down, show")
     func deletions() async throws {
         try await withMetrics(store: .ownS3) { service, figures in

@@ -51,4 +51,22 @@ struct TraceTests {
             }
         }
     }
+
+    @Test("A collector gets the spans of a service, the last ones at its end")
+    func collected() async throws {
+        let reply = ScriptedServer.Reply.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        try await ScriptedServer.with(Array(repeating: reply, count: 100)) { server in
+            let settings = ["OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": server.endpoint]
+            @Sendable func received(_ text: String) -> Bool {
+                server.received.contains { String(buffer: $0.body).contains(text) }
+            }
+            try await TestService.run(settings: settings) { service in
+                let token = try await service.makeToken()
+                _ = try await service.list(token: token)
+                try await poll("the list's span has come") { received("get_photos") }
+                _ = try await service.send("GET", "/livez")
+            }
+            #expect(received("livez"))
+        }
+    }
 }
