@@ -86,6 +86,12 @@ import Testing
                     welcomeAt16: load(3 * list),
                     unchangedListAt16: load(list),
                     unchangedLongListAt16: load(list),
+                    operations: .init(
+                        besideProbes: load(0.9 * list),
+                        probes: load(1_000),
+                        withFigures: load(list),
+                        compressed: load(0.5 * list)
+                    ),
                     photos: .init(
                         fromDisk: load(60),
                         byNginx: load(100),

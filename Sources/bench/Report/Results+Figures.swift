@@ -45,6 +45,22 @@ extension Results {
                 rounds.map { $0.unchangedListAt16.requestsPerSecond / $0.listAt16.requestsPerSecond }
             ),
             ratio(
+                "listBesideProbesToAloneRatio",
+                "List beside 1,000 probes a second to without, requests/s, 16 connections",
+                goal: "0.90 or more",
+                rounds.map { $0.operations.besideProbes.requestsPerSecond / $0.listAt16.requestsPerSecond }
+            ),
+            ratio(
+                "listWithFiguresToWithoutRatio",
+                "List with METRICS_PORT to without, requests/s, 16 connections",
+                rounds.map { $0.operations.withFigures.requestsPerSecond / $0.listAt16.requestsPerSecond }
+            ),
+            ratio(
+                "compressedListToListRatio",
+                "List as gzip to plain, requests/s, 16 connections",
+                rounds.map { $0.operations.compressed.requestsPerSecond / $0.listAt16.requestsPerSecond }
+            ),
+            ratio(
                 "uploadToDirectPutRatio",
                 "Uploads to direct puts of 20 MB, bytes/s, 8 in parallel",
                 goal: "0.75 or more",
@@ -108,6 +124,10 @@ extension Results {
                     values: rounds.map { $0.photos.puts.bytesPerSecond / 1e6 }
                 ),
             ]
+            + load("listBesideProbes", "List beside probes, 16 connections", rounds.map(\.operations.besideProbes))
+            + load("probes", "Probes beside the list", rounds.map(\.operations.probes))
+            + load("listWithFigures", "List with METRICS_PORT, 16 connections", rounds.map(\.operations.withFigures))
+            + load("compressedList", "List as gzip, 16 connections", rounds.map(\.operations.compressed))
             + load("proxied", "Photo of 20 MB by proxy, 8 connections", rounds.map(\.photos.proxied))
             + load("presigned", "Photo of 20 MB by presigned URL, 8 connections", rounds.map(\.photos.presigned))
             + load("fromDisk", "Photo of 300 KB from disk, 8 connections", rounds.map(\.photos.fromDisk))

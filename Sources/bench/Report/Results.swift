@@ -19,7 +19,16 @@ struct Results: Codable, Sendable {
         let welcomeAt16: LoadFigures
         let unchangedListAt16: LoadFigures
         let unchangedLongListAt16: LoadFigures
+        let operations: Operations
         let photos: Photos
+    }
+
+    /// The list with what operators and clients ask for beside it, 16 connections.
+    struct Operations: Codable, Sendable {
+        let besideProbes: LoadFigures
+        let probes: LoadFigures
+        let withFigures: LoadFigures
+        let compressed: LoadFigures
     }
 
     struct Photos: Codable, Sendable {
@@ -60,6 +69,8 @@ struct Results: Codable, Sendable {
             [round.listAt16, round.listAt256, round.staticAt16, round.photos.fromDisk, round.photos.byNginx]
                 + [round.photos.proxied, round.photos.presigned, round.emptyListAt16, round.welcomeAt16]
                 + [round.unchangedListAt16, round.unchangedLongListAt16]
+                + [round.operations.besideProbes, round.operations.probes]
+                + [round.operations.withFigures, round.operations.compressed]
         }
         let uploads = rounds.reduce(0) { $0 + $1.photos.uploads.failureCount + $1.photos.puts.failureCount }
         return (once + loads).reduce(uploads) { $0 + $1.failureCount }

@@ -17,6 +17,7 @@ struct Measurements: Sendable {
     private static let maxOthersBusyPercent = 10.0
     private static let signInConnections = 8
     private static let longListConnections = 2
+    private static let probeConnections = 10
 
     init(stage: Stage, roundCount: Int, seconds: Int) throws {
         self.stage = stage
@@ -32,7 +33,9 @@ struct Measurements: Sendable {
             say("Something else keeps this machine \(Int(busyBefore)) % busy: the figures will be poor.")
         }
         let idle = try memory().residentMebibytes
-        _ = try await lists(connections: 16, seconds: Self.warmUpSeconds)
+        for origin in [stage.service.origin, stage.observedService.origin] {
+            _ = try await wrk.run(.lists, at: origin, connections: 16, seconds: Self.warmUpSeconds)
+        }
         var rounds: [Results.Round] = []
         for number in 1...roundCount {
             say("Round \(number) of \(roundCount)")
@@ -91,7 +94,34 @@ struct Measurements: Sendable {
             welcomeAt16: welcomeAt16,
             unchangedListAt16: unchangedListAt16,
             unchangedLongListAt16: unchangedLongListAt16,
+            operations: try await operations(),
             photos: try await photos()
+        )
+    }
+
+    private func operations() async throws -> Results.Operations {
+        say("  the list beside 1,000 probes a second, 16 and \(Self.probeConnections) connections")
+        // The probes begin a second before the lists and end after them.
+        async let probes = wrk.run(
+            .probes,
+            at: stage.service.origin,
+            connections: Self.probeConnections,
+            seconds: seconds + 2
+        )
+        try await Task.sleep(for: .seconds(1))
+        let besideProbes = try await lists(connections: 16)
+        let probeFigures = try await probes
+        say("  the list of a service with METRICS_PORT, and as gzip, 16 connections")
+        return Results.Operations(
+            besideProbes: besideProbes,
+            probes: probeFigures,
+            withFigures: try await wrk.run(
+                .lists,
+                at: stage.observedService.origin,
+                connections: 16,
+                seconds: seconds
+            ),
+            compressed: try await load(.compressedLists)
         )
     }
 

@@ -8,6 +8,8 @@ struct Stage: Sendable {
     let databaseURL: String
     let serverVersion: String
     let service: RunningServer
+    /// Another process on the same database, with `METRICS_PORT`.
+    let observedService: RunningServer
     let staticServer: RunningServer
     let photos: PhotoStage
     /// How many bytes the body of a list of 20 photos has.
@@ -26,24 +28,28 @@ struct Stage: Sendable {
                 try await Service.signUp(at: service.origin)
                 let listBytes = try await Service.listBytes(at: service.origin)
                 let version = try await BenchData.serverVersion(databaseURL: databaseURL)
-                return try await StaticServer.with(bodyBytes: listBytes) { staticServer in
-                    try await PhotoStage.with(
-                        databaseURL: databaseURL,
-                        diskService: service,
-                        objects: objects,
-                        in: folder
-                    ) { photos in
-                        try await body(
-                            Stage(
-                                folder: folder,
-                                databaseURL: databaseURL,
-                                serverVersion: version,
-                                service: service,
-                                staticServer: staticServer,
-                                photos: photos,
-                                listBytes: listBytes
+                let observed = store.merging(["METRICS_PORT": "0"]) { $1 }
+                return try await Service.with(databaseURL: databaseURL, store: observed) { observedService in
+                    try await StaticServer.with(bodyBytes: listBytes) { staticServer in
+                        try await PhotoStage.with(
+                            databaseURL: databaseURL,
+                            diskService: service,
+                            objects: objects,
+                            in: folder
+                        ) { photos in
+                            try await body(
+                                Stage(
+                                    folder: folder,
+                                    databaseURL: databaseURL,
+                                    serverVersion: version,
+                                    service: service,
+                                    observedService: observedService,
+                                    staticServer: staticServer,
+                                    photos: photos,
+                                    listBytes: listBytes
+                                )
                             )
-                        )
+                        }
                     }
                 }
             }

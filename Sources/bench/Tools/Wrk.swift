@@ -6,6 +6,10 @@ struct Wrk: Sendable {
     enum Load: Sendable {
         /// The lists of the users with 20 photos, one after another.
         case lists
+        /// The same lists as gzip.
+        case compressedLists
+        /// Probes of health: 1,000 a second, if there are 10 connections and the service answers at once.
+        case probes
         /// The list of 10,000 photos.
         case longList
         /// The list of a user without photos.
@@ -26,6 +30,7 @@ struct Wrk: Sendable {
     init(folder: URL) throws {
         self.folder = folder
         try Self.listScript.write(to: folder.appending(path: "lists.lua"), atomically: true, encoding: .utf8)
+        try Self.probeScript.write(to: folder.appending(path: "probes.lua"), atomically: true, encoding: .utf8)
         try Self.signInScript().write(to: folder.appending(path: "signin.lua"), atomically: true, encoding: .utf8)
     }
 
@@ -47,6 +52,9 @@ struct Wrk: Sendable {
     private func request(_ load: Load, _ origin: String) -> [String] {
         switch load {
         case .lists: ["-s", folder.appending(path: "lists.lua").path, origin]
+        case .compressedLists:
+            ["-H", "Accept-Encoding: gzip", "-s", folder.appending(path: "lists.lua").path, origin]
+        case .probes: ["-s", folder.appending(path: "probes.lua").path, origin + "/readyz"]
         case .longList: list(BenchData.longListToken, origin)
         case .emptyList: list(BenchData.emptyListToken, origin)
         case .unchangedList(let token, let tag): ["-H", "If-None-Match: \(tag)"] + list(token, origin)
@@ -63,14 +71,24 @@ struct Wrk: Sendable {
     /// All requests are made beforehand, so that the load generator takes little time from the server.
     private static let listScript = """
         local requests, n = {}, 0
+        local function headers(i)
+          return {["Authorization"] = "Token token=token-" .. i, ["Accept-Encoding"] = wrk.headers["Accept-Encoding"]}
+        end
         function init(arguments)
           for i = 1, \(BenchData.userCount) do
-            requests[i] = wrk.format("GET", "/api/get_photos", {["Authorization"] = "Token token=token-" .. i})
+            requests[i] = wrk.format("GET", "/api/get_photos", headers(i))
           end
         end
         function request()
           n = n % #requests + 1
           return requests[n]
+        end
+        """
+
+    /// Each connection waits 10 ms after an answer.
+    private static let probeScript = """
+        function delay()
+          return 10
         end
         """
 
