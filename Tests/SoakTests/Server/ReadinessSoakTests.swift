@@ -83,7 +83,7 @@ struct ReadinessSoakTests {
                     try await Self.expectOutage(
                         "the store ends",
                         service,
-                        begin: { server.stop() },
+                        begin: { server.kill() },
                         end: { try await server.restart() }
                     )
                 }
