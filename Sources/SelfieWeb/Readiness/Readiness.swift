@@ -45,7 +45,7 @@ package final class Readiness: Sendable {
     /// How long a look may take.
     ///
     /// With ``lifetime``, an outage shows within two seconds.
-    static let deadline: Duration = .milliseconds(700)
+    static let deadline: Duration = .milliseconds(600)
     /// How long what was found holds, from the beginning of the look.
     static let lifetime: Duration = .seconds(1)
 
