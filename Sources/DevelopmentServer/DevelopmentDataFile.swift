@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SelfieConfiguration
 
 /// Tells commands in the same folder where the development server's data is, as long as it runs.
@@ -11,6 +12,7 @@ struct DevelopmentDataFile {
 
     /// - Throws: An error of Foundation's when the file can't be written.
     func write() throws {
+        let settings = settings.merging([DevelopmentData.processKey: "\(getpid())"]) { $1 }
         let lines = settings.sorted { $0.key < $1.key }.map { "\($0.key)='\($0.value)'\n" }
         let text = "# Written by `selfie dev`, for commands in this folder while it runs.\n" + lines.joined()
         try Data(text.utf8).write(to: URL(filePath: DevelopmentData.file), options: .atomic)

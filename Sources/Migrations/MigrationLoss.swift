@@ -23,22 +23,28 @@ package enum MigrationLoss: Sendable, Equatable {
     /// - Returns: The losses in the script's order. A statement that is not known to be harmless is an unknown loss.
     static func losses(of script: String) -> [MigrationLoss] {
         script
-            .replacing(/--[^\n]*/, with: "")
-            .replacing(/\/\*.*?\*\//.dotMatchesNewlines(), with: "")
-            .replacing(/\$(\w*)\$.*?\$\1\$/.dotMatchesNewlines(), with: "")
+            .replacing(notCode) { match in match.output.0.hasPrefix("'") ? "''" : "" }
             .split(separator: ";")
             .flatMap { losses(ofStatement: $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")) }
     }
 
+    /// Comments, bodies of functions, and texts, each from its beginning, so that none is taken for a part of another.
+    private static var notCode: Regex<(Substring, Substring?)> {
+        /--[^\n]*|\/\*.*?\*\/|\$(\w*)\$.*?\$\1\$|'(?:[^']|'')*'/.dotMatchesNewlines()
+    }
+
     private static func losses(ofStatement statement: String) -> [MigrationLoss] {
-        if statement.isEmpty || statement.prefixMatch(of: harmless) != nil { return [] }
+        if statement.isEmpty || isHarmless(statement) { return [] }
         if let match = statement.wholeMatch(
             of: /DROP TABLE (?:IF EXISTS )?(\w+(?: ?, ?\w+)*)(?: CASCADE| RESTRICT)?/.ignoresCase()
         ) {
             return match.1.split { $0 == "," || $0 == " " }.map { .table(String($0)) }
         }
         if let match = statement.wholeMatch(of: /ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(\w+) (.+)/.ignoresCase()) {
-            return match.2.split(separator: ",").flatMap { loss(ofAction: $0, onTable: String(match.1), in: statement) }
+            let losses = match.2.split(separator: ",").flatMap {
+                loss(ofAction: $0, onTable: String(match.1), in: statement)
+            }
+            return losses.contains(unknown(statement)) ? [unknown(statement)] : losses
         }
         if let match = statement.prefixMatch(of: /(?:DELETE FROM|TRUNCATE)(?: TABLE)? (\w+)(?= |$)/.ignoresCase()) {
             return [.rows(of: String(match.1))]
@@ -64,9 +70,11 @@ package enum MigrationLoss: Sendable, Equatable {
 
     private static let maxShownCharacters = 60
 
-    /// Statements that delete nothing.
-    private static var harmless: Regex<Substring> {
-        /(?:DROP (?:INDEX|TRIGGER|FUNCTION|VIEW)|CREATE|COMMENT|INSERT) .*/.ignoresCase()
+    /// Whether a statement deletes and changes no rows.
+    private static func isHarmless(_ statement: String) -> Bool {
+        statement.prefixMatch(of: /(?:DROP (?:INDEX|TRIGGER|FUNCTION|VIEW)|CREATE|COMMENT|INSERT)\b/.ignoresCase())
+            != nil
+            && !statement.contains(/DO UPDATE/.ignoresCase())
     }
 
     /// Changes of a table that delete nothing.

@@ -226,6 +226,15 @@ package enum ObjectStoreError: Error {
 }
 
 extension ObjectStoreError: CustomStringConvertible {
+    /// The same word for all errors of a kind, where descriptions have requests' ids.
+    package var kind: String {
+        switch self {
+        case .unavailable: "unavailable"
+        case .refused: "refused"
+        case .invalidKey: "invalidKey"
+        }
+    }
+
     /// One line for a log.
     package var description: String {
         switch self {

@@ -2,17 +2,36 @@ package import Logging
 import Synchronization
 
 /// Tells a failure that lasts when it begins, again for each other reason, and when it is over.
+///
+/// One that comes and goes is told once a minute at most.
 package final class OutageReport: Sendable {
     package enum Change: Sendable, Equatable {
         case failing(reason: String)
         case over
     }
 
-    private let onChange: @Sendable (Change) -> Void
-    private let lastReason = Mutex<String?>(nil)
+    private struct State {
+        /// What kind of failure was told and lasts; nil while all is well.
+        var kind: String?
+        /// The last outage that is over, and when it was.
+        var last: (kind: String, end: ContinuousClock.Instant)?
+    }
 
-    /// - Parameter onChange: Called under a lock, so that changes are told in their order.
-    package init(onChange: @escaping @Sendable (Change) -> Void) {
+    /// An outage that comes back sooner is told only once it lasts so long.
+    private static let calm: Duration = .seconds(60)
+
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let onChange: @Sendable (Change) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - now: The clock.
+    ///   - onChange: Called under a lock, so that changes are told in their order.
+    package init(
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        onChange: @escaping @Sendable (Change) -> Void
+    ) {
+        self.now = now
         self.onChange = onChange
     }
 
@@ -33,20 +52,25 @@ package final class OutageReport: Sendable {
 
     /// It has failed.
     ///
-    /// - Parameter reason: Why, without secrets.
-    package func failed(_ reason: String) {
-        lastReason.withLock { last in
-            guard last != reason else { return }
-            last = reason
+    /// - Parameters:
+    ///   - reason: Why, without secrets.
+    ///   - kind: What makes it another failure, where the reason has a part that is never the same; nil for the reason.
+    package func failed(_ reason: String, kind: String? = nil) {
+        let kind = kind ?? reason
+        state.withLock { state in
+            guard state.kind != kind else { return }
+            if state.kind == nil, let last = state.last, last.kind == kind, now() - last.end < Self.calm { return }
+            state.kind = kind
             onChange(.failing(reason: reason))
         }
     }
 
     /// It has worked.
     package func succeeded() {
-        lastReason.withLock { last in
-            guard last != nil else { return }
-            last = nil
+        state.withLock { state in
+            guard let kind = state.kind else { return }
+            state.last = (kind, now())
+            state.kind = nil
             onChange(.over)
         }
     }

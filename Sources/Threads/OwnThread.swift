@@ -18,7 +18,7 @@ package enum OwnThread {
 
     /// Runs something on a thread of its own, which ends with it.
     ///
-    /// Signals go to other threads.
+    /// Signals from outside go to other threads.
     ///
     /// - Parameters:
     ///   - name: What the system calls the thread: 15 bytes at most (prctl(2)).
@@ -28,6 +28,8 @@ package enum OwnThread {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var (everySignal, signals) = (sigset_t(), sigset_t())
         sigfillset(&everySignal)
+        // Those of a crash on the thread itself have handlers that tell where it was.
+        for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT] { sigdelset(&everySignal, signal) }
         // A new thread has the mask of the one that makes it.
         pthread_sigmask(SIG_SETMASK, &everySignal, &signals)
         defer { pthread_sigmask(SIG_SETMASK, &signals, nil) }

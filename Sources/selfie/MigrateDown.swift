@@ -57,7 +57,7 @@ struct MigrateDown: AsyncParsableCommand {
             return switch loss {
             case .table(let table): "the table \(table) with \(rows)"
             case .column(let column, let table): "the column \(column) of \(table), which has \(rows)"
-            case .unknown(let statement): "what can't be told: \(statement)"
+            case .unknown(let statement): "perhaps more, which can't be told, by: \(statement)"
             case .rows(let table): "some rows of \(table), which has \(rows)"
             }
         }

@@ -24,6 +24,12 @@ struct MigrationLossTests {
                 "DROP TABLE \"a\"; DROP TABLE public.a",
                 ["\"a\"", "public.a"].map { .unknown(statement: "DROP TABLE \($0)") }
             ),
+            ("INSERT INTO a VALUES ('--'); DROP TABLE b", [.table("b")]),
+            ("-- don't\nDROP TABLE a; -- it's", [.table("a")]),
+            (
+                "INSERT INTO a VALUES (1) ON CONFLICT DO UPDATE SET b = 1",
+                [.unknown(statement: "INSERT INTO a VALUES (1) ON CONFLICT DO UPDATE SET b = 1")]
+            ),
             ("DROP SCHEMA a", [.unknown(statement: "DROP SCHEMA a")]),
             ("UPDATE a SET b = 1", [.unknown(statement: "UPDATE a SET b = 1")]),
             ("ALTER TABLE a ALTER b TYPE int", [.unknown(statement: "ALTER TABLE a ALTER b TYPE int")]),

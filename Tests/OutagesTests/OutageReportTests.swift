@@ -15,9 +15,42 @@ struct OutageReportTests {
         for reason in ["a", "a", "b", "a"] { report.failed(reason) }
         report.succeeded()
         report.succeeded()
-        report.failed("a")
+        report.failed("c")
         #expect(log.entries.count == 5)
-        let expected = ["down error=a", "down error=b", "down error=a", "notice up", "down error=a"]
+        let expected = ["down error=a", "down error=b", "down error=a", "notice up", "down error=c"]
         for (entry, text) in zip(log.entries, expected) { #expect(entry.contains(text), "\(entry)") }
+    }
+
+    @Test("A reason that is never the same is told once for its kind")
+    func kinds() {
+        let log = TestLog()
+        let report = OutageReport(failing: "down", over: "up", logger: log.logger(level: .info))
+        for number in 1...3 { report.failed("request \(number)", kind: "refused") }
+        report.failed("request 4", kind: "unavailable")
+        #expect(log.entries.map { $0.contains("request 1") || $0.contains("request 4") } == [true, true])
+    }
+
+    @Test("One that comes and goes is told again only when a minute has passed")
+    func comesAndGoes() {
+        let (told, time) = (Told(), Told())
+        let report = OutageReport(
+            now: { time.start + .seconds(time.changes.withLock { $0.count }) },
+            onChange: { change in told.changes.withLock { $0.append(change) } }
+        )
+        for _ in 0..<30 {
+            report.failed("a")
+            report.succeeded()
+            // A second passes.
+            time.changes.withLock { $0.append(.over) }
+        }
+        #expect(told.changes.withLock { $0 } == [.failing(reason: "a"), .over])
+        for _ in 0..<30 { time.changes.withLock { $0.append(.over) } }
+        report.failed("a")
+        #expect(told.changes.withLock { $0 } == [.failing(reason: "a"), .over, .failing(reason: "a")])
+    }
+
+    private final class Told: Sendable {
+        let start = ContinuousClock.now
+        let changes = Mutex<[OutageReport.Change]>([])
     }
 }

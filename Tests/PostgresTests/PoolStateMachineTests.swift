@@ -61,6 +61,14 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
+                "Behind urgent statements, others are refused in time",
+                limits: { ($0.maxConnections, $0.leaseTimeout) = (1, .seconds(2)) },
+                [
+                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.statement(2), []), (.wait(1_500), []),
+                    (.firstStatement(3), []), (.wait(500), ["refuse 2: timedOut"]), (.cancel(3), ["cancelled"]),
+                ]
+            ),
+            PoolScenario(
                 "An urgent statement is told that nobody can connect, as all others are",
                 limits: { _ in },
                 [

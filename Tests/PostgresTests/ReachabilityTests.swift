@@ -42,11 +42,11 @@ struct ReachabilityTests {
         report.failed(.leaseTimedOut)
         report.succeeded()
         report.succeeded()
-        report.failed(.cannotConnect("a"))
+        report.failed(.cannotConnect("c"))
         #expect(
             told.withLockedValue { $0 } == [
                 .unreachable(reason: "a"), .unreachable(reason: "b …"), .unreachable(reason: "a"), .reachable,
-                .unreachable(reason: "a"),
+                .unreachable(reason: "c"),
             ]
         )
     }

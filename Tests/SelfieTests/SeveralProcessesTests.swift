@@ -14,6 +14,7 @@ struct SeveralProcessesTests {
     /// Two services on one database and one bucket, and nginx before them.
     private struct Scene: Sendable {
         let processes: [SelfieProcess]
+        let ports: [Int]
         /// Calls by way of nginx.
         let service: TestService
 
@@ -40,7 +41,13 @@ struct SeveralProcessesTests {
                                 objects: objects,
                                 postgres: postgres
                             )
-                            try await body(Scene(processes: served.map(\.process), service: service))
+                            try await body(
+                                Scene(
+                                    processes: served.map(\.process),
+                                    ports: served.map(\.service.port),
+                                    service: service
+                                )
+                            )
                             for process in served.map(\.process) { service.secrets.expectNone(in: process.output) }
                         }
                     }
@@ -136,23 +143,25 @@ struct SeveralProcessesTests {
     func terminated() async throws {
         try await Scene.with { scene in
             let token = try await scene.service.makeToken()
-            let image = TestImage.jpeg + Data(repeating: 7, count: 300_000)
+            let body = TestMultipart.body(image: TestImage.jpeg + Data(repeating: 7, count: 300_000), title: "slow")
             let progress = Progress()
-            let answers = try await withThrowingTaskGroup(of: HTTPAnswer.self) { group in
+            let answers = try await withThrowingTaskGroup(of: HTTPAnswer?.self) { group in
                 for _ in 0..<50 {
                     group.addTask {
-                        progress.started.add(1, ordering: .relaxed)
-                        return try await scene.service.upload(image, token: token)
+                        try await Self.upload(body, token: token, port: scene.service.port) {
+                            progress.started.add(1, ordering: .relaxed)
+                            try await poll("the rest may come") { progress.isDone.load(ordering: .relaxed) }
+                        }
                     }
                 }
-                try await poll("some are stored, and most are under way") {
-                    let count = try await scene.service.count("SELECT count(*) FROM photos WHERE state = 'ready'")
-                    return count > 2 && progress.started.load(ordering: .relaxed) == 50
+                try await poll("both have half of some uploads") {
+                    let counts = try scene.ports.map { try SocketTable.openCount(at: $0) }
+                    return progress.started.load(ordering: .relaxed) == 50 && counts.allSatisfy { $0 > 10 }
                 }
                 let start = ContinuousClock.now
-                let stored = try await scene.service.count("SELECT count(*) FROM photos WHERE state = 'ready'")
-                #expect(stored < 50)
                 scene.processes[0].signal(SIGTERM)
+                try await poll("it has heard") { scene.processes[0].output.contains("stopping: no new connections") }
+                progress.isDone.store(true, ordering: .relaxed)
                 #expect(try await scene.processes[0].waitForExit() == 0)
                 #expect(ContinuousClock.now - start < .seconds(30))
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -165,12 +174,29 @@ struct SeveralProcessesTests {
             )
             #expect(scene.processes[0].output.hasSuffix("msg=stopped\n"))
             #expect(
-                answers.allSatisfy { $0.status == 200 },
-                "\(Dictionary(grouping: answers, by: \.status).mapValues(\.count))"
+                answers.allSatisfy { $0?.status == 200 },
+                "\(Dictionary(grouping: answers, by: \.?.status).mapValues(\.count))"
             )
             let stored = try await scene.service.count("SELECT count(*) FROM photos WHERE state = 'ready'")
             #expect(stored == 50)
             #expect(try await scene.service.count("SELECT count(*) FROM photos WHERE state <> 'ready'") == 0)
+        }
+    }
+
+    /// Uploads a photo, and does something when half of it is sent.
+    private static func upload(
+        _ body: Data,
+        token: String,
+        port: Int,
+        inTheMiddle: @Sendable () async throws -> Void
+    ) async throws -> HTTPAnswer? {
+        try await RawConnection.open(port: port) { connection in
+            var connection = connection
+            try await connection.send(RawRequest.uploadHeader(token: token, bodyBytes: body.count))
+            try await connection.send(body.prefix(body.count / 2))
+            try await inTheMiddle()
+            try await connection.send(body.dropFirst(body.count / 2))
+            return try await connection.readResponse()
         }
     }
 

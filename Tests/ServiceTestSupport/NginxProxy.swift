@@ -66,7 +66,8 @@ package enum NginxProxy {
         var servers = ports.makeIterator()
         let lines = try String(contentsOf: example, encoding: .utf8).split(separator: "\n")
         return lines.compactMap { line -> String? in
-            if line.contains("ssl_certificate") || line.contains("access_log") { return nil }
+            if line.contains("ssl_certificate") { return nil }
+            if line.contains("access_log") { return "access_log /dev/stderr selfie;" }
             if line.contains("listen 443 ssl") { return "listen 127.0.0.1:\(port);" }
             if line.contains("error_log") { return String(line).replacing(/error_log \S+/, with: "error_log stderr") }
             guard line.contains("server 127.0.0.1:") else { return String(line) }

@@ -25,7 +25,7 @@ package final class UsedSecrets: Sendable {
         let sent =
             target + " "
             + (body.map { $0.count < Self.maxSearchedBytes ? String(decoding: $0, as: UTF8.self) : "" } ?? "")
-        for match in sent.matches(of: /(?:password|new_password|email)=([^& ]+)/) {
+        for match in sent.matches(of: /(?:password|email)(?:=|"\s*:\s*")([^&" ]+)/) {
             let value = String(match.output.1).replacing("+", with: " ")
             let text = value.removingPercentEncoding ?? value
             found.append(text)

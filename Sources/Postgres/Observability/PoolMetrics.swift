@@ -9,7 +9,6 @@ import NIOConcurrencyHelpers
 final class PoolMetrics: Sendable {
     struct Counts: Equatable {
         var connections = 0
-        var open = 0
         var waiting = 0
     }
 
@@ -30,15 +29,11 @@ final class PoolMetrics: Sendable {
         // Told under the lock, so that two changes at once are told in their order.
         total.withLockedValue { total in
             total.connections += new.connections - old.connections
-            total.open += new.open - old.open
             total.waiting += new.waiting - old.waiting
             if new.connections != old.connections { connections.record(total.connections) }
             if new.waiting != old.waiting { waiting.record(total.waiting) }
         }
     }
-
-    /// How many connections are open in all pools together.
-    var openCount: Int { total.withLockedValue { $0.open } }
 
     func waited(_ duration: Duration) {
         wait.recordNanoseconds(duration.nanoseconds)

@@ -159,8 +159,7 @@ extension ConnectionPool {
 
     private func failedToOpen(_ id: ConnectionID, _ error: PostgresError) {
         connectError = error
-        // Where some connection is open, callers are served, though another is refused.
-        if members.isEmpty, metrics.openCount == counted.open { reachability.failed(error) }
+        reachability.failed(error)
         machine.failedToOpen(id, now: now, jitter: .random(in: 0...1))
     }
 

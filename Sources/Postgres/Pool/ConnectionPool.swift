@@ -51,7 +51,7 @@ actor ConnectionPool {
     private var wakeUpCall = WakeUpCall()
     let metrics: PoolMetrics
     let reachability: ReachabilityReport
-    var counted = PoolMetrics.Counts()
+    private var counted = PoolMetrics.Counts()
     var connectError = PostgresError.cannotConnect("no attempt was made")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -108,7 +108,6 @@ actor ConnectionPool {
         var deadline = earlier(lookupDeadline, flush(now: now))
         let counts = PoolMetrics.Counts(
             connections: machine.connectionCount,
-            open: members.count,
             waiting: machine.waiterCount
         )
         metrics.changed(from: counted, to: counts)

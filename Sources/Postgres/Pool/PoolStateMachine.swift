@@ -42,6 +42,8 @@ struct PoolStateMachine {
 
     private let limits: PoolLimits
     private var connections: [PooledConnection] = []
+    /// Those who want to run a statement before all others.
+    private var urgent: Deque<Waiter> = []
     private var statements: Deque<Waiter> = []
     private var leases: Deque<Waiter> = []
     private var lastNumber = 0
@@ -57,15 +59,12 @@ struct PoolStateMachine {
     }
 
     var connectionCount: Int { connections.count }
-    var waiterCount: Int { statements.count + leases.count }
+    var waiterCount: Int { urgent.count + statements.count + leases.count }
 
     /// A caller wants to run one statement before all others.
     mutating func requestFirst(as id: WaiterID, now: ContinuousClock.Instant) {
         lastNumber += 1
-        // The number of the first in line keeps those behind it in order.
-        let number = first?.number ?? lastNumber
-        let waiter = Waiter(id: id, number: number, start: now, deadline: now + limits.leaseTimeout)
-        statements.prepend(waiter)
+        urgent.append(Waiter(id: id, number: lastNumber, start: now, deadline: now + limits.leaseTimeout))
     }
 
     /// A caller asks for a connection; false when too many are waiting for the same already.
@@ -80,7 +79,9 @@ struct PoolStateMachine {
 
     /// A caller stops waiting; false when it no longer is.
     mutating func cancel(_ id: WaiterID) -> Bool {
-        if let position = statements.firstIndex(where: { $0.id == id }) {
+        if let position = urgent.firstIndex(where: { $0.id == id }) {
+            urgent.remove(at: position)
+        } else if let position = statements.firstIndex(where: { $0.id == id }) {
             statements.remove(at: position)
         } else if let position = leases.firstIndex(where: { $0.id == id }) {
             leases.remove(at: position)
@@ -141,7 +142,7 @@ struct PoolStateMachine {
         if let refusal = refusal(now: now) { return refusal }
         if let demand = turn, let index = choice(for: demand, now: now) {
             connections[index].take(demand, now: now)
-            let waiter = demand == .lease ? leases.removeFirst() : statements.removeFirst()
+            let waiter = demand == .lease ? leases.removeFirst() : urgent.popFirst() ?? statements.removeFirst()
             return .assign(waiter.id, connections[index].id, since: waiter.start)
         }
         if waiterCount > 0, mayOpen(now: now) { return open() }
@@ -156,17 +157,17 @@ struct PoolStateMachine {
             deadline = earlier(deadline, connection.closing(limits, mayShrink: mayShrink))
             if waiterCount > 0 { deadline = earlier(deadline, connection.becomesSlow(limits, after: now)) }
         }
-        guard let waiter = first else { return deadline }
+        guard waiterCount > 0 else { return deadline }
         if let retry = backOff.nextAttempt, retry > now { deadline = earlier(deadline, retry) }
-        return earlier(deadline, waiter.deadline)
+        return earlier(earlier(deadline, first?.deadline), urgent.first?.deadline)
     }
 
-    /// Who of all came first.
+    /// Who of all that are not urgent came first.
     private var first: Waiter? {
         guard let statement = statements.first, let lease = leases.first else {
             return statements.first ?? leases.first
         }
-        return statement.number <= lease.number ? statement : lease
+        return statement.number < lease.number ? statement : lease
     }
 
     /// How many more connections may be lent.
@@ -180,12 +181,17 @@ struct PoolStateMachine {
 
     /// What the next waiter wants: the first that came, or the first statement when no more are lent.
     private var turn: Demand? {
+        if !urgent.isEmpty { return .statement }
         guard let lease = leases.first, lendable > 0 else { return statements.isEmpty ? nil : .statement }
-        return statements.first.map { $0.number <= lease.number } ?? false ? .statement : .lease
+        return statements.first.map { $0.number < lease.number } ?? false ? .statement : .lease
     }
 
     private mutating func refusal(now: ContinuousClock.Instant) -> Action? {
-        guard let waiter = first else { return nil }
+        refusal(of: urgent.first, now: now) ?? refusal(of: first, now: now)
+    }
+
+    private mutating func refusal(of waiter: Waiter?, now: ContinuousClock.Instant) -> Action? {
+        guard let waiter else { return nil }
         let reason: Refusal
         if isClosed {
             reason = .closed
@@ -222,7 +228,8 @@ struct PoolStateMachine {
         // While the server can't be reached, one attempt at a time is enough.
         if backOff.isFailing { return opening == 0 }
         let wantedByLeases = min(leases.count, lendable)
-        return opening < wantedByLeases + (statements.count + limits.pipelineDepth - 1) / limits.pipelineDepth
+        return opening < wantedByLeases + (urgent.count + statements.count + limits.pipelineDepth - 1)
+            / limits.pipelineDepth
     }
 
     private mutating func open() -> Action {

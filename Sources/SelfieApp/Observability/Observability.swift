@@ -35,10 +35,10 @@ struct Observability {
             switch reachability {
             case .unreachable(let reason):
                 logger.error(
-                    "the database can't be reached, so requests that need it are refused; selfie doctor tells more",
+                    "no connection to the database can be opened, so requests wait or are refused; selfie doctor tells more",
                     metadata: ["reason": "\(reason)"]
                 )
-            case .reachable: logger.notice("the database can be reached again")
+            case .reachable: logger.notice("connections to the database can be opened again")
             }
         }
         return postgres

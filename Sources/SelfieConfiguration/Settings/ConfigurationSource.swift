@@ -1,5 +1,6 @@
 import Configuration
 import FoundationEssentials
+import Glibc
 
 /// The environment and a `.env` file.
 ///
@@ -59,12 +60,19 @@ package struct ConfigurationSource: Sendable {
         let source = try Self(environment: environment)
         guard DevelopmentData.keys.allSatisfy({ environment[$0] ?? "" == "" }) else { return (source, false) }
         let data = try read(DevelopmentData.file).values
-        guard !data.isEmpty else { return (source, false) }
+        guard let process = data[DevelopmentData.processKey].flatMap({ pid_t($0) }), isAlive(process) else {
+            return (source, false)
+        }
         return (try Self(overrides: data, environment: environment), true)
     }
 
     /// Settings take a few KiB.
     private static let maxFileBytes = 64 * 1024
+
+    /// A server that was killed leaves its file behind.
+    private static func isAlive(_ process: pid_t) -> Bool {
+        kill(process, 0) == 0 || errno == EPERM
+    }
 
     private static func read(_ path: String) throws(ConfigurationFileError) -> DotenvFile {
         guard FileManager.default.fileExists(atPath: path) else { return DotenvFile("", name: path) }
@@ -87,6 +95,8 @@ package enum DevelopmentData {
     package static let file = ".selfie/environment"
     /// The settings that it holds.
     package static let keys = ["DATABASE_URL", "OBJECTS_PATH"]
+    /// The key of the server's process id, beside them.
+    package static let processKey = "process"
 }
 
 /// Prints no value, since several are secret.

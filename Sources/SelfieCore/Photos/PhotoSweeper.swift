@@ -39,8 +39,8 @@ package final class PhotoSweeper: Sendable {
             logger: logger
         )
         store = OutageReport(
-            failing: "the store does not answer as it should",
-            over: "the store answers again",
+            failing: "the store can't be reached",
+            over: "the store can be reached again",
             logger: logger
         )
         deletions = OutageReport(
@@ -76,8 +76,10 @@ package final class PhotoSweeper: Sendable {
             if Task.isCancelled { return false }
             if error.isMissingBucket {
                 logger.warning("there is no bucket yet; the first upload makes it")
+            } else if case .unavailable = error {
+                store.failed("\(error)", kind: error.kind)
             } else {
-                store.failed("\(error)")
+                logger.warning("the store does not answer as it should", metadata: ["error": "\(error)"])
             }
             if case .unavailable = error { return false }
         }
@@ -101,7 +103,7 @@ package final class PhotoSweeper: Sendable {
                 try await delete(deletions)
                 self.deletions.succeeded()
             } catch let error as ObjectStoreError {
-                self.deletions.failed("\(error)")
+                self.deletions.failed("\(error)", kind: error.kind)
                 guard case .unavailable = error else { continue }
                 // When the store is down, no attempt is counted. The next sweep is soon.
                 return try await photos.releaseDeletions(deletions.map(\.key))

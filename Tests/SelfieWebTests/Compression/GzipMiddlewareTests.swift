@@ -20,8 +20,7 @@ struct GzipMiddlewareTests {
             ),
             body: RequestBody(buffer: ByteBuffer())
         )
-        let channel = EmbeddedChannel()
-        defer { _ = try? channel.finish() }
+        let channel = NIOAsyncTestingChannel()
         let context = ServiceRequestContext(
             source: ApplicationRequestContextSource(channel: channel, logger: Logger(label: "test"))
         )
