@@ -178,11 +178,19 @@ package struct PhotoService: Service {
         let background = worksInBackground ? backgroundServices(useCases, places) : []
         let observers = observability.services + metricsServers(observability.registry, figures)
         let drain = ConnectionDrain(places: places)
+        let socket = ListeningSocket()
         try await run(
             background + observers + [
                 drain,
                 ServerService(
-                    server: server(Routes.responder(parts), places: places, traffic: traffic, metrics: metrics),
+                    server: server(
+                        Routes.responder(parts),
+                        places: places,
+                        traffic: traffic,
+                        metrics: metrics,
+                        socket: socket
+                    ),
+                    socket: socket,
                     logger: logger
                 ),
             ]
@@ -222,7 +230,8 @@ package struct PhotoService: Service {
         _ responder: ServiceResponder,
         places: ConnectionPlaces,
         traffic: TrafficMeter,
-        metrics: RequestMetrics
+        metrics: RequestMetrics,
+        socket: ListeningSocket
     ) -> any Service {
         // The log has the request's own id. Hummingbird's would be a second one.
         Application(
@@ -242,6 +251,7 @@ package struct PhotoService: Service {
                 backlog: Self.backlog
             ),
             onServerRunning: { channel in
+                socket.opened(channel)
                 let port = channel.localAddress?.port ?? port
                 noteStart(port: port)
                 await onRunning(port)

@@ -3,10 +3,15 @@ import Foundation
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
+import Synchronization
 import Testing
 
 @Suite("selfie serve, when it is told to stop", .timeLimit(.minutes(2)))
 struct ShutdownTests {
+    private final class Sent: Sendable {
+        let count = Atomic(0)
+    }
+
     @Test(
         "Idle, it exits with status 0, though a connection is kept open without a request",
         arguments: [SIGTERM, SIGINT]
@@ -20,6 +25,33 @@ struct ShutdownTests {
                 #expect(try await connection.readToEnd().isEmpty, "the server closes it")
                 #expect(try await served.process.waitForExit() == 0)
             }
+        }
+    }
+
+    @Test("Connections that wait to be accepted at that moment are answered, and none is reset")
+    func waitingConnections() async throws {
+        try await ServedSelfie.run { served in
+            // The system takes connections for a process that is halted.
+            served.process.signal(SIGSTOP)
+            let (count, sent, port) = (200, Sent(), served.service.port)
+            let statuses = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for _ in 0..<count {
+                    group.addTask {
+                        try await RawConnection.open(port: port) { connection in
+                            var connection = connection
+                            try await connection.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                            sent.count.add(1, ordering: .relaxed)
+                            return try await connection.readResponse()?.status
+                        }
+                    }
+                }
+                try await poll("all are sent") { sent.count.load(ordering: .relaxed) == count }
+                served.process.signal(SIGTERM)
+                served.process.signal(SIGCONT)
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses.count { $0 != 200 }) were not answered")
+            #expect(try await served.process.waitForExit() == 0)
         }
     }
 

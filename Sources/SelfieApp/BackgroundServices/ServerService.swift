@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import Synchronization
 
 /// The server, which takes the connections that wait to be accepted before it stops listening.
 ///
@@ -9,10 +10,14 @@ import ServiceLifecycle
 /// and may not send a POST again.
 struct ServerService: Service {
     let server: any Service
+    let socket: ListeningSocket
     let logger: Logger
 
-    /// How often each event loop gets a turn before the end: a turn accepts some connections.
-    private static let turns = 32
+    /// How often each event loop gets a turn at most: a turn accepts some connections.
+    ///
+    /// Under a flood, connections would go on coming for ever.
+    private static let maxTurns = 2_000
+    private static let lastTurns = 32
 
     func run() async throws {
         let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
@@ -33,10 +38,37 @@ struct ServerService: Service {
     }
 
     private func acceptWaiting() async {
-        for _ in 0..<Self.turns {
-            for eventLoop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
-                try? await eventLoop.submit {}.get()
-            }
+        for _ in 0..<Self.maxTurns {
+            await takeTurn()
+            if await socket.waitingCount == 0 { break }
+        }
+        // Those that were accepted last are not with the server yet.
+        for _ in 0..<Self.lastTurns { await takeTurn() }
+    }
+
+    /// Waits until each event loop has done what it had to do.
+    private func takeTurn() async {
+        for eventLoop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
+            try? await eventLoop.submit {}.get()
+        }
+    }
+}
+
+/// The socket on which the server listens, once it does.
+final class ListeningSocket: Sendable {
+    private let channel = Mutex<(any Channel)?>(nil)
+
+    func opened(_ channel: any Channel) {
+        self.channel.withLock { $0 = channel }
+    }
+
+    /// How many connections wait to be accepted.
+    ///
+    /// Source: Linux, net/ipv4/tcp.c, `tcp_get_info`: for a listening socket, `tcpi_unacked` is the length of its line.
+    fileprivate var waitingCount: Int {
+        get async {
+            guard let options = channel.withLock({ $0 }) as? any SocketOptionProvider else { return 0 }
+            return (try? await options.getTCPInfo().get()).map { Int($0.tcpi_unacked) } ?? 0
         }
     }
 }
