@@ -60,6 +60,7 @@ struct SettingNameTests {
             ("S3_BUCKET", "S3_BUCKET_NAME"), ("SECRET_KEY", "SECRET_KEY_BASE"),
             ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
             ("API_AUTH_PASWORD", "API_AUTH_PASSWORD"), ("RATE_LIMIT", "RATE_LIMITS"), ("LOG_LEVEL_", "LOG_LEVEL"),
+            ("LOG_LEVL", "LOG_LEVEL"),
         ]
     )
     func resembling(name: String, meant: String) {

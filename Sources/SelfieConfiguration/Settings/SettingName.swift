@@ -37,9 +37,11 @@ package enum SettingName {
         let plain = plain(name)
         // Short names, such as PATH and PORT, are all alike.
         guard plain.count >= minLength else { return nil }
+        let isLong = plain.count >= minLongLength
         let candidates = all.filter { known in
             let known = Self.plain(known)
-            return known.starts(with: plain) || editDistance(plain, known, atMost: maxDistance) != nil
+            if isLong, known.starts(with: plain) { return true }
+            return editDistance(plain, known, atMost: isLong ? maxDistance : 1) != nil
         }
         return candidates.min {
             (editDistance(plain, Self.plain($0), atMost: .max) ?? .max, $0)
@@ -47,7 +49,9 @@ package enum SettingName {
         }
     }
 
-    private static let minLength = 8
+    private static let minLength = 6
+    /// A name of so many letters may differ by ``maxDistance``, a shorter one by one.
+    private static let minLongLength = 8
     private static let maxDistance = 2
 
     private static func plain(_ name: String) -> [UInt8] {

@@ -17,7 +17,7 @@ struct Measurements: Sendable {
     private static let maxOthersBusyPercent = 10.0
     private static let signInConnections = 8
     private static let longListConnections = 2
-    private static let probeConnections = 10
+    private static let probeConnections = 11
 
     init(stage: Stage, roundCount: Int, seconds: Int) throws {
         self.stage = stage

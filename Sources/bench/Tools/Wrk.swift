@@ -8,7 +8,7 @@ struct Wrk: Sendable {
         case lists
         /// The same lists as gzip.
         case compressedLists
-        /// Probes of health: 1,000 a second, if there are 10 connections and the service answers at once.
+        /// Probes of health: 1,000 a second, if there are 11 connections and the service answers at once.
         case probes
         /// The list of 10,000 photos.
         case longList
