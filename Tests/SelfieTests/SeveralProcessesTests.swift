@@ -211,6 +211,13 @@ struct SeveralProcessesTests {
                 return try await connection.readResponse()
             }
             #expect(large?.status == 413 && large?.json["message"] as? String == "The request is too large")
+            let long = try await RawConnection.open(port: scene.service.port) { connection in
+                var connection = connection
+                let header = String(repeating: "a", count: 40_000)
+                try await connection.send("GET / HTTP/1.1\r\nHost: a\r\nX-Long: \(header)\r\n\r\n")
+                return try await connection.readResponse()
+            }
+            #expect(long?.status == 400 && long?.json["status"] as? Int == 400)
             for process in scene.processes {
                 process.signal(SIGKILL)
                 _ = try await process.waitForExit()

@@ -65,6 +65,13 @@ struct FailoverTests {
                     let home = try await dataDirectory(client)
                     try await makeReadOnly(first, true)
                     try await makeReadOnly(second, false)
+                    // The server tells its sessions a little later.
+                    try await poll("the session knows it") {
+                        let rows = try await client.read(
+                            "SELECT current_setting('default_transaction_read_only') AS it"
+                        )
+                        return try rows[0].decode("it", as: String.self) == "on"
+                    }
                     // Refused once by the session that was there, which is given up for it.
                     let error = await #expect(throws: PostgresError.self) {
                         try await client.write("CREATE TABLE things (id int)")
