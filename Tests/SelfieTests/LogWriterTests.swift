@@ -76,9 +76,14 @@ struct LogWriterTests {
         let folder = FileManager.default.temporaryDirectory
         let file = folder.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
-        // A descriptor that is none until a file gets its number.
+        // A descriptor that is none until a file gets its number. Other tests get the lowest numbers that are free.
+        var limit = rlimit()
+        #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        limit.rlim_cur = min(limit.rlim_max, 1_000_000)
+        #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
         let free = open("/dev/null", O_WRONLY | O_CLOEXEC)
-        let number = fcntl(free, F_DUPFD_CLOEXEC, 900)
+        let number = fcntl(free, F_DUPFD_CLOEXEC, Int32(limit.rlim_cur) - 10)
+        #expect(number >= 0)
         close(free)
         close(number)
         let writer = LogWriter(descriptor: number) { Array("lost \($0)\n".utf8) }

@@ -47,7 +47,9 @@ struct HealthTests {
                 }
                 // While it starts, it says so.
                 #expect(!reasons.isEmpty && zip(reasons, reasons.dropFirst()).allSatisfy { $0 != $1 })
-                #expect(log.count { $0.hasPrefix("notice connections to the database can be opened again") } == 1)
+                // One event loop's attempt may have failed after another's had succeeded.
+                let returns = log.count { $0.hasPrefix("notice connections to the database can be opened again") }
+                #expect((1...reasons.count).contains(returns))
             }
         }
     }
