@@ -28,7 +28,7 @@ struct ConfigurationSourceTests {
         }
     }
 
-    @Test("A file that is not UTF-8 is refused, and none is as good as an empty one")
+    @Test("A file that is not UTF-8, or of more than 64 KiB, is refused, and none is as good as an empty one")
     func unreadable() async throws {
         try await TemporaryFolder.with { folder in
             let file = folder.appending(path: ".env")
@@ -36,6 +36,11 @@ struct ConfigurationSourceTests {
             try Data([0x41, 0x3D, 0xFF]).write(to: file)
             #expect(throws: ConfigurationFileError.self) {
                 try ConfigurationSource(environmentFile: file.path, environment: [:])
+            }
+            for (count, isTaken) in [(65_536, true), (65_537, false)] {
+                try Data(repeating: UInt8(ascii: "#"), count: count).write(to: file)
+                let source = try? ConfigurationSource(environmentFile: file.path, environment: [:])
+                #expect((source != nil) == isTaken, "\(count)")
             }
         }
     }

@@ -23,6 +23,9 @@ struct DevTests {
             second.signal(SIGKILL)
             #expect(try await second.waitForExit() == 128 + SIGKILL)
             #expect(!folder.serverIDs().isEmpty)
+            // The file that it has left behind counts no more.
+            let orphaned = try await SelfieProcess.run(["users", "list"], directory: folder.url)
+            #expect(orphaned.errors.contains("DATABASE_URL is missing"), "\(orphaned.errors)")
 
             let (third, thirdPort) = try await folder.startDevAndWait()
             #expect(try await fetch(photo, port: thirdPort) == TestImage.jpeg)
@@ -42,11 +45,13 @@ struct DevTests {
             let values = [
                 "API_AUTH_NAME": "mine", "API_AUTH_PASSWORD": "my own", "PORT": "0",
                 "SECRET_KEY_BASE": String(repeating: "s", count: 64), "PASSWORD_HASH_COST": "10",
+                "LOG_FORMAT": "json",
             ]
             try folder.url.writeEnvironment(values)
             let before = try Data(contentsOf: folder.url.appending(path: ".env"))
             let process = try SelfieProcess(["dev"], directory: folder.url)
             let port = try await process.waitForOutput(DevelopmentFolder.address)
+            _ = try await process.waitForOutput(#"\{.*"(msg)":"serving""#)
             #expect(try Data(contentsOf: folder.url.appending(path: ".env")) == before)
 
             let second = try folder.startDev()

@@ -71,6 +71,18 @@ struct LogWriterTests {
         for thread in 0..<8 { #expect(lines.filter { $0[0] == thread }.map { $0[1] } == Array(0..<500)) }
     }
 
+    @Test("Without a thread, who logs writes")
+    func noThread() throws {
+        let pipe = Pipe()
+        let writer = LogWriter(
+            descriptor: pipe.fileHandleForWriting.fileDescriptor,
+            lossLine: { _ in [] },
+            startThread: { _, _ in false }
+        )
+        writer.write(Array("a line\n".utf8))
+        #expect(pipe.fileHandleForReading.availableData == Data("a line\n".utf8))
+    }
+
     @Test("A line after a failed write tells how many were lost")
     func failure() throws {
         let folder = FileManager.default.temporaryDirectory

@@ -12,6 +12,8 @@ final class LogWriter: Sendable {
         var lostCount = 0
         /// Whether the thread will look at what is pending without being woken.
         var isAwake = false
+        /// Whether there is no thread, so that lines are written by who logs them.
+        var writesAtOnce = false
     }
 
     private let descriptor: Int32
@@ -32,17 +34,18 @@ final class LogWriter: Sendable {
     ///   - descriptor: Where to write. Somebody else closes it, if anybody.
     ///   - maxBytes: How many bytes of lines may wait.
     ///   - lossLine: Makes the line that tells how many were lost.
+    ///   - startThread: Runs something on a thread of its own, and tells whether there was one.
     init(
         descriptor: Int32,
         maxBytes: Int = usualMaxBytes,
-        lossLine: @escaping @Sendable (Int) -> [UInt8]
+        lossLine: @escaping @Sendable (Int) -> [UInt8],
+        startThread: (String, @escaping @Sendable () -> Void) -> Bool = OwnThread.run
     ) {
         self.descriptor = descriptor
         self.maxBytes = maxBytes
         self.lossLine = lossLine
-        guard OwnThread.run("log", { [self] in writeForEver() }) else {
-            fatalError("the system has no thread for the log")
-        }
+        let hasThread = startThread("log") { [self] in writeForEver() }
+        if !hasThread { state.withLock { $0.writesAtOnce = true } }
     }
 
     /// Hands a line over, or counts it as lost.
@@ -50,6 +53,10 @@ final class LogWriter: Sendable {
     /// - Parameter line: A line with its end.
     func write(_ line: [UInt8]) {
         let wakes = state.withLock { state in
+            if state.writesAtOnce {
+                _ = writeAll(line)
+                return false
+            }
             guard state.pending.count + line.count <= maxBytes else {
                 state.lostCount += 1
                 return false
