@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
 let isFuzzing = Context.environment["SELFIE_FUZZ"] != nil
 
 let fuzzedModules: [Target.Dependency] = [
-    "AESCrypt", "Encodings", "Multipart", "S3", "SelfieWeb",
+    "AESCrypt", "Encodings", "ImageFiles", "Multipart", "S3", "SelfieWeb",
     .product(name: "HTTPTypes", package: "swift-http-types"),
     .product(name: "NIOCore", package: "swift-nio"),
 ]
@@ -79,6 +79,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "Deadlines", swiftSettings: settings),
+        .target(name: "ImageFiles", swiftSettings: settings),
         .target(
             name: "Outages",
             dependencies: [.product(name: "Logging", package: "swift-log")],
@@ -204,7 +205,7 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "AESCrypt", "Budgets", "CCrypt", "Encodings", "ObjectStore", "Outages", "Postgres",
+                "AESCrypt", "Budgets", "CCrypt", "Encodings", "ImageFiles", "ObjectStore", "Outages", "Postgres",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -217,8 +218,8 @@ let package = Package(
             name: "SelfieWeb",
             dependencies: [
                 "Traces",
-                "AESCrypt", "Budgets", "Encodings", "Gzip", "HTTPConnection", "Multipart", "ObjectStore", "Postgres",
-                "SelfieCore",
+                "AESCrypt", "Budgets", "Encodings", "Gzip", "HTTPConnection", "ImageFiles", "Multipart", "ObjectStore",
+                "Postgres", "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -246,7 +247,7 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
-                "Deadlines", "Encodings", "LinuxFiles", "Migrations", "ObjectStore", "Postgres", "S3",
+                "Deadlines", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore", "Postgres", "S3",
                 "SelfieConfiguration",
                 "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -502,6 +503,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ImageFilesTests",
+            dependencies: ["ImageFiles", "TestSupport", "ServerProcesses"],
+            exclude: ["Samples"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
                 "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieCore",
@@ -512,7 +519,7 @@ let package = Package(
         .testTarget(
             name: "SelfieWebTests",
             dependencies: [
-                "Encodings", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
+                "Encodings", "ImageFiles", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -546,7 +553,7 @@ let package = Package(
                 "Budgets",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
-                "Encodings", "HTTPConnection", "LinuxFiles",
+                "Encodings", "HTTPConnection", "ImageFiles", "LinuxFiles",
                 "ObjectStore", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieOperations", "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

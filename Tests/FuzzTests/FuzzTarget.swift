@@ -10,12 +10,13 @@ enum FuzzTarget: String, CaseIterable {
     case range
     case conditions
     case aes
+    case image
 
     /// Reads an input.
     ///
     /// - Parameter bytes: Any.
     /// - Throws: `FuzzViolation` when something does not hold; worse is a crash.
-    func run(_ bytes: [UInt8]) throws {
+    func run(_ bytes: [UInt8]) async throws {
         switch self {
         case .multipart: try Self.readMultipart(bytes)
         case .json: try Self.readJSON(bytes)
@@ -25,6 +26,7 @@ enum FuzzTarget: String, CaseIterable {
         case .range: try Self.readRange(bytes)
         case .conditions: try Self.readConditions(bytes)
         case .aes: try Self.decrypt(bytes)
+        case .image: try await Self.readImage(bytes)
         }
     }
 

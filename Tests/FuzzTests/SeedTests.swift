@@ -14,24 +14,24 @@ struct SeedTests {
     }
 
     @Test("Every input that is kept is read or refused as it must be", arguments: FuzzTarget.allCases)
-    func kept(target: FuzzTarget) throws {
+    func kept(target: FuzzTarget) async throws {
         let seeds = try Self.seeds(of: target)
         #expect(seeds.count >= 3)
         for seed in seeds {
-            #expect(throws: Never.self, "\(seed.name)") { try target.run(seed.bytes) }
+            await #expect(throws: Never.self, "\(seed.name)") { try await target.run(seed.bytes) }
         }
-        try target.run([])
+        try await target.run([])
     }
 
     @Test("So are a thousand changes of them", arguments: FuzzTarget.allCases)
-    func changed(target: FuzzTarget) throws {
+    func changed(target: FuzzTarget) async throws {
         var random = SplitMix64(seed: 13)
         let seeds = try Self.seeds(of: target).map(\.bytes)
         for _ in 0..<1_000 {
             var bytes = try #require(seeds.randomElement(using: &random))
             for _ in 0..<Int.random(in: 1...4, using: &random) { bytes.change(from: seeds, using: &random) }
             do {
-                try target.run(bytes)
+                try await target.run(bytes)
             } catch {
                 Issue.record("\(error) for \(Data(bytes).base64EncodedString())")
                 return

@@ -101,8 +101,7 @@ struct DiskObjectStoreTests {
                 storage: whole.storage,
                 reservation: whole.reservation,
                 length: whole.length + 1,
-                digests: whole.digests,
-                leadingBytes: whole.leadingBytes
+                digests: whole.digests
             )
             for key in ["key", "other"] {
                 await #expect(throws: ObjectStoreError.self) {

@@ -59,7 +59,9 @@ struct DevTests {
             #expect(second.output.contains("is in use by another process"))
 
             let answer = try await folder.paste("curl -s -u 'mine:my own' -X POST http://127.0.0.1:\(port)/api/signin")
-            #expect(answer == [#"{"status":400,"message":"required parameters are missing"}"#])
+            #expect(
+                answer == [#"{"status":400,"message":"required parameters are missing","code":"parameters_missing"}"#]
+            )
             try await stop(process, in: folder, by: SIGTERM)
         }
     }

@@ -22,7 +22,7 @@ struct NewerDatabaseTests {
             contents: """
                 -- migrate:up
                 ALTER TABLE users ADD COLUMN phone text, ADD COLUMN is_admin boolean NOT NULL DEFAULT false;
-                ALTER TABLE photos ADD COLUMN width integer;
+                ALTER TABLE photos ADD COLUMN caption text;
                 ALTER TABLE sessions ADD COLUMN app_version text;
                 CREATE TABLE albums (id bigint PRIMARY KEY, user_id integer REFERENCES users (id) ON DELETE CASCADE);
                 CREATE INDEX photos_title_index ON photos (title);

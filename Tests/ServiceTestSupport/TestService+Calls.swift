@@ -198,24 +198,6 @@ package enum TestMultipart {
     }
 }
 
-/// Bytes that pass as photos.
-package enum TestImage {
-    /// A real JPEG, the one that the README uploads.
-    package static let jpeg =
-        (try? Data(contentsOf: ProjectFolder.root.appending(path: "docs/example.jpg"))) ?? Data()
-
-    /// A photo of any size: a PNG's signature, then bytes that differ by `seed`.
-    package static func png(bytes count: Int, seed: UInt8 = 0) -> Data {
-        let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        // Whole blocks, since a closure for each of millions of bytes takes seconds in a debug build.
-        let block = Data((0..<256).map { UInt8(truncatingIfNeeded: $0 * 31) ^ seed })
-        var image = Data(signature)
-        image.reserveCapacity(count + block.count)
-        while image.count < count { image += block }
-        return image.prefix(count)
-    }
-}
-
 extension String {
     /// Percent-encoded, for queries and forms.
     package var formEncoded: String { addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }

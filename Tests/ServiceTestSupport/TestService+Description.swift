@@ -50,10 +50,19 @@ extension Endpoint {
         }
         return allRefusals.contains { refusal in
             guard refusal.status.code == answer.status else { return false }
-            // The message about parameters is made of what is wrong with each.
-            let isComplaint = refusal == .invalidParameters && answer.message?.wholeMatch(of: /(\w+ - [^,]+,)+/) != nil
-            return isHead || isComplaint || refusal.message == answer.message
+            if isHead { return true }
+            guard refusal.code == answer.json["code"] as? String, let message = answer.message else { return false }
+            // With several complaints about parameters, the code is that of the first.
+            return refusal.message == message
+                || message.hasPrefix(refusal.message) && isMadeOfComplaints(message.dropFirst(refusal.message.count))
         }
+    }
+
+    private func isMadeOfComplaints(_ message: Substring) -> Bool {
+        message.isEmpty
+            || parameters.flatMap(\.complaints).contains {
+                message.hasPrefix($0.message) && isMadeOfComplaints(message.dropFirst($0.message.count))
+            }
     }
 }
 

@@ -12,15 +12,12 @@ package struct Spool: ~Copyable {
     /// One upload may always hold one block in memory, beside the network's buffers. A store that asks for as many bytes
     /// gets them without a copy.
     package static let blockBytes = 256 * 1024
-    /// How many of the first bytes are kept to recognise the format.
-    package static let maxLeadingBytes = 64
 
     private let reservation: SpoolBudget.Reservation
     private var blocks: [ByteBuffer] = []
     private var file: PosixFile?
     private var length = 0
     private var digests = ObjectDigests()
-    private var leadingBytes: [UInt8] = []
 
     /// - Parameters:
     ///   - budget: What uploads share.
@@ -35,9 +32,6 @@ package struct Spool: ~Copyable {
     /// - Throws: `PosixFileError`, for instance when the disk is full, or `SpoolError`.
     package mutating func append(_ chunk: ByteBuffer) async throws {
         digests.update(chunk)
-        if leadingBytes.count < Self.maxLeadingBytes {
-            leadingBytes += chunk.readableBytesView.prefix(Self.maxLeadingBytes - leadingBytes.count)
-        }
         length += chunk.readableBytes
         var rest = chunk
         while rest.readableBytes > 0 {
@@ -60,8 +54,7 @@ package struct Spool: ~Copyable {
             storage: file.map { .file($0) } ?? .memory(blocks),
             reservation: reservation,
             length: length,
-            digests: digests,
-            leadingBytes: leadingBytes
+            digests: digests
         )
     }
 

@@ -1,5 +1,5 @@
 import LinuxFiles
-import NIOCore
+package import NIOCore
 package import S3
 
 /// All bytes of an upload.
@@ -18,13 +18,13 @@ package struct SpooledObject: Sendable {
     /// In bytes.
     package let length: Int
     package let digests: ObjectDigests
-    /// The first bytes, at most ``Spool/maxLeadingBytes``.
-    package let leadingBytes: [UInt8]
 
-    /// Reads the bytes of a range within `0..<length`.
+    /// Reads the bytes of a range.
     ///
+    /// - Parameter range: Within `0..<length`.
+    /// - Returns: The bytes.
     /// - Throws: What reading the file throws.
-    func bytes(in range: Range<Int>) async throws -> ByteBuffer {
+    package func bytes(in range: Range<Int>) async throws -> ByteBuffer {
         switch storage {
         case .memory(let blocks): return try Self.bytes(in: range, of: blocks)
         case .file(let file): return try await file.bytes(in: range)

@@ -1,4 +1,5 @@
 import Encodings
+import ImageFiles
 package import ObjectStore
 
 /// A photo to be stored, checked.
@@ -9,7 +10,7 @@ package struct NewPhoto: Sendable {
     /// The photo's id for clients, and the key of its object in the store.
     let randomID: String
     let userID: Int
-    let format: PhotoFormat
+    let image: ImageFile
     let object: SpooledObject
 
     /// Checks what a client sent by the contract's rules.
@@ -19,18 +20,18 @@ package struct NewPhoto: Sendable {
     ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is kept.
     ///   - object: The uploaded bytes.
     ///   - userID: The owner's id.
-    /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`.
-    package init(title: String, fileName: String, object: SpooledObject, userID: Int) throws {
+    /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`, or what reading the bytes throws.
+    package init(title: String, fileName: String, object: SpooledObject, userID: Int) async throws {
         let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0) } ?? ""
         let complaints = Complaint.about(title, .title) + Complaint.about(name, .fileName)
         guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
         guard object.length > 0 else { throw InvalidInput(complaints: [Complaint(.image, .blank)]) }
-        guard let format = PhotoFormat(leadingBytes: object.leadingBytes) else { throw PhotoError.unknownFormat }
+        guard let image = try await object.image() else { throw PhotoError.unknownFormat }
         self.name = name
         self.title = title
         randomID = RandomIdentifier.makeSecret()
         self.userID = userID
-        self.format = format
+        self.image = image
         self.object = object
     }
 }

@@ -9,6 +9,8 @@ package struct PhotoRows: Sendable {
     private let createdAt: PostgresUTF8Column
     private let byteCount: PostgresUTF8Column
     private let contentType: PostgresUTF8Column
+    private let width: PostgresUTF8Column
+    private let height: PostgresUTF8Column
 
     /// A photo's columns, each as UTF-8.
     package struct Columns {
@@ -17,17 +19,22 @@ package struct PhotoRows: Sendable {
         package let randomID: ArraySlice<UInt8>
         /// Such as `2026-11-22T10:00:00.000Z`.
         ///
-        /// Like those that follow, it is nil where railsauth did not keep it.
+        /// Like type and length, it is nil where railsauth did not keep it.
         package let createdAt: ArraySlice<UInt8>?
         /// Decimal digits.
         package let byteCount: ArraySlice<UInt8>?
         package let contentType: ArraySlice<UInt8>?
+        /// Decimal digits, in pixels.
+        ///
+        /// Like the height, it is nil where no service has looked yet.
+        package let width: ArraySlice<UInt8>?
+        package let height: ArraySlice<UInt8>?
     }
 
     /// The columns of a photo, in the forms of ``Columns``.
     static let columns: PostgresQuery = """
         name, title, random_id, to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS created_at,
-        byte_count::text AS byte_count, content_type
+        byte_count::text AS byte_count, content_type, width::text AS width, height::text AS height
         """
 
     init(_ rows: PostgresRows) throws(PostgresError) {
@@ -38,6 +45,8 @@ package struct PhotoRows: Sendable {
         createdAt = try rows.utf8Column("created_at")
         byteCount = try rows.utf8Column("byte_count")
         contentType = try rows.utf8Column("content_type")
+        width = try rows.utf8Column("width")
+        height = try rows.utf8Column("height")
     }
 
     /// A photo, by its place in `0..<count`.
@@ -48,7 +57,9 @@ package struct PhotoRows: Sendable {
             randomID: randomID[row] ?? [],
             createdAt: createdAt[row],
             byteCount: byteCount[row],
-            contentType: contentType[row]
+            contentType: contentType[row],
+            width: width[row],
+            height: height[row]
         )
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ImageFiles
 import ObjectStore
 package import Postgres
 
@@ -50,17 +51,27 @@ package struct PhotoStore: Sendable {
             """
     )
 
-    /// Keeps the type and the length of a photo that railsauth stored without them.
-    func keepDetails(of photo: ServedPhoto) async throws {
+    /// Keeps what a photo's object has told.
+    ///
+    /// What is known already stays as it is.
+    ///
+    /// - Parameters:
+    ///   - facts: What the object has told.
+    ///   - randomID: The photo's id.
+    /// - Throws: `PostgresError`.
+    func keep(_ facts: PhotoFacts, of randomID: String) async throws {
         try await postgres.write(
             """
             WITH library AS MATERIALIZED (
                 SELECT user_id FROM photo_libraries
-                WHERE user_id = (SELECT user_id FROM photos WHERE random_id = \(photo.randomID)) FOR NO KEY UPDATE
+                WHERE user_id = (SELECT user_id FROM photos WHERE random_id = \(randomID)) FOR NO KEY UPDATE
             )
-            UPDATE photos SET content_type = \(photo.contentType), byte_count = \(photo.byteCount) FROM library
-            WHERE random_id = \(photo.randomID) AND photos.user_id = library.user_id AND state = 'ready'
-                AND content_type IS NULL
+            UPDATE photos SET content_type = coalesce(content_type, \(facts.contentType)),
+                byte_count = coalesce(photos.byte_count, \(facts.byteCount)),
+                width = coalesce(width, \(facts.size?.width)), height = coalesce(height, \(facts.size?.height))
+            FROM library
+            WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state = 'ready'
+                AND (content_type IS NULL OR width IS NULL)
             """
         )
     }
@@ -79,8 +90,9 @@ package struct PhotoStore: Sendable {
             """
             WITH owner AS MATERIALIZED (SELECT id FROM users WHERE id = \(new.userID) FOR KEY SHARE),
             library AS (INSERT INTO photo_libraries (user_id) SELECT id FROM owner ON CONFLICT DO NOTHING)
-            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
-            SELECT user_id, \(new.name), \(new.title), \(new.randomID), \(new.format.contentType), \(new.object.length), 'pending'
+            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, width, height, state)
+            SELECT user_id, \(new.name), \(new.title), \(new.randomID), \(new.image.format.contentType), \(new.object.length),
+                \(new.image.size.width), \(new.image.size.height), 'pending'
             FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID) FOR KEY SHARE OF sessions
             """
         )

@@ -12,13 +12,16 @@ package struct ServedPhoto: Sendable {
     /// The number of the owner's present series of photos' URLs.
     package let urlSeries: Int
 
-    /// The same photo with a known type and length.
-    func with(contentType: String, byteCount: Int) -> ServedPhoto {
+    /// The media type of files that are no photos, which railsauth accepted.
+    package static let unknownContentType = "application/octet-stream"
+
+    /// The same photo with what its object has told.
+    func with(_ facts: PhotoFacts) -> ServedPhoto {
         ServedPhoto(
             randomID: randomID,
             fileName: fileName,
-            contentType: contentType,
-            byteCount: byteCount,
+            contentType: contentType ?? facts.contentType,
+            byteCount: byteCount ?? facts.byteCount,
             createdAt: createdAt,
             urlSeries: urlSeries
         )

@@ -1,3 +1,4 @@
+import ImageFiles
 package import Logging
 import ObjectStore
 
@@ -23,7 +24,7 @@ package struct UploadPhoto: Sendable {
         guard try await photos.addPending(new, sessionID: sessionID) else { throw SessionError.ended }
         var versionID: String?
         do {
-            versionID = try await objects.put(new.object, key: randomID, contentType: new.format.contentType)
+            versionID = try await objects.put(new.object, key: randomID, contentType: new.image.format.contentType)
             return try await photos.makeReady(randomID, versionID: versionID, within: quota)
         } catch {
             await undo(randomID, versionID: versionID, logger: logger)

@@ -1,3 +1,4 @@
+import ImageFiles
 import NIOCore
 import ObjectStore
 import Postgres
@@ -84,8 +85,9 @@ struct CopyPhotos: Sendable {
             return try await photos.isReady(key) ? .missing : .deleted
         }
         guard photo.byteCount == nil || photo.byteCount == object.length else { return .damaged }
-        let contentType = photo.contentType ?? PhotoFormat(leadingBytes: object.leadingBytes)?.contentType
-        try await destination.put(object, key: key, contentType: contentType ?? PhotoFormat.unknownContentType)
+        var contentType = photo.contentType
+        if contentType == nil { contentType = try await object.imageFormat()?.contentType }
+        try await destination.put(object, key: key, contentType: contentType ?? ServedPhoto.unknownContentType)
         // A put to the bucket compares by itself. A file is read again.
         if direction == .disk, try await disk.digest(of: key)?.sha256Hex != object.digests.sha256Hex {
             throw ObjectStoreError.unavailable(S3NoAnswer.otherBytes)

@@ -19,7 +19,7 @@ struct AccountEndpoints: EndpointGroup {
             .basic(handleSignUp),
             takes: [.fullName, .email, .chosenPassword],
             answers: [.ok(.object(name + [Member("api_authtoken", .null), Member("authtoken_expiry", .null)]))],
-            refuses: [.invalidParameters, .tooManyRequests]
+            refuses: [.tooManyRequests]
         ),
         HandledEndpoint(
             .post,
@@ -27,7 +27,7 @@ struct AccountEndpoints: EndpointGroup {
             .basic(handleSignIn),
             takes: [.accountEmail, .password, .device],
             answers: [.ok(.object(name + token))],
-            refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
+            refuses: [wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
         HandledEndpoint(
             .get,
@@ -36,7 +36,7 @@ struct AccountEndpoints: EndpointGroup {
             changesState: true,
             takes: [.accountEmail, .password, .device],
             answers: [.ok(.object(token))],
-            refuses: [wrongCredentials, .accountDisabled, .invalidParameters, .tooManyRequests]
+            refuses: [wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
         HandledEndpoint(
             .post,
@@ -44,7 +44,7 @@ struct AccountEndpoints: EndpointGroup {
             .token(handleResetPassword),
             takes: [.oldPassword, .newPassword, .device],
             answers: [.ok(.object(name + token))],
-            refuses: [tokenExpiredForReset, wrongPassword, .invalidParameters]
+            refuses: [tokenExpiredForReset, wrongPassword]
         ),
         clearToken(.get), clearToken(.post), clearToken(.delete),
         HandledEndpoint(
@@ -65,7 +65,7 @@ struct AccountEndpoints: EndpointGroup {
             changesState: true,
             takes: [.all],
             answers: [.ok(.message(tokenCleared))],
-            refuses: [tokenExpiredForClearing, .invalidParameters]
+            refuses: [tokenExpiredForClearing]
         )
     }
 
@@ -73,12 +73,20 @@ struct AccountEndpoints: EndpointGroup {
     private static let name = [Member("first_name"), Member("last_name"), Member("email")]
     private static let token = [Member("api_authtoken"), Member("authtoken_expiry", .time)]
 
-    private static let wrongCredentials = ServiceError.unauthorized("Wrong email or password")
-    private static let wrongPassword = ServiceError.unauthorized("Wrong Password")
-    private static let tokenExpiredForReset = ServiceError.unauthorized(
+    private static let wrongCredentials = ServiceError(
+        status: .unauthorized,
+        code: "email_or_password_wrong",
+        message: "Wrong email or password"
+    )
+    private static let wrongPassword = ServiceError(
+        status: .unauthorized,
+        code: "password_wrong",
+        message: "Wrong Password"
+    )
+    private static let tokenExpiredForReset = ServiceError.tokenExpired(
         "Authtoken is invalid or has expired. Kindly refresh the token and try again!"
     )
-    private static let tokenExpiredForClearing = ServiceError.unauthorized(
+    private static let tokenExpiredForClearing = ServiceError.tokenExpired(
         "You don't have permission to do this task"
     )
     private static let tokenCleared = "Token cleared"

@@ -38,6 +38,8 @@ package struct Endpoint: Sendable {
         package let place: Place
         package let isRequired: Bool
         package let kind: Kind
+        /// The refusals of a value that breaks a rule.
+        package let complaints: [ServiceError]
 
         /// Where it is sent.
         package enum Place: Sendable {
@@ -49,6 +51,8 @@ package struct Endpoint: Sendable {
             case query
             /// A part of a multipart body.
             case multipart
+            /// The name that the file of such a part has.
+            case fileName
         }
 
         /// The kind of its value.
@@ -136,10 +140,11 @@ package struct Endpoint: Sendable {
     private var sharedRefusals: [ServiceError] {
         // The connection itself answers with the last three, for any call.
         var shared: [ServiceError] = [.unavailable, .internalError, .malformedRequest, .headerTooLarge, .bodyTooSlow]
+        shared += parameters.flatMap(\.complaints)
         switch authentication {
         case .public: break
-        case .basic: shared += [.basicAccessDenied]
-        case .token, .checksItsOwnToken: shared += [.tokenAccessDenied, .tooManyRequests]
+        case .basic: shared += [.basicAccessDenied, .tooManyAtOnce]
+        case .token, .checksItsOwnToken: shared += [.tokenAccessDenied, .tooManyRequests, .tooManyAtOnce]
         }
         if parameters.contains(where: { $0.place != .path }) { shared += [.malformedParameters, .tooManyParameters] }
         if parameters.contains(where: { [.anywhere, .multipart].contains($0.place) }) {

@@ -1,4 +1,5 @@
 import Encodings
+import ImageFiles
 import SelfieCore
 
 /// The header that tells a browser under which name to save a photo (RFC 6266).
@@ -15,7 +16,7 @@ enum ContentDisposition {
     ///   - fileName: The name that a client gave it. It may be empty or hold anything.
     ///   - format: The photo's real format; nil when it is not known.
     /// - Returns: For instance `inline; filename="photo.jpg"`.
-    static func inline(fileName: String, format: PhotoFormat?) -> String {
+    static func inline(fileName: String, format: ImageFormat?) -> String {
         let name = name(of: fileName, extensions: format?.fileExtensions ?? ["bin"])
         let isPlain = name.utf8.allSatisfy(isPlain)
         let ascii = isPlain ? name : String(String.UnicodeScalarView(name.unicodeScalars.map(Self.ascii)))

@@ -3,6 +3,7 @@ import Encodings
 import HTTPConnection
 import HTTPTypes
 import Hummingbird
+import ImageFiles
 import Logging
 import NIOCore
 import ObjectStore
@@ -53,12 +54,12 @@ struct PhotoAnswer {
 
     private func headers(length: Int) -> HTTPFields {
         var headers: HTTPFields = [
-            .contentType: photo.contentType ?? PhotoFormat.unknownContentType,
+            .contentType: photo.contentType ?? ServedPhoto.unknownContentType,
             .eTag: photo.preconditions.tag.quoted,
             .acceptRanges: "bytes",
             .contentDisposition: ContentDisposition.inline(
                 fileName: photo.fileName,
-                format: photo.contentType.flatMap(PhotoFormat.init(rawValue:))
+                format: photo.contentType.flatMap(ImageFormat.init(rawValue:))
             ),
         ]
         if let seconds = photo.preconditions.lastModified { headers[.lastModified] = HTTPDate.text(of: seconds) }

@@ -28,17 +28,23 @@ struct PhotoFileEndpoints: EndpointGroup {
                 .ok(.photoBytes), Endpoint.Answer(status: .partialContent, body: .photoBytes), .notModified,
                 Endpoint.Answer(status: .found, body: .none),
             ],
-            refuses: [invalidURL, notFound, preconditionFailed, .noSuchBytes, .tooManyRequests]
+            refuses: [invalidURL, notFound, preconditionFailed, .noSuchBytes, .tooManyRequests, .tooManyAtOnce]
         )
     ]
 
     private static let invalidURL = ServiceError(
         status: .forbidden,
+        code: "photo_url_invalid",
         message: "The photo's address is invalid or has expired"
     )
-    private static let notFound = ServiceError(status: .notFound, message: "There is no such photo")
+    static let notFound = ServiceError(
+        status: .notFound,
+        code: "photo_not_found",
+        message: "There is no such photo"
+    )
     private static let preconditionFailed = ServiceError(
         status: .preconditionFailed,
+        code: "precondition_failed",
         message: "The photo is not the one that was asked for"
     )
     /// How many seconds a redirect's URL still works when it leaves a cache.

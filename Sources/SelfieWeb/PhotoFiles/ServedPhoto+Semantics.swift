@@ -1,4 +1,5 @@
 import Encodings
+import ImageFiles
 import ObjectStore
 import SelfieCore
 
@@ -17,7 +18,7 @@ extension ServedPhoto {
                 contentType: contentType,
                 contentDisposition: ContentDisposition.inline(
                     fileName: fileName,
-                    format: PhotoFormat(rawValue: contentType)
+                    format: ImageFormat(rawValue: contentType)
                 )
             )
         }

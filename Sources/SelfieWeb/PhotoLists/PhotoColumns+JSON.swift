@@ -15,15 +15,21 @@ extension PhotoRows.Columns {
         } else {
             json.null("created_at")
         }
-        if let byteCount {
-            byteCount.withUnsafeBytes { json.member("byte_count", number: $0) }
-        } else {
-            json.null("byte_count")
-        }
+        Self.write(byteCount, as: "byte_count", to: &json)
         if let contentType {
             contentType.withUnsafeBytes { json.member("content_type", utf8: $0) }
         } else {
             json.null("content_type")
+        }
+        Self.write(width, as: "width", to: &json)
+        Self.write(height, as: "height", to: &json)
+    }
+
+    private static func write(_ digits: ArraySlice<UInt8>?, as name: JSONKey, to json: inout JSONWriter) {
+        if let digits {
+            digits.withUnsafeBytes { json.member(name, number: $0) }
+        } else {
+            json.null(name)
         }
     }
 }

@@ -25,10 +25,10 @@ final class PhotoEndpoints: EndpointGroup {
             .post,
             "/api/upload_photo",
             .token(handleUpload),
-            takes: [.title, .image],
+            takes: [.title, .image, .fileName],
             answers: [.ok(.object(photo))],
             refuses: [
-                tokenExpiredForUpload, .invalidParameters, .unknownPhotoFormat, .noRoomForPhotos,
+                tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos,
             ]
         ),
         HandledEndpoint(
@@ -37,7 +37,7 @@ final class PhotoEndpoints: EndpointGroup {
             .checksItsOwnToken(handleList),
             takes: [.limit, .after, .order],
             answers: [.ok(.array(photo)), .notModified],
-            refuses: [.tokenExpired, .invalidParameters]
+            refuses: [.tokenExpired]
         ),
         HandledEndpoint(
             .delete,
@@ -54,11 +54,14 @@ final class PhotoEndpoints: EndpointGroup {
         Member("name"), Member("title"), Member("image_url", .url), Member("random_id"),
         Member("created_at", .timeOrNull),
         Member("byte_count", .numberOrNull), Member("content_type", .textOrNull),
+        Member("width", .numberOrNull), Member("height", .numberOrNull),
     ]
 
-    private static let tokenExpiredForUpload = ServiceError.unauthorized("Authtoken has expired")
-    private static let notTheirs = ServiceError.unauthorized(
-        "Invalid Photo ID or You don't have permission to delete this photo!"
+    private static let tokenExpiredForUpload = ServiceError.tokenExpired("Authtoken has expired")
+    private static let notTheirs = ServiceError(
+        status: .unauthorized,
+        code: PhotoFileEndpoints.notFound.code,
+        message: "Invalid Photo ID or You don't have permission to delete this photo!"
     )
     private static let imageDeleted = "Image deleted"
 
@@ -104,7 +107,7 @@ final class PhotoEndpoints: EndpointGroup {
             throw ServiceError.parametersMissing
         }
         let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForUpload)
-        let new = try NewPhoto(
+        let new = try await NewPhoto(
             title: title,
             fileName: image.fileName,
             object: image.object,

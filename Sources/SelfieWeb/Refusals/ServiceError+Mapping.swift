@@ -71,16 +71,19 @@ extension ServiceError {
         self = refusal
     }
 
+    /// The message has all complaints, the code is that of the first.
     private init(_ error: InvalidInput) {
+        let complaints = error.complaints.map { ServiceError($0.problem, of: $0.name) }
         self.init(
             status: .badRequest,
-            message: error.complaints.map { $0.problem.contractText(of: $0.name) }.joined()
+            code: complaints.first?.code ?? Self.parametersMissing.code,
+            message: complaints.map(\.message).joined()
         )
     }
 
     /// The value of a parameter breaks a rule.
     init(_ problem: Complaint.Problem, of name: String) {
-        self.init(status: .badRequest, message: problem.contractText(of: name))
+        self.init(status: .badRequest, code: "\(name)_\(problem.code)", message: problem.contractText(of: name))
     }
 
     /// Maps a refusal of the connection's own.
@@ -96,6 +99,17 @@ extension ServiceError {
 }
 
 extension Complaint.Problem {
+    /// The last words of the refusal's code.
+    fileprivate var code: String {
+        switch self {
+        case .blank: "blank"
+        case .invalid: "invalid"
+        case .taken: "taken"
+        case .tooShort: "too_short"
+        case .tooLong, .tooManyBytes: "too_long"
+        }
+    }
+
     /// The contract's text, with its comma.
     fileprivate func contractText(of name: String) -> String {
         switch self {

@@ -6,31 +6,69 @@ import Hummingbird
 /// A refusal that a client sees, with the contract's status and text.
 package struct ServiceError: Error, Equatable {
     package let status: HTTPResponse.Status
+    /// What the refusal is for, in a word that never changes, for programs.
+    package let code: String
     package let message: String
     var headers: HTTPFields = [:]
 
-    static let wrongURL = ServiceError(status: .notFound, message: "Wrong URL or HTTP method")
-    static let parametersMissing = ServiceError(status: .badRequest, message: "required parameters are missing")
-    static let bodyTooLarge = ServiceError(status: .contentTooLarge, message: "The request is too large")
-    static let bodyIncomplete = ServiceError(status: .badRequest, message: "The request ended early")
-    static let bodyTooSlow = ServiceError(status: .requestTimeout, message: "The request took too long to arrive")
-    static let malformedRequest = ServiceError(status: .badRequest, message: "The request is malformed")
+    static let wrongURL = ServiceError(
+        status: .notFound,
+        code: "endpoint_not_found",
+        message: "Wrong URL or HTTP method"
+    )
+    static let parametersMissing = ServiceError(
+        status: .badRequest,
+        code: "parameters_missing",
+        message: "required parameters are missing"
+    )
+    static let bodyTooLarge = ServiceError(
+        status: .contentTooLarge,
+        code: "request_too_large",
+        message: "The request is too large"
+    )
+    static let bodyIncomplete = ServiceError(
+        status: .badRequest,
+        code: "request_incomplete",
+        message: "The request ended early"
+    )
+    static let bodyTooSlow = ServiceError(
+        status: .requestTimeout,
+        code: "request_timeout",
+        message: "The request took too long to arrive"
+    )
+    static let malformedRequest = ServiceError(
+        status: .badRequest,
+        code: "request_malformed",
+        message: "The request is malformed"
+    )
     static let headerTooLarge = ServiceError(
         status: .requestHeaderFieldsTooLarge,
+        code: "header_too_large",
         message: "The request's header is too large"
     )
-    static let malformedJSON = ServiceError(status: .badRequest, message: "The request's JSON is malformed")
+    static let malformedJSON = ServiceError(
+        status: .badRequest,
+        code: "json_malformed",
+        message: "The request's JSON is malformed"
+    )
     static let malformedParameters = ServiceError(
         status: .badRequest,
+        code: "parameters_malformed",
         message: "The request's parameters are malformed"
     )
     static let malformedMultipart = ServiceError(
         status: .badRequest,
+        code: "multipart_malformed",
         message: "The request's multipart body is malformed"
     )
-    static let tooManyParameters = ServiceError(status: .badRequest, message: "The request has too many parameters")
+    static let tooManyParameters = ServiceError(
+        status: .badRequest,
+        code: "too_many_parameters",
+        message: "The request has too many parameters"
+    )
     static let unavailable = ServiceError(
         status: .serviceUnavailable,
+        code: "service_unavailable",
         message: "The service is not available at the moment. Please try again later!",
         headers: [.retryAfter: "5"]
     )
@@ -39,42 +77,57 @@ package struct ServiceError: Error, Equatable {
     /// The status is nginx's, for the log.
     static let clientGone = ServiceError(
         status: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request"),
+        code: "client_gone",
         message: "The client is gone"
     )
     static let internalError = ServiceError(
         status: .internalServerError,
+        code: "internal_error",
         message: "Something went wrong. Please try again later!"
     )
 
     static let basicAccessDenied = ServiceError(
         status: .unauthorized,
+        code: "api_credential_wrong",
         message: "HTTP Basic: Access denied.",
         headers: [.wwwAuthenticate: #"Basic realm="Application""#]
     )
     static let tokenAccessDenied = ServiceError(
         status: .unauthorized,
+        code: "token_invalid",
         message: "HTTP Token: Access denied.",
         headers: [.wwwAuthenticate: #"Token realm="Application""#]
     )
 
     /// Only for a client that sent the right password.
-    static let accountDisabled = ServiceError(status: .forbidden, message: "This account is disabled")
+    static let accountDisabled = ServiceError(
+        status: .forbidden,
+        code: "account_disabled",
+        message: "This account is disabled"
+    )
 
-    static let noRoomForPhotos = ServiceError(status: .forbidden, message: "You have no room for more photos")
+    static let noRoomForPhotos = ServiceError(
+        status: .forbidden,
+        code: "photo_quota_reached",
+        message: "You have no room for more photos"
+    )
 
     static let unknownPhotoFormat = ServiceError(
         status: .unsupportedMediaType,
+        code: "photo_format_unknown",
         message: "image - is not a JPEG, PNG, GIF, WebP, HEIC or AVIF photo,"
     )
     /// The fields of the limit are added later.
     static let tooManyRequests = ServiceError(
         status: .tooManyRequests,
+        code: "too_many_requests",
         message: "Too many requests. Please try again later!"
     )
 
     /// A user does too much at the same time.
     static let tooManyAtOnce = ServiceError(
         status: .tooManyRequests,
+        code: "too_many_at_once",
         message: tooManyRequests.message,
         headers: [.retryAfter: "2"]
     )
@@ -82,14 +135,17 @@ package struct ServiceError: Error, Equatable {
     /// The usual text for an expired token.
     ///
     /// Some calls have their own.
-    static let tokenExpired = unauthorized("Authtoken has expired. Please get a new token and try again!")
-    /// The message lists what is wrong with each parameter.
-    package static let invalidParameters = ServiceError(status: .badRequest, message: "<parameter> - <what is wrong>,")
+    static let tokenExpired = tokenExpired("Authtoken has expired. Please get a new token and try again!")
     /// `Content-Range` with the length is added later.
-    static let noSuchBytes = ServiceError(status: .rangeNotSatisfiable, message: "The photo has no such bytes")
+    static let noSuchBytes = ServiceError(
+        status: .rangeNotSatisfiable,
+        code: "range_not_satisfiable",
+        message: "The photo has no such bytes"
+    )
 
-    static func unauthorized(_ message: String) -> ServiceError {
-        ServiceError(status: .unauthorized, message: message)
+    /// An expired token, in a call's own text.
+    static func tokenExpired(_ message: String) -> ServiceError {
+        ServiceError(status: .unauthorized, code: "token_expired", message: message)
     }
 
     /// The body that every refusal has.
@@ -98,6 +154,7 @@ package struct ServiceError: Error, Equatable {
         json.object { json in
             json.member("status", Int(status.code))
             json.member("message", message)
+            json.member("code", code)
         }
         return json
     }

@@ -34,7 +34,11 @@ struct SessionEndpoints: EndpointGroup {
         Member("expires_at", .time), Member("current", .flag),
     ]
 
-    private static let notFound = ServiceError(status: .notFound, message: "There is no such session")
+    private static let notFound = ServiceError(
+        status: .notFound,
+        code: "session_not_found",
+        message: "There is no such session"
+    )
     private static let sessionEnded = "Session ended"
 
     init(_ parts: WebParts) {

@@ -52,9 +52,9 @@ enum BenchData {
         FROM users ORDER BY random()
         """,
         """
-        INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, state)
+        INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, width, height, state)
         SELECT users.id, 'IMG_' || k || '.jpg', 'Selfie number ' || k || ' of the summer',
-            left(encode(sha256(convert_to(n || '/' || k, 'UTF8')), 'hex'), 43), 'image/jpeg', 123456, 'ready'
+            left(encode(sha256(convert_to(n || '/' || k, 'UTF8')), 'hex'), 43), 'image/jpeg', 123456, 3024, 4032, 'ready'
         FROM (
             SELECT n, k FROM generate_series(1, \(userCount)) AS n, generate_series(1, \(photosPerUser)) AS k
             UNION ALL

@@ -92,9 +92,16 @@ struct PhotoStage: Sendable {
         )
     }
 
+    /// The signature of a PNG of 640 by 480 pixels, and its chunk `IHDR`.
+    private static let pngHead: [UInt8] = [
+        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00,
+        0x02,
+        0x80, 0x00, 0x00, 0x01, 0xE0, 0x08, 0x02, 0x00, 0x00, 0x00, 0xBA, 0xB3, 0x4B, 0xB3,
+    ]
+
     /// The head of a PNG, and bytes that can't be compressed.
     private static func photo(bytes count: Int) -> ByteBuffer {
-        var photo = ByteBuffer(bytes: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+        var photo = ByteBuffer(bytes: pngHead)
         var generator = SystemRandomNumberGenerator()
         while photo.readableBytes < count { photo.writeInteger(generator.next()) }
         return photo.getSlice(at: 0, length: count) ?? photo

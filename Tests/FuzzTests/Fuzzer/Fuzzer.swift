@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import ServerProcesses
 
@@ -13,11 +14,17 @@ private let target: FuzzTarget = {
 /// What libFuzzer, which brings the program's beginning, calls with each input (LLVM, "libFuzzer", section "Fuzz Target").
 @_cdecl("LLVMFuzzerTestOneInput")
 public func runOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    do {
-        try target.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
-    } catch {
-        // What libFuzzer notes, with the input.
-        fatalError("\(error)")
+    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+    let hasEnded = DispatchSemaphore(value: 0)
+    Task.detached {
+        do {
+            try await target.run(input)
+        } catch {
+            // What libFuzzer notes, with the input.
+            fatalError("\(error)")
+        }
+        hasEnded.signal()
     }
+    hasEnded.wait()
     return 0
 }

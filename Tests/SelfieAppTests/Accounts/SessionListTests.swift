@@ -87,7 +87,9 @@ struct SessionListTests {
             {
                 let answer = try await Self.end(service, id, ada[0])
                 #expect(answer.status == 404, "\(id)")
-                #expect(answer.text == #"{"status":404,"message":"There is no such session"}"#)
+                #expect(
+                    answer.text == #"{"status":404,"message":"There is no such session","code":"session_not_found"}"#
+                )
             }
             #expect(try await service.list(token: bob).status == 200)
 
@@ -111,7 +113,7 @@ struct SessionListTests {
             let new = try await service.newToken()
             #expect(try await Self.list(service, new).count == 1)
             let expected =
-                #"{"status":401,"message":"Authtoken has expired. Please get a new token and try again!"}"#
+                #"{"status":401,"message":"Authtoken has expired. Please get a new token and try again!","code":"token_expired"}"#
             let header = [("Authorization", tokenHeader(old))]
             #expect(try await service.send("GET", "/api/sessions", headers: header).text == expected)
             #expect(try await service.send("DELETE", "/api/sessions/1", headers: header).text == expected)

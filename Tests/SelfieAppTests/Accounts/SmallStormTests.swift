@@ -16,7 +16,7 @@ struct SmallStormTests {
     /// Another one would get the room of one of them.
     private static let fromHere = [("X-Forwarded-For", "203.0.113.1")]
     private static let refusal =
-        #"{"status":503,"message":"The service is not available at the moment. Please try again later!"}"#
+        #"{"status":503,"message":"The service is not available at the moment. Please try again later!","code":"service_unavailable"}"#
 
     @Test(
         "Two are at work, four wait, all others are refused at once, and the list goes on throughout",

@@ -168,7 +168,9 @@ struct TwoProcessTests {
             try await services[0].administer(isDisabled: true)
             for number in 0...1 {
                 let answer = try await getToken(number)
-                #expect(answer.text == #"{"status":403,"message":"This account is disabled"}"#)
+                #expect(
+                    answer.text == #"{"status":403,"message":"This account is disabled","code":"account_disabled"}"#
+                )
             }
             #expect(try await services[0].count("SELECT count(*) FROM sessions") == 0)
 

@@ -37,6 +37,29 @@ struct EndpointTests {
         #expect(lines.count == Self.table.count)
     }
 
+    /// What each refusal is called for programs, with its status, written down once more: apps depend on these words.
+    private static let codes: Set = [
+        "400 after_invalid", "400 all_invalid", "400 device_invalid", "400 device_too_long", "400 email_blank",
+        "400 email_invalid", "400 email_taken", "400 email_too_long", "400 full_name_blank", "400 full_name_invalid",
+        "400 full_name_too_long", "400 image_blank", "400 json_malformed", "400 limit_invalid",
+        "400 multipart_malformed", "400 name_invalid", "400 name_too_long", "400 order_invalid",
+        "400 parameters_malformed", "400 parameters_missing", "400 password_invalid", "400 password_too_long",
+        "400 password_too_short", "400 request_incomplete", "400 request_malformed", "400 title_invalid",
+        "400 title_too_long", "400 too_many_parameters", "401 api_credential_wrong", "401 email_or_password_wrong",
+        "401 password_wrong", "401 photo_not_found", "401 token_expired", "401 token_invalid", "403 account_disabled",
+        "403 photo_quota_reached", "403 photo_url_invalid", "404 photo_not_found", "404 session_not_found",
+        "408 request_timeout", "412 precondition_failed", "413 request_too_large", "415 photo_format_unknown",
+        "416 range_not_satisfiable", "429 too_many_at_once", "429 too_many_requests", "431 header_too_large",
+        "500 internal_error", "503 service_unavailable",
+    ]
+
+    @Test("Refusals have these codes and statuses")
+    func refusalCodes() {
+        let codes = Routes.endpoints.flatMap(\.allRefusals).map { "\($0.status.code) \($0.code)" }
+        #expect(Set(codes) == Self.codes)
+        #expect(ServiceError.wrongURL.status == .notFound && ServiceError.wrongURL.code == "endpoint_not_found")
+    }
+
     @Test("Each but the public ones refuses a request without a credential, and with one of the other kind")
     func refused() async throws {
         try await TestService.run { service in
@@ -158,7 +181,7 @@ struct EndpointTests {
         let calls = Routes.endpoints.map { "\($0.method.rawValue) \($0.path)" }
         #expect(Set(calls).count == calls.count)
         for endpoint in Routes.endpoints {
-            let refusals = endpoint.allRefusals.map { "\($0.status.code) \($0.message)" }
+            let refusals = endpoint.allRefusals.map(\.code)
             #expect(Set(refusals).count == refusals.count, "\(endpoint.call)")
             let names = endpoint.parameters.map(\.name)
             #expect(Set(names).count == names.count, "\(endpoint.call)")

@@ -22,7 +22,8 @@ struct PhotoListTests {
             #expect(list.text == "[\(uploads.map(\.text).joined(separator: ","))]")
             #expect(list.headers["content-type"]?.hasPrefix("application/json") == true)
             let keys = #/\{"name":"[^"]*","title":"[^"]*","image_url":"[^"]*","random_id":"[^"]*"/#
-            let more = #/,"created_at":"[-0-9T:.]*Z","byte_count":64,"content_type":"image/png"\}/#
+            let more =
+                #/,"created_at":"[-0-9T:.]*Z","byte_count":64,"content_type":"image/png","width":640,"height":480\}/#
             #expect(
                 uploads.allSatisfy {
                     $0.text.wholeMatch(

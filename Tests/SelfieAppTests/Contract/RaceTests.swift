@@ -26,7 +26,7 @@ struct RaceTests {
             let answers = try await Self.parallel(20) { index in
                 try await service.signUp(email: emails[index % emails.count], fullName: "User \(index)")
             }
-            let refusal = #"{"status":400,"message":"email - has already been taken,"}"#
+            let refusal = #"{"status":400,"message":"email - has already been taken,","code":"email_taken"}"#
             #expect(answers.count { $0.status == 200 } == 1)
             #expect(answers.count { $0.text == refusal } == 19)
             #expect(try await service.count("SELECT count(*) FROM users") == 1)

@@ -180,7 +180,10 @@ struct SecrecyTests {
             try await service.upload(token: token),
         ]
         for answer in answers {
-            #expect(answer.text == #"{"status":500,"message":"Something went wrong. Please try again later!"}"#)
+            #expect(
+                answer.text
+                    == #"{"status":500,"message":"Something went wrong. Please try again later!","code":"internal_error"}"#
+            )
         }
         try await service.postgres.write("ALTER TABLE sessions RENAME TO elsewhere")
         #expect(try await service.list(token: token).status == 500)

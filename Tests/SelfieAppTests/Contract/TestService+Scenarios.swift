@@ -29,7 +29,7 @@ extension TestService {
         let isHead = scenario.method == "HEAD"
         Self.expectManners(of: answer, isHead: isHead, comment, sourceLocation: sourceLocation)
         if let message = scenario.message, !isHead {
-            let body = #"{"status":\#(scenario.status),"message":"\#(message)"}"#
+            let body = Self.body(status: scenario.status, message: message, code: answer.json["code"] as? String)
             #expect(answer.text == body, comment, sourceLocation: sourceLocation)
         }
         if Endpoint.of(method: scenario.method, target: scenario.target) == nil {
@@ -54,6 +54,11 @@ extension TestService {
             )
         }
         return answer
+    }
+
+    /// The body of an answer with a message, to the letter.
+    private static func body(status: Int, message: String, code: String?) -> String {
+        #"{"status":\#(status),"message":"\#(message)""# + (code.map { #","code":"\#($0)""# } ?? "") + "}"
     }
 
     /// What holds for every answer, whatever it says.
@@ -84,7 +89,8 @@ extension TestService {
             } else {
                 #expect(answer.json["status"] as? Int == answer.status, comment, sourceLocation: sourceLocation)
                 #expect(answer.message?.isEmpty == false, comment, sourceLocation: sourceLocation)
-                #expect(answer.json.count == 2, comment, sourceLocation: sourceLocation)
+                #expect(answer.json["code"] is String, comment, sourceLocation: sourceLocation)
+                #expect(answer.json.count == 3, comment, sourceLocation: sourceLocation)
             }
         }
     }

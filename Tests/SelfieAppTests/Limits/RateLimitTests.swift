@@ -42,7 +42,10 @@ struct RateLimitTests {
                 let answer = try await service.signUp(email: "a\(number)@example.com", headers: Self.from("192.0.2.1"))
                 #expect(answer.status == (number < 2 ? 200 : 429))
                 guard number == 2 else { continue }
-                #expect(answer.text == #"{"status":429,"message":"Too many requests. Please try again later!"}"#)
+                #expect(
+                    answer.text
+                        == #"{"status":429,"message":"Too many requests. Please try again later!","code":"too_many_requests"}"#
+                )
                 #expect(answer.headers["content-type"] == "application/json; charset=utf-8")
                 #expect(answer.headers["ratelimit-limit"] == "2")
                 #expect(answer.headers["ratelimit-remaining"] == "0")

@@ -1,5 +1,6 @@
 import DatabaseTestSupport
 import Foundation
+import ImageFiles
 import Logging
 import NIOCore
 import Postgres
@@ -36,7 +37,7 @@ struct PhotoSweeperTests {
         func photo() async throws -> NewPhoto {
             var spool = Spool()
             try await spool.append(ByteBuffer(bytes: Array(TestImage.jpeg)))
-            return try NewPhoto(title: "A", fileName: "photo", object: try await spool.finish(), userID: userID)
+            return try await NewPhoto(title: "A", fileName: "photo", object: try await spool.finish(), userID: userID)
         }
 
         /// Does the first steps of an upload, so many seconds ago.
@@ -44,7 +45,7 @@ struct PhotoSweeperTests {
             let new = try await photo()
             guard try await photos.addPending(new, sessionID: sessionID) else { return "" }
             if stores {
-                try await objects.put(new.object, key: new.randomID, contentType: new.format.contentType)
+                try await objects.put(new.object, key: new.randomID, contentType: new.image.format.contentType)
             }
             try await postgres.write(
                 """

@@ -102,6 +102,5 @@ struct TimeLimitTests {
         #expect(SpoolBudget.usualMemoryBytes == 80 << 20)
         #expect(SpoolBudget.usualMemoryBytesPerUser == 40 << 20)
         #expect(SpoolBudget.usualDiskBytes == 4_294_967_296)
-        #expect(PhotoFormat.prefixBytes == 64)
     }
 }

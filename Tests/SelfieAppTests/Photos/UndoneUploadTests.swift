@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import Foundation
+import ImageFiles
 import Logging
 import Postgres
 import S3
@@ -44,7 +45,7 @@ extension PhotoSweeperTests {
             #expect(try await scene.photos.claimDeletions().map(\.key) == [randomID])
             // The put that was given up ends after the store was told to delete, and before that is noted.
             let photo = try await scene.photo()
-            try await scene.objects.put(photo.object, key: randomID, contentType: photo.format.contentType)
+            try await scene.objects.put(photo.object, key: randomID, contentType: photo.image.format.contentType)
             try await scene.photos.removePending(randomID, versionID: nil)
             if isStoreUp {
                 try await scene.photos.finishDeletions([randomID])

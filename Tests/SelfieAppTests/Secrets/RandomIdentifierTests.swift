@@ -47,8 +47,9 @@ struct RandomIdentifierTests {
         var spool = Spool()
         try await spool.append(ByteBuffer(data: TestImage.jpeg))
         let object = try await spool.finish()
-        let photos = try (0..<200).map { _ in
-            try NewPhoto(title: "A", fileName: "photo", object: object, userID: 1).randomID
+        var photos: [String] = []
+        for _ in 0..<200 {
+            photos.append(try await NewPhoto(title: "A", fileName: "photo", object: object, userID: 1).randomID)
         }
         let tokens = (0..<200).map { _ in IssuedToken(date: Date(), lifetime: 1).token }
         for names in [photos, tokens] {

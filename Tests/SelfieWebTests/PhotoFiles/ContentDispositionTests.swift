@@ -1,4 +1,5 @@
 import Foundation
+import ImageFiles
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 @Suite("The name under which a photo is saved")
 struct ContentDispositionTests {
-    private static let allNames: [(name: String, format: PhotoFormat?, header: String)] = [
+    private static let allNames: [(name: String, format: ImageFormat?, header: String)] = [
         ("photo", .jpeg, #"inline; filename="photo.jpg""#), ("photo.jpg", .jpeg, #"inline; filename="photo.jpg""#),
         ("IMG_0001.JPEG", .jpeg, #"inline; filename="IMG_0001.JPEG""#), ("", .png, #"inline; filename="photo.png""#),
         ("my photo (1).webp", .webp, #"inline; filename="my photo (1).webp""#),
@@ -36,7 +37,7 @@ struct ContentDispositionTests {
     ]
 
     @Test("It is safe, and ends as the photo's format does", arguments: allNames)
-    func names(name: String, format: PhotoFormat?, header: String) {
+    func names(name: String, format: ImageFormat?, header: String) {
         #expect(ContentDisposition.inline(fileName: name, format: format) == header)
     }
 

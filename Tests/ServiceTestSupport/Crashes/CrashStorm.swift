@@ -169,7 +169,7 @@ package struct CrashStorm: Sendable {
     }
 
     private static func photo(bytes: Int, seed: UInt8) -> Data {
-        TestImage.jpeg.prefix(16) + Data(repeating: seed, count: bytes)
+        TestImage.pngHead + Data(repeating: seed, count: bytes)
     }
 
     /// Makes old what waits for its age.

@@ -10,7 +10,6 @@ enum LargePhoto {
     /// For `UPLOAD_BYTES_MAX`.
     static let maxUploadBytes = "110000000"
 
-    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     private static let block = ByteBuffer(bytes: (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 >> 12 ^ $0) })
 
     /// Uploads the photo over a connection of its own.
@@ -18,8 +17,8 @@ enum LargePhoto {
     /// - Returns: The answer.
     /// - Throws: What the connection throws, or `NotInTime` when it is closed without an answer.
     static func upload(to service: TestService, token: String) async throws -> HTTPAnswer {
-        let frame = TestMultipart.body(image: Data(signature), title: "Large")
-        let split = try frame.firstRange(of: signature).orThrow().upperBound
+        let frame = TestMultipart.body(image: TestImage.pngHead, title: "Large")
+        let split = try frame.firstRange(of: TestImage.pngHead).orThrow().upperBound
         return try await RawConnection.open(port: service.port) { connection in
             try await connection.send(
                 """
@@ -27,14 +26,14 @@ enum LargePhoto {
                 Host: 127.0.0.1:\(service.port)\r
                 Authorization: Token token=\(token)\r
                 Content-Type: multipart/form-data; boundary=\(TestMultipart.boundary)\r
-                Content-Length: \(frame.count + byteCount - signature.count)\r
+                Content-Length: \(frame.count + byteCount - TestImage.pngHead.count)\r
                 Connection: close\r
                 \r
 
                 """
             )
             try await connection.send(frame[..<split])
-            var rest = byteCount - signature.count
+            var rest = byteCount - TestImage.pngHead.count
             while rest > 0 {
                 let piece = try block.getSlice(at: 0, length: min(rest, block.readableBytes)).orThrow()
                 try await connection.send(piece)

@@ -190,7 +190,7 @@ struct CrashAccount: Sendable {
     func photo(bytes count: Int) async throws -> NewPhoto {
         var spool = Spool()
         try await spool.append(ByteBuffer(bytes: CrashCase.image(bytes: count)))
-        return try NewPhoto(title: "A", fileName: "photo", object: try await spool.finish(), userID: userID)
+        return try await NewPhoto(title: "A", fileName: "photo", object: try await spool.finish(), userID: userID)
     }
 
     /// Uploads a photo, and nothing goes wrong.

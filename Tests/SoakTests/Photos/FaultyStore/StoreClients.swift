@@ -208,11 +208,11 @@ enum PatternImage {
     /// Makes a photo.
     ///
     /// - Parameters:
-    ///   - count: How many bytes it has, at least eight.
+    ///   - count: How many bytes it has, at least 33.
     ///   - number: Tells it from others.
     /// - Returns: The photo.
     static func make(bytes count: Int, number: Int) -> Data {
-        var image = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+        var image = TestImage.pngHead
         image.reserveCapacity(count + block.count)
         var blockNumber = 0
         while image.count < count {

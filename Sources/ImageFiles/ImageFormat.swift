@@ -1,9 +1,7 @@
-import ObjectStore
-
-/// The photo formats that are accepted.
+/// The formats of photos that are known.
 ///
-/// The leading bytes decide, never the client's word.
-package enum PhotoFormat: String, CaseIterable, Sendable {
+/// The leading bytes decide, never the word of whoever sent them.
+package enum ImageFormat: String, CaseIterable, Sendable {
     case jpeg = "image/jpeg"
     case png = "image/png"
     case gif = "image/gif"
@@ -13,13 +11,10 @@ package enum PhotoFormat: String, CaseIterable, Sendable {
     case avif = "image/avif"
 
     /// How many leading bytes are needed: enough for a file type box with its first brands.
-    package static let prefixBytes = Spool.maxLeadingBytes
+    package static let prefixBytes = 64
 
     /// The media type to serve the photo with.
     package var contentType: String { rawValue }
-
-    /// The media type of all other files, which railsauth accepted.
-    package static let unknownContentType = "application/octet-stream"
 
     /// The file name extensions of this format, the usual one first.
     package var fileExtensions: [String] {
@@ -62,7 +57,7 @@ package enum PhotoFormat: String, CaseIterable, Sendable {
     /// The major brand decides.
     ///
     /// If it is a general one, the compatible brands decide.
-    private static func format(ofFileTypeBox bytes: [UInt8]) -> PhotoFormat? {
+    private static func format(ofFileTypeBox bytes: [UInt8]) -> ImageFormat? {
         guard bytes.count >= 16, bytes[4..<8].elementsEqual("ftyp".utf8) else { return nil }
         let size = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
         let end = min(size, bytes.count)
@@ -73,7 +68,7 @@ package enum PhotoFormat: String, CaseIterable, Sendable {
             ?? (generalBrands.contains(brands[0]) ? .heif : nil)
     }
 
-    private static let formatsByBrand: [String: PhotoFormat] = [
+    private static let formatsByBrand: [String: ImageFormat] = [
         "avif": .avif, "avis": .avif,
         "heic": .heic, "heix": .heic, "heim": .heic, "heis": .heic, "hevc": .heic, "hevx": .heic,
     ]

@@ -1,22 +1,22 @@
 import Testing
 
-@testable import SelfieCore
+@testable import ImageFiles
 
-@Suite("A photo's format, by its leading bytes")
-struct PhotoFormatTests {
+@Suite("An image's format, by its leading bytes")
+struct ImageFormatTests {
     struct Sample: CustomTestStringConvertible {
-        let format: PhotoFormat
+        let format: ImageFormat
         let magic: [UInt8]
 
         var testDescription: String { "\(format)" }
 
-        init(_ format: PhotoFormat, _ magic: [UInt8]) {
+        init(_ format: ImageFormat, _ magic: [UInt8]) {
             self.format = format
             self.magic = magic
         }
 
         /// A file type box: its size, major brand, minor version, compatible brands.
-        init(_ format: PhotoFormat, brands: [String], size: UInt8? = nil) {
+        init(_ format: ImageFormat, brands: [String], size: UInt8? = nil) {
             let box = Array("ftyp\(brands[0])".utf8) + [0, 0, 0, 0] + brands.dropFirst().joined().utf8
             self.init(format, [0, 0, 0, size ?? UInt8(box.count + 4)] + box)
         }
@@ -41,15 +41,15 @@ struct PhotoFormatTests {
 
     @Test("Each format is told by its first bytes, whatever follows", arguments: samples)
     func known(sample: Sample) {
-        #expect(PhotoFormat(leadingBytes: sample.magic) == sample.format)
-        #expect(PhotoFormat(leadingBytes: sample.magic + [UInt8](repeating: 0, count: 200)) == sample.format)
+        #expect(ImageFormat(leadingBytes: sample.magic) == sample.format)
+        #expect(ImageFormat(leadingBytes: sample.magic + [UInt8](repeating: 0, count: 200)) == sample.format)
     }
 
     @Test("A file type box is needed whole, and no prefix of any other magic will do", arguments: samples)
     func truncated(sample: Sample) {
         let minBytes = sample.magic.dropFirst(4).starts(with: "ftyp".utf8) ? 16 : sample.magic.count
         for count in 0..<minBytes {
-            #expect(PhotoFormat(leadingBytes: sample.magic.prefix(count)) == nil, "\(count) bytes")
+            #expect(ImageFormat(leadingBytes: sample.magic.prefix(count)) == nil, "\(count) bytes")
         }
     }
 
@@ -66,24 +66,24 @@ struct PhotoFormatTests {
         ] as [[UInt8]]
     )
     func unknown(bytes: [UInt8]) {
-        #expect(PhotoFormat(leadingBytes: bytes) == nil)
+        #expect(ImageFormat(leadingBytes: bytes) == nil)
     }
 
     @Test("Brands count only within the file type box, whatever size it claims", arguments: [0, 8, 15, 16, 20, 255])
     func boxSize(size: UInt8) {
         let sample = Sample(.heic, brands: ["mif1", "miaf", "heic"], size: size)
-        let expected: PhotoFormat? =
+        let expected: ImageFormat? =
             switch size {
             case ..<16: nil
             case ..<24: .heif
             default: .heic
             }
-        #expect(PhotoFormat(leadingBytes: sample.magic) == expected)
+        #expect(ImageFormat(leadingBytes: sample.magic) == expected)
     }
 
     @Test("A box that claims four gigabytes is looked at no further than its prefix")
     func hugeBox() {
         let bytes = [0xFF, 0xFF, 0xFF, 0xFF] + Sample(.heic, brands: ["heic"]).magic.dropFirst(4)
-        #expect(PhotoFormat(leadingBytes: bytes + [UInt8](repeating: 0xFF, count: 1000)) == .heic)
+        #expect(ImageFormat(leadingBytes: bytes + [UInt8](repeating: 0xFF, count: 1000)) == .heic)
     }
 }

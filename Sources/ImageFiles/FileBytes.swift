@@ -1,0 +1,71 @@
+/// Reads numbers and short pieces anywhere in a file, a window at a time.
+struct FileBytes {
+    let length: Int
+    private let windowBytes: Int
+    private let read: (Range<Int>) async throws -> [UInt8]
+    private var window: [UInt8] = []
+    private var windowStart = 0
+    private var stepCount = 0
+
+    /// The most pieces that are read of a file.
+    ///
+    /// A GIF with an ICC profile of 500 KiB in front of its first picture takes 2,100, and no other photo so many.
+    static let maxSteps = 16_384
+    /// The most bytes of a piece.
+    static let maxPieceBytes = 64 * 1024
+
+    init(length: Int, windowBytes: Int, read: @escaping (Range<Int>) async throws -> [UInt8]) {
+        self.length = length
+        self.windowBytes = windowBytes
+        self.read = read
+    }
+
+    /// A piece of the file.
+    ///
+    /// - Throws: `NoImage` when the file ends before, or when too many pieces or too many bytes are asked for.
+    mutating func bytes(at offset: Int, count: Int) async throws -> ArraySlice<UInt8> {
+        stepCount += 1
+        guard stepCount <= Self.maxSteps, count <= Self.maxPieceBytes, offset >= 0, offset <= length - count else {
+            throw NoImage()
+        }
+        if offset < windowStart || offset + count > windowStart + window.count {
+            window = try await read(offset..<min(offset + max(windowBytes, count), length))
+            windowStart = offset
+            // Whoever gives fewer bytes than there are has another file.
+            guard window.count >= count else { throw NoImage() }
+        }
+        return window[(offset - windowStart)..<(offset - windowStart + count)]
+    }
+
+    /// A byte.
+    mutating func byte(at offset: Int) async throws -> UInt8 {
+        try await bytes(at: offset, count: 1).first ?? 0
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The number of some bytes, the highest first.
+    ///
+    /// - Parameters:
+    ///   - offset: Where it begins, from the slice's start.
+    ///   - count: How many bytes it has, at most seven.
+    /// - Returns: The number.
+    func bigEndian(at offset: Int, count: Int) -> Int {
+        piece(at: offset, count: count).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// The number of some bytes, the lowest first.
+    func littleEndian(at offset: Int, count: Int) -> Int {
+        piece(at: offset, count: count).reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Whether some bytes are these letters.
+    func has(_ letters: String, at offset: Int) -> Bool {
+        piece(at: offset, count: letters.utf8.count).elementsEqual(letters.utf8)
+    }
+
+    /// Some bytes from the slice's start; fewer at its end.
+    func piece(at offset: Int, count: Int) -> ArraySlice<UInt8> {
+        dropFirst(offset).prefix(count)
+    }
+}

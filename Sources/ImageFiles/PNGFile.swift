@@ -1,0 +1,36 @@
+/// Reads the size of a PNG.
+///
+/// Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)", sections 5.2, 5.3 and 11.2.1: the signature,
+/// then a chunk `IHDR` of 13 bytes with its checksum.
+enum PNGFile {
+    static func size(_ file: inout FileBytes) async throws -> ImageSize {
+        let chunk = try await file.bytes(at: signatureBytes, count: 8 + headerBytes + 4)
+        guard chunk.bigEndian(at: 0, count: 4) == headerBytes, chunk.has("IHDR", at: 4) else { throw NoImage() }
+        let header = chunk.piece(at: 8, count: headerBytes)
+        let (depth, color) = (header.bigEndian(at: 8, count: 1), header.bigEndian(at: 9, count: 1))
+        let (compression, filter) = (header.bigEndian(at: 10, count: 1), header.bigEndian(at: 11, count: 1))
+        let interlace = header.bigEndian(at: 12, count: 1)
+        guard depths[color]?.contains(depth) == true, compression == 0, filter == 0, interlace <= 1,
+            chunk.bigEndian(at: 8 + headerBytes, count: 4) == checksum(of: chunk.piece(at: 4, count: 4 + headerBytes))
+        else { throw NoImage() }
+        return try ImageSize(width: header.bigEndian(at: 0, count: 4), height: header.bigEndian(at: 4, count: 4))
+    }
+
+    private static let signatureBytes = 8
+    private static let headerBytes = 13
+
+    /// The bits of a sample that each type of color may have (table 11.1).
+    private static let depths: [Int: Set<Int>] = [
+        0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
+    ]
+
+    /// The checksum of a chunk's type and contents (annex D), a bit at a time: there are 17 bytes.
+    static func checksum(of bytes: ArraySlice<UInt8>) -> Int {
+        var sum: UInt32 = 0xFFFF_FFFF
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+        }
+        return Int(~sum)
+    }
+}

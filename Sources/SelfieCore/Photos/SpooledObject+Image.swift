@@ -1,0 +1,22 @@
+package import ImageFiles
+import NIOCore
+package import ObjectStore
+
+extension SpooledObject {
+    /// Reads the upload's structure as far as the photo's size.
+    ///
+    /// - Returns: The photo; nil when it is none.
+    /// - Throws: What reading the bytes throws.
+    func image() async throws -> ImageFile? {
+        try await ImageFile.read(length: length) { range in try await Array(bytes(in: range).readableBytesView) }
+    }
+
+    /// The format that the leading bytes tell.
+    ///
+    /// - Returns: The format; nil when it is not known.
+    /// - Throws: What reading the bytes throws.
+    package func imageFormat() async throws -> ImageFormat? {
+        let prefix = try await bytes(in: 0..<min(length, ImageFormat.prefixBytes))
+        return ImageFormat(leadingBytes: prefix.readableBytesView)
+    }
+}
