@@ -1,0 +1,38 @@
+package import FoundationEssentials
+package import Logging
+import ObjectStore
+package import SelfieConfiguration
+package import SelfieCore
+
+extension Installation {
+    /// Measures all photos whose size is not known, while services go on.
+    ///
+    /// - Parameters:
+    ///   - configuration: The service's.
+    ///   - logger: Gets a line for each failure on the way.
+    ///   - now: The time.
+    ///   - onProgress: Called with the progress.
+    ///   - onOutcome: Called with the outcome of each photo, by its `random_id`.
+    /// - Returns: How many photos had each outcome, and why it ended early: `InstallationError`.
+    /// - Throws: `ServiceStartError` or `InstallationError` when it could not begin.
+    package static func measure(
+        configuration: ServiceConfiguration,
+        logger: Logger,
+        now: @escaping @Sendable () -> Date = { Date() },
+        onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
+        onOutcome: @escaping @Sendable (MeasurePhoto.Outcome, String) -> Void = { _, _ in }
+    ) async throws -> TaskResult<MeasureReport> {
+        try await withClients(configuration.postgres) { postgres, httpClient in
+            if case .disk(let path) = configuration.objectStorage { try requireFolder(path) }
+            let photos = PhotoStore(postgres: postgres)
+            let objects = try await configuration.objectStorage.open(httpClient: httpClient, now: now, logger: logger)
+            let measure = MeasurePhotos(
+                photos: photos,
+                measure: MeasurePhoto(photos: photos, objects: objects),
+                onProgress: onProgress,
+                onOutcome: onOutcome
+            )
+            return await TaskResult(MeasureReport()) { try await measure(into: &$0) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import SelfieCore
+
+/// Measures all photos whose size is not known, while services go on.
+struct MeasurePhotos: Sendable {
+    let photos: PhotoStore
+    let measure: MeasurePhoto
+    let onProgress: @Sendable (TaskProgress) -> Void
+    let onOutcome: @Sendable (MeasurePhoto.Outcome, String) -> Void
+
+    /// How many photos are read at a time.
+    private static let readsInFlight = 4
+    private static let pageSize = 500
+
+    /// Measures the photos.
+    ///
+    /// - Parameter report: Gets how many photos had each outcome, also when this throws.
+    /// - Throws: `ObjectStoreError`, `PostgresError`. Sizes that were kept stay.
+    func callAsFunction(into report: inout MeasureReport) async throws {
+        let total = try await photos.unmeasuredCount()
+        var (done, last) = (0, 0)
+        while true {
+            let page = try await photos.unmeasured(after: last, count: Self.pageSize)
+            guard let end = page.last else { return }
+            last = end.id
+            try await measure(page.map(\.randomID)) { outcome, randomID in
+                done += 1
+                report[outcome] += 1
+                onOutcome(outcome, randomID)
+                onProgress(TaskProgress(task: "Measuring photos", done: done, total: max(total, done)))
+            }
+        }
+    }
+
+    private func measure(_ page: [String], note: (MeasurePhoto.Outcome, String) -> Void) async throws {
+        try await withThrowingTaskGroup(of: (MeasurePhoto.Outcome, String).self) { group in
+            for (index, randomID) in page.enumerated() {
+                if index >= Self.readsInFlight, let (outcome, randomID) = try await group.next() {
+                    note(outcome, randomID)
+                }
+                group.addTask { (try await measure(randomID), randomID) }
+            }
+            for try await (outcome, randomID) in group { note(outcome, randomID) }
+        }
+    }
+}

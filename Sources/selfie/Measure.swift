@@ -1,0 +1,52 @@
+import ArgumentParser
+import Logging
+import SelfieConfiguration
+import SelfieCore
+import SelfieOperations
+
+struct Measure: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Learn the width and height of photos that were stored without them.",
+        discussion: """
+            New photos are measured when they arrive. Run this once after you moved from railsauth or from a version \
+            before 0.14. The service may run meanwhile. It reads the first bytes of each photo that has no size yet, \
+            and keeps the size in the database.
+            """
+    )
+
+    func run() async throws {
+        let configuration = try ServiceConfiguration(from: try ConfigurationSource.ofThisCommand())
+        let bar = ProgressBar()
+        let result: TaskResult<MeasureReport>
+        do {
+            result = try await Installation.measure(
+                configuration: configuration,
+                logger: makeLogger(level: .warning),
+                onProgress: { bar.show($0) },
+                onOutcome: { outcome, randomID in
+                    guard outcome == .missing else { return }
+                    bar.clear()
+                    print("the object of this photo is missing: \(randomID)")
+                }
+            )
+        } catch {
+            bar.clear()
+            throw error
+        }
+        bar.clear()
+        let rows = MeasurePhoto.Outcome.allCases.map { [$0.title, "\(result.report[$0])"] }
+        print(TextTable.text([["", "PHOTOS"]] + rows, rightAligned: [1]))
+        if let failure = result.failure { throw failure }
+    }
+}
+
+extension MeasurePhoto.Outcome {
+    /// As a line of the table.
+    fileprivate var title: String {
+        switch self {
+        case .measured: "Measured"
+        case .noImage: "Not a whole photo"
+        case .missing: "Missing object"
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import ConnectionTestSupport
+import Foundation
+import Logging
+import Postgres
+import SelfieConfiguration
+import SelfieCore
+import SelfieOperations
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@Suite("Measuring photos")
+struct MeasureTests {
+    private static func measure(_ service: TestService) async throws -> MeasureReport {
+        let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
+        let result = try await Installation.measure(
+            configuration: try ServiceConfiguration(from: ConfigurationSource(values: settings)),
+            logger: TestLog().logger(level: .info)
+        )
+        if let failure = result.failure { throw failure }
+        return result.report
+    }
+
+    @Test("Photos without a size get it from their objects, and lists tell it at once", arguments: TestStore.allCases)
+    func sizes(store: TestStore) async throws {
+        try await TestService.run(store: store) { service in
+            let token = try await service.makeToken()
+            var sizes: [String: [Int?]] = [:]
+            for (name, bytes) in try TestImage.samples() {
+                let answer = try await service.upload(bytes, token: token, title: name)
+                let parts = try #require(name.wholeMatch(of: /\w+-(\d+)x(\d+)\.\w+/)).output
+                sizes[try #require(answer.json["random_id"] as? String)] = [Int(parts.1), Int(parts.2)]
+            }
+            // One lost its object, one never was a photo, and one has a size that must stay.
+            let ids = sizes.keys.sorted()
+            try await service.objects.write(Data("no photo".utf8), key: ids[0])
+            try await service.objects.remove(key: ids[1])
+            try await service.postgres.write("UPDATE photos SET width = NULL, height = NULL")
+            try await service.postgres.write("UPDATE photos SET width = 1, height = 2 WHERE random_id = \(ids[2])")
+            (sizes[ids[0]], sizes[ids[1]], sizes[ids[2]]) = ([nil, nil], [nil, nil], [1, 2])
+            let before = try await service.list(token: token)
+
+            let report = try await Self.measure(service)
+            #expect(report[.measured] == 17 && report[.noImage] == 1 && report[.missing] == 1)
+
+            let after = try await service.list(token: token)
+            #expect(after.headers["etag"] != before.headers["etag"])
+            let listed = try #require(after.jsonArray).map { photo in
+                (photo["random_id"] as? String ?? "", [photo["width"] as? Int, photo["height"] as? Int])
+            }
+            #expect(Dictionary(uniqueKeysWithValues: listed) == sizes)
+            let again = try await Self.measure(service)
+            #expect(again[.measured] == 0 && again[.noImage] == 1 && again[.missing] == 1)
+        }
+    }
+
+    @Test("A photo of railsauth gets its type and its size when it is first opened")
+    func opened() async throws {
+        try await TestService.run { service in
+            let (_, bytes) = try #require(try TestImage.samples().first { $0.name == "turned-17x31.jpg" })
+            let photo = try await service.addPhoto(bytes)
+            try await service.postgres.write("UPDATE photos SET content_type = NULL, byte_count = NULL")
+            #expect(try await service.send("GET", photo.target).headers["content-type"] == "image/jpeg")
+            let listed = try #require(try await service.list(token: photo.token).jsonArray?.first)
+            #expect(listed["width"] as? Int == 17 && listed["height"] as? Int == 31)
+            #expect(listed["content_type"] as? String == "image/jpeg" && listed["byte_count"] as? Int == bytes.count)
+        }
+    }
+}
