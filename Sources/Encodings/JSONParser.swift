@@ -1,3 +1,5 @@
+import OrderedCollections
+
 /// Reads JSON by the grammar of RFC 8259, from the first byte to the last.
 struct JSONParser {
     private let text: [UInt8]
@@ -30,7 +32,7 @@ struct JSONParser {
     }
 
     private mutating func object() throws(JSONError) -> JSONValue {
-        var members: [String: JSONValue] = [:]
+        var members: OrderedDictionary<String, JSONValue> = [:]
         try elements(end: "}") { parser throws(JSONError) in
             parser.skipSpace()
             let name = try parser.string()

@@ -1,3 +1,5 @@
+package import OrderedCollections
+
 /// A value of JSON (RFC 8259).
 package enum JSONValue: Sendable, Equatable {
     case null
@@ -6,8 +8,10 @@ package enum JSONValue: Sendable, Equatable {
     case number(String)
     case string(String)
     case array([JSONValue])
-    /// Of members with the same name, the last counts.
-    case object([String: JSONValue])
+    /// The members in their order.
+    ///
+    /// Of those with the same name, the last counts.
+    case object(OrderedDictionary<String, JSONValue>)
 
     /// How deep arrays and objects may be in each other.
     package static let maxDepth = 128

@@ -1,4 +1,5 @@
 package import NIOCore
+import OrderedCollections
 
 /// The name of a member, an identifier, which needs no escaping.
 package struct JSONKey: ExpressibleByStringLiteral {
@@ -109,6 +110,39 @@ package struct JSONWriter: ~Copyable {
     package mutating func member(_ key: JSONKey, _ value: Bool) {
         add(key)
         text.append(value ? "true" : "false")
+    }
+
+    /// Writes a value, with all that it holds.
+    package mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: element { $0.append("null") }
+        case .boolean(let boolean): element { $0.append(boolean ? "true" : "false") }
+        case .number(var digits): element { text in digits.withUTF8 { text.append(UnsafeRawBufferPointer($0)) } }
+        case .string(let string): element { Self.append(string, to: &$0) }
+        case .array(let elements): array { json in for element in elements { json.write(element) } }
+        case .object(let members):
+            object { json in
+                for (name, value) in members {
+                    json.element { Self.append(name, to: &$0) }
+                    json.text.append(":")
+                    json.needsComma = false
+                    json.write(value)
+                }
+            }
+        }
+    }
+
+    private mutating func element(_ append: (inout TextBuffer) -> Void) {
+        if needsComma { text.append(",") }
+        append(&text)
+        needsComma = true
+    }
+
+    private static func append(_ string: String, to text: inout TextBuffer) {
+        var string = string
+        text.append(UInt8(ascii: "\""))
+        string.withUTF8 { escape(UnsafeRawBufferPointer($0), to: &text) }
+        text.append(UInt8(ascii: "\""))
     }
 
     /// Begins an array that is written in several pieces.

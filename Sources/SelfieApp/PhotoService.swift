@@ -219,7 +219,13 @@ package struct PhotoService: Service {
             maxUploadBytes: configuration.maxUploadBytes,
             redirectsToBucket: configuration.photoDelivery == .redirect,
             secretKeyBase: configuration.secretKeyBase,
-            corsOrigins: configuration.corsOrigins
+            corsOrigins: configuration.corsOrigins,
+            hasPublicDocs: configuration.hasPublicDocs,
+            facts: APIFacts(
+                version: SelfieVersion.current,
+                maxUploadBytes: configuration.maxUploadBytes,
+                rateLimits: configuration.rateLimits
+            )
         )
     }
 

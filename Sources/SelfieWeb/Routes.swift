@@ -8,8 +8,7 @@ package enum Routes {
     /// A call that is in none of them does not exist.
     private static let groups: [any EndpointGroup.Type] = [
         WelcomeEndpoints.self, HealthEndpoints.self, PhotoFileEndpoints.self, AccountEndpoints.self,
-        PhotoEndpoints.self,
-        SessionEndpoints.self,
+        PhotoEndpoints.self, SessionEndpoints.self, DocumentEndpoints.self,
     ]
 
     /// The descriptions of all endpoints.
@@ -41,8 +40,11 @@ package enum Routes {
             sources: parts.sources,
             sessionRequests: parts.sessionRequests
         )
-        for group in groups { group.init(parts).add(to: router, basic: basic, token: token) }
-        return ServiceResponder(router: router, endpoints: endpoints)
+        let open = groups.filter { $0.isOpen(parts.settings) }
+        var parts = parts
+        parts.endpoints = open.flatMap { $0.descriptions }
+        for group in open { group.init(parts).add(to: router, basic: basic, token: token) }
+        return ServiceResponder(router: router, endpoints: parts.endpoints)
     }
 }
 

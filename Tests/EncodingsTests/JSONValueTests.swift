@@ -1,5 +1,6 @@
 import Encodings
 import Foundation
+import OrderedCollections
 import Testing
 
 @Suite("JSON values")

@@ -57,6 +57,8 @@ package struct ServiceConfiguration: Sendable {
     package let traces: TracesSettings?
     /// From `CORS_ORIGINS`: the origins whose pages may call the API.
     package let corsOrigins: Set<String>
+    /// From `PUBLIC_DOCS`: whether anybody may read the API's description.
+    package let hasPublicDocs: Bool
     /// The values that differ from the default, by key, without secrets.
     package let differingSettings: [String: String]
 
@@ -103,6 +105,7 @@ package struct ServiceConfiguration: Sendable {
         metricsAddress = settings.metricsAddress()
         traces = settings.traces()
         corsOrigins = settings.corsOrigins()
+        hasPublicDocs = settings.boolean("PUBLIC_DOCS", default: true)
         differingSettings = settings.differing
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
             throw ConfigurationError(problems: settings.problems)

@@ -14,64 +14,96 @@ struct AccountEndpoints: EndpointGroup {
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
+            "signUp",
+            .accounts,
             .post,
             "/api/signup",
             .basic(handleSignUp),
+            "Make an account",
+            details: "Nobody is signed in by it: call `signIn` next.",
+            limitedBy: [.signUpPerAddress],
             takes: [.fullName, .email, .chosenPassword],
-            answers: [.ok(.object(name + [Member("api_authtoken", .null), Member("authtoken_expiry", .null)]))],
+            answers: [.ok("The account.", .object(Member.user + Member.noToken))],
             refuses: [.tooManyRequests]
         ),
         HandledEndpoint(
+            "signIn",
+            .accounts,
             .post,
             "/api/signin",
             .basic(handleSignIn),
+            "Sign in",
+            details: "Begins a session of its own, and leaves the user's other sessions alone.",
+            limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount],
             takes: [.accountEmail, .password, .device],
-            answers: [.ok(.object(name + token))],
+            answers: [.ok("The account, with a token.", .object(Member.user + Member.token))],
             refuses: [wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
         HandledEndpoint(
+            "getToken",
+            .accounts,
             .get,
             "/api/get_token",
             .basic(handleGetToken),
+            "Get a new token",
+            details: """
+                Begins a session, as `signIn` does. With `GET_TOKEN_WITHOUT_PASSWORD=true` the service takes no password \
+                here.
+                """,
             changesState: true,
+            limitedBy: [
+                .getTokenPerAddress, .signInPerAccount, .signInPerAddress, .passwordTriesPerAccount,
+            ],
             takes: [.accountEmail, .password, .device],
-            answers: [.ok(.object(token))],
+            answers: [.ok("The token.", .object(Member.token))],
             refuses: [wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
         HandledEndpoint(
+            "resetPassword",
+            .accounts,
             .post,
             "/api/reset_password",
             .token(handleResetPassword),
+            "Change the password",
+            details: "Ends all sessions of the user and all URLs of photos, and begins a new session.",
+            limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.oldPassword, .newPassword, .device],
-            answers: [.ok(.object(name + token))],
+            answers: [.ok("The account, with a new token.", .object(Member.user + Member.token))],
             refuses: [tokenExpiredForReset, wrongPassword]
         ),
-        clearToken(.get), clearToken(.post), clearToken(.delete),
+        clearToken(.get, "signOut"), clearToken(.post, "signOutByPost"), clearToken(.delete, "signOutByDelete"),
         HandledEndpoint(
+            "deleteAccount",
+            .accounts,
             .delete,
             "/api/account",
             .token(handleDeleteAccount),
+            "Delete the account",
+            details: "Deletes the account with all its photos. Nothing brings them back.",
+            limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.password],
-            answers: [.ok(.message(accountDeleted))],
+            answers: [.message(accountDeleted)],
             refuses: [.tokenExpired, wrongPassword]
         ),
     ]
 
-    private static func clearToken(_ method: HTTPRequest.Method) -> HandledEndpoint<Self> {
+    private static func clearToken(_ method: HTTPRequest.Method, _ name: String) -> HandledEndpoint<Self> {
         HandledEndpoint(
+            name,
+            .accounts,
             method,
             "/api/clear_token",
             .token(handleClearToken),
+            "Sign out",
+            details: "Ends the session of the token, or with `all=true` all of the user's sessions and URLs of photos.",
             changesState: true,
             takes: [.all],
-            answers: [.ok(.message(tokenCleared))],
+            answers: [.message(tokenCleared)],
             refuses: [tokenExpiredForClearing]
         )
     }
 
     private typealias Member = Endpoint.Answer.Member
-    private static let name = [Member("first_name"), Member("last_name"), Member("email")]
-    private static let token = [Member("api_authtoken"), Member("authtoken_expiry", .time)]
 
     private static let wrongCredentials = ServiceError(
         status: .unauthorized,

@@ -1,5 +1,6 @@
 import Encodings
 import NIOCore
+import OrderedCollections
 
 /// Reads a JSON body's members as parameters.
 ///
@@ -25,7 +26,7 @@ enum JSONParameters {
         }
         guard case .object(let members) = value else { return [:] }
         guard members.count <= maxMemberCount else { throw .tooManyParameters }
-        return members.compactMapValues(text)
+        return members.reduce(into: [:]) { texts, member in texts[member.key] = text(member.value) }
     }
 
     private static func text(_ value: JSONValue) -> String? {

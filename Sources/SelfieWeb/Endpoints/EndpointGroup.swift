@@ -1,12 +1,22 @@
 import HTTPTypes
 import Hummingbird
+import SelfieCore
 
 /// The endpoints of one feature, with their handlers.
 protocol EndpointGroup: Sendable {
     /// The group's endpoints. The router and ``Routes/endpoints`` take them from this list.
     static var endpoints: [HandledEndpoint<Self>] { get }
 
+    /// Whether the settings open the group.
+    ///
+    /// A closed one does not exist for clients.
+    static func isOpen(_ settings: WebParts.Settings) -> Bool
+
     init(_ parts: WebParts)
+}
+
+extension EndpointGroup {
+    static func isOpen(_ settings: WebParts.Settings) -> Bool { true }
 }
 
 /// An endpoint and its handler.
@@ -37,20 +47,32 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
     let description: Endpoint
 
     init(
+        _ name: String,
+        _ topic: Endpoint.Topic,
         _ method: HTTPRequest.Method,
         _ path: String,
         _ access: Access,
+        _ summary: String,
+        details: String = "",
         changesState: Bool? = nil,
+        limitedBy rateLimits: [RateLimitName] = [],
+        dependsOn headers: [Endpoint.Header] = [],
         takes parameters: [Endpoint.Parameter] = [],
         answers: [Endpoint.Answer],
         refuses refusals: [ServiceError] = []
     ) {
         self.access = access
         description = Endpoint(
+            name: name,
+            topic: topic,
             method: method,
             path: path,
             authentication: access.authentication,
             changesState: changesState ?? (method != .get),
+            summary: summary,
+            details: details,
+            rateLimits: rateLimits,
+            headers: headers,
             parameters: parameters,
             answers: answers,
             refusals: refusals

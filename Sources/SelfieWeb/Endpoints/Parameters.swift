@@ -2,53 +2,136 @@ import SelfieCore
 
 /// The parameters of the API, each once.
 extension Endpoint.Parameter {
-    static let fullName = Self("full_name", text, refusedFor: [.blank] + textRules)
-    static let email = Self("email", text, refusedFor: [.blank, .taken] + textRules)
+    static let fullName = Self(
+        "full_name",
+        text,
+        "The user's name: its first and last word are kept.",
+        example: "Ada Lovelace",
+        refusedFor: [.blank] + textRules
+    )
+    static let email = Self(
+        "email",
+        .email(maxCharacters: Complaint.maxCharacters),
+        "The e-mail. No other account has it, in any case of letters.",
+        example: "ada@example.com",
+        refusedFor: [.blank, .taken] + textRules
+    )
     /// The e-mail of an account.
     ///
     /// No account has one that is too long.
-    static let accountEmail = Self("email", .text(maxCharacters: nil))
-    static let password = Self("password", .encryptedPassword)
-    static let oldPassword = Self("old_password", .encryptedPassword)
+    static let accountEmail = Self(
+        "email",
+        .text(maxCharacters: nil),
+        "The account's e-mail.",
+        example: "ada@example.com"
+    )
+    static let password = Self("password", .encryptedPassword, "The password, encrypted.", example: ciphertext)
+    static let oldPassword = Self(
+        "old_password",
+        .encryptedPassword,
+        "The present password, encrypted.",
+        example: ciphertext
+    )
     /// The password of a new account.
-    static let chosenPassword = Self("password", newPasswordKind, refusedFor: newPasswordRules)
-    static let newPassword = Self("new_password", newPasswordKind, refusedFor: newPasswordRules, as: "password")
+    static let chosenPassword = Self(
+        "password",
+        newPasswordKind,
+        "The new account's password, encrypted.",
+        example: ciphertext,
+        refusedFor: newPasswordRules
+    )
+    static let newPassword = Self(
+        "new_password",
+        newPasswordKind,
+        "The new password, encrypted.",
+        example: ciphertext,
+        refusedFor: newPasswordRules,
+        as: "password"
+    )
     /// The label of a session, for its user.
     static let device = Self(
         "device",
         .line(maxCharacters: Complaint.maxCharacters),
+        "What the user calls the device, for the list of sessions. Without it, the `User-Agent` names the session.",
+        example: "Ada's phone",
         isRequired: false,
         refusedFor: textRules
     )
-    /// Whether all sessions are meant.
-    static let all = Self("all", .flag, isRequired: false, refusedFor: [.invalid])
-    static let title = Self("title", text, refusedFor: textRules)
-    /// The photo's `random_id`.
-    static let photoID = Self("photo_id", .id)
-    /// The most photos of a page; without it, the list has all.
+    static let all = Self(
+        "all",
+        .flag,
+        "Whether all of the user's sessions end.",
+        example: "true",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+    static let title = Self("title", text, "The photo's title.", example: "My first selfie", refusedFor: textRules)
+    static let photoID = Self("photo_id", .id, "The photo's `random_id`.", example: randomIDExample)
     static let limit = Self(
         "limit",
         .integer(1...PhotoSelection.maxLimit),
+        "The most photos of a page. Without it, the list is whole.",
+        example: "50",
         isRequired: false,
         refusedFor: [.invalid]
     )
-    /// The `random_id` of the last photo of the page before.
-    static let after = Self("after", .id, isRequired: false, refusedFor: [.invalid])
+    static let after = Self(
+        "after",
+        .id,
+        "The `random_id` of the last photo of the page before, which must still be there.",
+        example: randomIDExample,
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
     static let order = Self(
         "order",
         .word(PhotoSelection.Order.allCases.map(\.rawValue)),
+        "Which photos come first.",
+        example: PhotoSelection.Order.newest.rawValue,
         isRequired: false,
         refusedFor: [.invalid]
     )
-    static let image = Self("image", .photo, in: .multipart, refusedFor: [.blank])
-    /// The name of the file that ``image`` is, of which the part after the last `/` or `\` counts.
-    static let fileName = Self("name", text, in: .fileName, isRequired: false, refusedFor: textRules)
-    static let sessionID = Self("id", .id, in: .path)
-    static let randomID = Self("random_id", .id, in: .path)
-    static let expires = Self(PhotoURLDay.expiresName, .signature, in: .query)
-    /// Missing in URLs of a user's first series.
-    static let series = Self(PhotoURLDay.seriesName, .signature, in: .query, isRequired: false)
-    static let signature = Self(PhotoURLDay.signatureName, .signature, in: .query)
+    static let image = Self(
+        "image",
+        .photo,
+        in: .multipart,
+        "The photo, as a file: JPEG, PNG, GIF, WebP, HEIC or AVIF.",
+        example: "IMG_0042.jpg",
+        refusedFor: [.blank]
+    )
+    static let fileName = Self(
+        "name",
+        text,
+        in: .fileName,
+        "The name of the file. The part after the last `/` or `\\` counts.",
+        example: "IMG_0042.jpg",
+        isRequired: false,
+        refusedFor: textRules
+    )
+    static let sessionID = Self("id", .id, in: .path, "The session's `id`.", example: "17")
+    static let randomID = Self("random_id", .id, in: .path, "The photo's `random_id`.", example: randomIDExample)
+    static let expires = Self(
+        PhotoURLDay.expiresName,
+        .signature,
+        in: .query,
+        "When the URL ends, in seconds since 1970.",
+        example: "1795478400"
+    )
+    static let series = Self(
+        PhotoURLDay.seriesName,
+        .signature,
+        in: .query,
+        "The number of the user's series of URLs. The first has none.",
+        example: "1",
+        isRequired: false
+    )
+    static let signature = Self(
+        PhotoURLDay.signatureName,
+        .signature,
+        in: .query,
+        "The signature of the URL.",
+        example: "eW91IGNhbid0IGd1ZXNzIG1l"
+    )
 
     private static let text = Kind.text(maxCharacters: Complaint.maxCharacters)
     private static let textRules: [Complaint.Problem] = [.invalid, .tooLong(maxCharacters: Complaint.maxCharacters)]
@@ -59,11 +142,16 @@ extension Endpoint.Parameter {
     private static let newPasswordRules: [Complaint.Problem] = [
         .tooShort(minCharacters: Password.minCharacters), .tooManyBytes(max: Password.maxBytes), .invalid,
     ]
+    /// The contract's vector: `top secret message` with the passphrase `p4ssw0rd`.
+    private static let ciphertext = "EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk="
+    private static let randomIDExample = "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"
 
     private init(
         _ name: String,
         _ kind: Kind,
         in place: Place = .anywhere,
+        _ summary: String,
+        example: String,
         isRequired: Bool = true,
         refusedFor problems: [Complaint.Problem] = [],
         as nameInRefusals: String? = nil
@@ -73,6 +161,8 @@ extension Endpoint.Parameter {
             place: place,
             isRequired: isRequired,
             kind: kind,
+            summary: summary,
+            example: example,
             complaints: problems.map { ServiceError($0, of: nameInRefusals ?? name) }
         )
     }

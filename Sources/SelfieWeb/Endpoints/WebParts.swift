@@ -29,6 +29,8 @@ package struct WebParts: Sendable {
     let metrics: RequestMetrics
     let tracer: SpanTracer
     let now: @Sendable () -> Date
+    /// The descriptions of all calls that are open.
+    var endpoints: [Endpoint] = []
 
     var cipher: AESCrypt { AESCrypt(passphrase: settings.apiCredential.password) }
     var origin: PublicOrigin { PublicOrigin(configured: settings.publicURL) }
@@ -42,6 +44,8 @@ package struct WebParts: Sendable {
         let redirectsToBucket: Bool
         let secretKeyBase: String
         let corsOrigins: Set<String>
+        let hasPublicDocs: Bool
+        let facts: APIFacts
 
         /// - Parameters:
         ///   - apiCredential: The credential that clients send by HTTP Basic.
@@ -51,6 +55,8 @@ package struct WebParts: Sendable {
         ///   - redirectsToBucket: Whether clients get photos' bytes from the bucket, and not through the service.
         ///   - secretKeyBase: Signs photos' URLs.
         ///   - corsOrigins: The origins whose pages may call the API.
+        ///   - hasPublicDocs: Whether anybody may read the API's description.
+        ///   - facts: What that tells of the installation.
         package init(
             apiCredential: APICredential,
             trustedProxies: Int?,
@@ -58,7 +64,9 @@ package struct WebParts: Sendable {
             maxUploadBytes: Int,
             redirectsToBucket: Bool,
             secretKeyBase: String,
-            corsOrigins: Set<String>
+            corsOrigins: Set<String>,
+            hasPublicDocs: Bool,
+            facts: APIFacts
         ) {
             self.apiCredential = apiCredential
             self.trustedProxies = trustedProxies
@@ -67,6 +75,8 @@ package struct WebParts: Sendable {
             self.redirectsToBucket = redirectsToBucket
             self.secretKeyBase = secretKeyBase
             self.corsOrigins = corsOrigins
+            self.hasPublicDocs = hasPublicDocs
+            self.facts = facts
         }
     }
 

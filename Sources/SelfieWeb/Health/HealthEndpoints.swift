@@ -7,12 +7,30 @@ struct HealthEndpoints: EndpointGroup {
     private let readiness: Readiness
 
     static let endpoints: [HandledEndpoint<Self>] = [
-        HandledEndpoint(.get, "/livez", .public(handleLive), answers: [.ok(.message(alive))]),
         HandledEndpoint(
+            "live",
+            .service,
+            .get,
+            "/livez",
+            .public(handleLive),
+            "Whether the process lives",
+            answers: [.message(alive)]
+        ),
+        HandledEndpoint(
+            "ready",
+            .service,
             .get,
             "/readyz",
             .public(handleReady),
-            answers: [.ok(.array(check)), Endpoint.Answer(status: .serviceUnavailable, body: .array(check))]
+            "Whether the service can do its work",
+            answers: [
+                .ok("All is ready.", .array(Endpoint.Answer.Member.check)),
+                Endpoint.Answer(
+                    .serviceUnavailable,
+                    "Something is not ready.",
+                    .array(Endpoint.Answer.Member.check)
+                ),
+            ]
         ),
     ]
 
@@ -20,7 +38,6 @@ struct HealthEndpoints: EndpointGroup {
     static let paths = Set(endpoints.map(\.description.path))
 
     private static let alive = "The process is alive"
-    private static let check = [Endpoint.Answer.Member("check"), Endpoint.Answer.Member("ready", .flag)]
 
     init(_ parts: WebParts) {
         readiness = parts.readiness

@@ -20,13 +20,25 @@ struct PhotoFileEndpoints: EndpointGroup {
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
+            "openPhoto",
+            .photos,
             .get,
             "\(PhotoURLDay.path):\(Endpoint.Parameter.randomID.name)",
             .public(handleGet),
+            "Open a photo",
+            details: "What `image_url` leads to. The signature is the permission, so no header is needed.",
+            dependsOn: [.ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange],
             takes: [.randomID, .expires, .series, .signature],
             answers: [
-                .ok(.photoBytes), Endpoint.Answer(status: .partialContent, body: .photoBytes), .notModified,
-                Endpoint.Answer(status: .found, body: .none),
+                .ok("The photo.", .photoBytes, headers: [.entityTag, .lastModified]),
+                Endpoint.Answer(
+                    .partialContent,
+                    "A part of the photo.",
+                    .photoBytes,
+                    headers: [.entityTag, .lastModified, .contentRange]
+                ),
+                .notModified,
+                Endpoint.Answer(.found, "The photo is in the bucket.", headers: [.location]),
             ],
             refuses: [invalidURL, notFound, preconditionFailed, .noSuchBytes, .tooManyRequests, .tooManyAtOnce]
         )

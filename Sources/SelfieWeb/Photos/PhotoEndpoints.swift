@@ -22,40 +22,49 @@ final class PhotoEndpoints: EndpointGroup {
 
     static let endpoints: [HandledEndpoint<PhotoEndpoints>] = [
         HandledEndpoint(
+            "uploadPhoto",
+            .photos,
             .post,
             "/api/upload_photo",
             .token(handleUpload),
+            "Upload a photo",
+            details: "The photo is stored whole or not at all. An answer of 200 means that it is safe.",
+            limitedBy: [.uploadsPerUser],
             takes: [.title, .image, .fileName],
-            answers: [.ok(.object(photo))],
+            answers: [.ok("The photo.", .object(Member.photo))],
             refuses: [
                 tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos,
             ]
         ),
         HandledEndpoint(
+            "listPhotos",
+            .photos,
             .get,
             "/api/get_photos",
             .checksItsOwnToken(handleList),
+            "List the photos",
+            details:
+                "All of the user's photos, the oldest first. Send the `ETag` back: an unchanged list costs nearly nothing.",
+            dependsOn: [.ifNoneMatch],
             takes: [.limit, .after, .order],
-            answers: [.ok(.array(photo)), .notModified],
+            answers: [.ok("The photos.", .array(Member.photo), headers: [.entityTag, .nextPage]), .notModified],
             refuses: [.tokenExpired]
         ),
         HandledEndpoint(
+            "deletePhoto",
+            .photos,
             .delete,
             "/api/delete_photo",
             .token(handleDelete),
+            "Delete a photo",
+            details: "The photo's URL ends at once.",
             takes: [.photoID],
-            answers: [.ok(.message(imageDeleted))],
+            answers: [.message(imageDeleted)],
             refuses: [.tokenExpired, notTheirs]
         ),
     ]
 
     private typealias Member = Endpoint.Answer.Member
-    private static let photo = [
-        Member("name"), Member("title"), Member("image_url", .url), Member("random_id"),
-        Member("created_at", .timeOrNull),
-        Member("byte_count", .numberOrNull), Member("content_type", .textOrNull),
-        Member("width", .numberOrNull), Member("height", .numberOrNull),
-    ]
 
     private static let tokenExpiredForUpload = ServiceError.tokenExpired("Authtoken has expired")
     private static let notTheirs = ServiceError(

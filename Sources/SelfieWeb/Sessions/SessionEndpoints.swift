@@ -12,27 +12,30 @@ struct SessionEndpoints: EndpointGroup {
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
+            "listSessions",
+            .sessions,
             .get,
             "/api/sessions",
             .token(handleList),
-            answers: [.ok(.array(session))],
+            "List the sessions",
+            answers: [.ok("The open sessions.", .array(Member.session))],
             refuses: [.tokenExpired]
         ),
         HandledEndpoint(
+            "endSession",
+            .sessions,
             .delete,
             "/api/sessions/:id",
             .token(handleEnd),
+            "End a session",
+            details: "The session's token no longer works.",
             takes: [.sessionID],
-            answers: [.ok(.message(sessionEnded))],
+            answers: [.message(sessionEnded)],
             refuses: [.tokenExpired, notFound]
         ),
     ]
 
     private typealias Member = Endpoint.Answer.Member
-    private static let session = [
-        Member("id"), Member("device", .textOrNull), Member("created_at", .time), Member("last_used_at", .time),
-        Member("expires_at", .time), Member("current", .flag),
-    ]
 
     private static let notFound = ServiceError(
         status: .notFound,

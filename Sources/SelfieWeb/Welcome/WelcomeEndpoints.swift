@@ -5,7 +5,16 @@ import NIOCore
 /// The answer of `/`: the original's text, or a page for people.
 struct WelcomeEndpoints: EndpointGroup {
     static let endpoints: [HandledEndpoint<Self>] = [
-        HandledEndpoint(.get, "/", .public(handleGet), answers: [.ok(.page)])
+        HandledEndpoint(
+            "welcome",
+            .service,
+            .get,
+            "/",
+            .public(handleGet),
+            "A greeting",
+            details: "A browser gets a page.",
+            answers: [.ok("The service is there.", .page(text: text))]
+        )
     ]
 
     init(_ parts: WebParts) {}

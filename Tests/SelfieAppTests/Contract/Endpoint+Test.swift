@@ -38,7 +38,7 @@ extension Endpoint {
         // What an answer must have told before can't be made up.
         for parameter in bodyParameters
         where parameter.name != left && (parameter.isRequired || parameter.kind != .id) {
-            let value = try values[parameter.name] ?? parameter.example
+            let value = try values[parameter.name] ?? parameter.validValue
             parts.append(
                 parameter.kind == .photo
                     ? TestMultipart.Part(name: parameter.name, fileName: "photo", TestImage.png(bytes: 64))
@@ -68,11 +68,12 @@ extension Endpoint {
 
 extension Endpoint.Parameter {
     /// A value that breaks no rule.
-    fileprivate var example: String {
+    fileprivate var validValue: String {
         get throws {
             switch kind {
             case .text(maxCharacters: nil): "ada@example.com"
-            case .text: name == "email" ? "\(UInt64.random(in: 0...(.max)))@example.com" : "An example"
+            case .email: "\(UInt64.random(in: 0...(.max)))@example.com"
+            case .text: "An example"
             case .line, .id, .signature, .photo: "example"
             case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt("my password")
             case .flag: "false"
@@ -86,7 +87,7 @@ extension Endpoint.Parameter {
     var bounds: [(allowed: String, refused: String, problem: String)] {
         get throws {
             switch kind {
-            case .text(maxCharacters: let max?), .line(maxCharacters: let max):
+            case .text(maxCharacters: let max?), .line(maxCharacters: let max), .email(maxCharacters: let max):
                 let end = name == "email" ? "@example.com" : ""
                 let allowed = String(repeating: "é", count: max - end.count) + end
                 return [(allowed, "é" + allowed, "is too long (maximum is \(max) characters)")]

@@ -6,7 +6,15 @@ import Testing
 @Suite("Parameters of a request")
 struct RequestParametersTests {
     private static func parameter(_ kind: Endpoint.Parameter.Kind, isRequired: Bool = false) -> Endpoint.Parameter {
-        Endpoint.Parameter(name: "nickname", place: .anywhere, isRequired: isRequired, kind: kind, complaints: [])
+        Endpoint.Parameter(
+            name: "nickname",
+            place: .anywhere,
+            isRequired: isRequired,
+            kind: kind,
+            summary: "",
+            example: "",
+            complaints: []
+        )
     }
 
     private static func read(_ value: String?, _ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {

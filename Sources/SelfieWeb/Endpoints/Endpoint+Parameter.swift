@@ -1,0 +1,56 @@
+extension Endpoint {
+    /// What a client may send with a call.
+    package struct Parameter: Sendable {
+        /// The name that clients send.
+        package let name: String
+        package let place: Place
+        package let isRequired: Bool
+        package let kind: Kind
+        /// What it means, in a few words.
+        let summary: String
+        /// A value that breaks no rule.
+        let example: String
+        /// The refusals of a value that breaks a rule.
+        package let complaints: [ServiceError]
+
+        /// Where it is sent.
+        package enum Place: Sendable {
+            /// The query, or a body: JSON, a form or multipart. The query wins.
+            case anywhere
+            /// The path.
+            case path
+            /// Only the query.
+            case query
+            /// A part of a multipart body.
+            case multipart
+            /// The name that the file of such a part has.
+            case fileName
+        }
+
+        /// The kind of its value.
+        package enum Kind: Sendable, Equatable {
+            /// A text of at most this many characters. With nil, only the body's limit counts.
+            case text(maxCharacters: Int?)
+            /// A text of one line, without control characters, of at most this many characters.
+            case line(maxCharacters: Int)
+            /// An e-mail of a new account, of at most this many characters.
+            case email(maxCharacters: Int)
+            /// A password as AESCrypt encrypts it.
+            case encryptedPassword
+            /// The same for a new password, within these limits.
+            case encryptedNewPassword(minCharacters: Int, maxBytes: Int)
+            /// `true`, `yes`, `on` or `1`, or the opposite. Missing means no.
+            case flag
+            /// A whole number in a range.
+            case integer(ClosedRange<Int>)
+            /// One of these words.
+            case word([String])
+            /// An id from an answer.
+            case id
+            /// A part of a signed URL.
+            case signature
+            /// A photo's bytes, at most `UPLOAD_BYTES_MAX`.
+            case photo
+        }
+    }
+}

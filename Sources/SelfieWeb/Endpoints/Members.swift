@@ -1,0 +1,61 @@
+import Encodings
+
+/// The members of answers, each once.
+extension Endpoint.Answer.Member {
+    static let user = [
+        Self("first_name", .text, "The first word of the name.", example: "Ada"),
+        Self("last_name", .text, "The last word of the name.", example: "Lovelace"),
+        Self("email", .text, "The e-mail.", example: "ada@example.com"),
+    ]
+    static let token = [
+        Self(
+            "api_authtoken",
+            .text,
+            "The token for all other calls.",
+            example: "qA3vXc8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1"
+        ),
+        Self("authtoken_expiry", .time, "When the token ends.", example: "2026-11-23T10:00:00.123Z"),
+    ]
+    static let noToken = [
+        Self("api_authtoken", .null, "Nobody is signed in yet.", example: .null),
+        Self("authtoken_expiry", .null, "There is no token yet.", example: .null),
+    ]
+    static let photo = [
+        Self("name", .text, "The file's name on the client.", example: "IMG_0042.jpg"),
+        Self("title", .text, "The title.", example: "My first selfie"),
+        Self(
+            "image_url",
+            .url,
+            "A signed URL of the photo. It needs no header, and ends after a day or two.",
+            example: "https://selfie.example.com/photos/Xk3…?expires=…&signature=…"
+        ),
+        Self("random_id", .text, "The photo's id.", example: "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"),
+        Self(
+            "created_at",
+            .timeOrNull,
+            "When it was uploaded; `null` where it is not known.",
+            example: "2026-11-22T10:00:00.000Z"
+        ),
+        Self("byte_count", .numberOrNull, "The file's length in bytes; `null` where it is not known.", example: 48213),
+        Self("content_type", .textOrNull, "The media type; `null` where it is not known.", example: "image/jpeg"),
+        Self(
+            "width",
+            .numberOrNull,
+            "In pixels, as the photo is to be shown; `null` where it is not known.",
+            example: 3024
+        ),
+        Self("height", .numberOrNull, "The same for the height.", example: 4032),
+    ]
+    static let session = [
+        Self("id", .text, "The session's id.", example: "17"),
+        Self("device", .textOrNull, "What the client called its device.", example: "Ada's phone"),
+        Self("created_at", .time, "When the user signed in.", example: "2026-11-22T10:00:00.000Z"),
+        Self("last_used_at", .time, "When the token was last used.", example: "2026-11-22T11:30:00.000Z"),
+        Self("expires_at", .time, "When the token ends.", example: "2026-11-23T10:00:00.123Z"),
+        Self("current", .flag, "Whether it is the session of this call.", example: true),
+    ]
+    static let check = [
+        Self("check", .text, "What was checked.", example: "database"),
+        Self("ready", .flag, "Whether it is ready.", example: true),
+    ]
+}

@@ -1,0 +1,133 @@
+import Encodings
+import HTTPTypes
+import ImageFiles
+import OrderedCollections
+import SelfieCore
+
+/// What a call answers with a status, as OpenAPI has it: the answer to a valid request, its refusals, or both.
+struct AnswerDescription {
+    let answer: Endpoint.Answer?
+    let refusals: [ServiceError]
+
+    var value: JSONValue {
+        var members: OrderedDictionary<String, JSONValue> = [
+            "description": .string(summary), "headers": .object(headers),
+        ]
+        if !content.isEmpty { members["content"] = .object(content) }
+        return .object(members)
+    }
+
+    private var summary: String {
+        let codes = refusals.map { "`\($0.code)`" }.joined(separator: ", ")
+        return [answer?.summary, refusals.isEmpty ? nil : "Refused: \(codes)."].compactMap(\.self).joined(
+            separator: " "
+        )
+    }
+
+    private var headers: OrderedDictionary<String, JSONValue> {
+        var all = [Endpoint.Header.requestID] + (answer?.headers ?? [])
+        if refusals.contains(where: { $0.headers[.wwwAuthenticate] != nil }) { all.append(.authenticate) }
+        if refusals.contains(where: { $0.status == .rangeNotSatisfiable }) { all.append(.contentRange) }
+        if refusals.contains(.tooManyRequests) { all += Endpoint.Header.rateLimit }
+        if refusals.contains(where: { [.tooManyRequests, .serviceUnavailable].contains($0.status) }) {
+            all.append(.retryAfter)
+        }
+        return OrderedDictionary(
+            uniqueKeysWithValues: all.map { header in
+                (
+                    header.name,
+                    [
+                        "description": .string(header.summary), "required": .boolean(header.isAlwaysThere),
+                        "schema": ["type": "string"], "example": .string(header.example),
+                    ]
+                )
+            }
+        )
+    }
+
+    private var content: OrderedDictionary<String, JSONValue> {
+        switch answer?.body {
+        case .photoBytes:
+            let types = ImageFormat.allCases.map(\.contentType) + [ServedPhoto.unknownContentType]
+            return OrderedDictionary(uniqueKeysWithValues: types.map { ($0, ["schema": [:]]) })
+        case .page(let text):
+            return [
+                "text/plain": ["schema": ["const": .string(text)], "example": .string(text)],
+                "text/html": ["schema": ["type": "string"], "example": "<!DOCTYPE html>…"],
+            ]
+        case .none? where refusals.isEmpty: return [:]
+        case .document, .message, .object, .array, .none?, nil: break
+        }
+        var schemas: [JSONValue] = []
+        var examples: OrderedDictionary<String, JSONValue> = [:]
+        if let (schema, example) = answer?.body.schemaAndExample {
+            schemas.append(schema)
+            examples["answer"] = ["value": example]
+        }
+        if let status = refusals.first?.status.code {
+            schemas.append(Self.refusalSchema(status: status, codes: refusals.map(\.code)))
+            for refusal in refusals { examples[refusal.code] = ["value": refusal.exampleBody] }
+        }
+        let schema = schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)]
+        return ["application/json": ["schema": schema, "examples": .object(examples)]]
+    }
+
+    private static func refusalSchema(status: Int, codes: [String]) -> JSONValue {
+        [
+            "type": "object",
+            "required": ["status", "message", "code"],
+            "additionalProperties": false,
+            "properties": [
+                "status": ["const": JSONValue(status)],
+                "message": ["type": "string", "description": "For people."],
+                "code": ["enum": JSONValue(codes), "description": "For programs."],
+            ],
+        ]
+    }
+}
+
+extension ServiceError {
+    fileprivate var exampleBody: JSONValue {
+        ["status": JSONValue(status.code), "message": .string(message), "code": .string(code)]
+    }
+}
+
+extension Endpoint.Answer.Body {
+    /// What a JSON body is, and one as an example; nil for other bodies.
+    fileprivate var schemaAndExample: (schema: JSONValue, example: JSONValue)? {
+        switch self {
+        case .none, .photoBytes, .page: nil
+        case .document: (["type": "object", "required": ["openapi", "info", "paths"]], ["openapi": "3.1.0"])
+        case .message(let text):
+            (
+                [
+                    "type": "object", "required": ["status", "message"], "additionalProperties": false,
+                    "properties": ["status": ["const": 200], "message": ["const": .string(text)]],
+                ],
+                ["status": 200, "message": .string(text)]
+            )
+        case .object(let members): (Self.schema(of: members), Self.example(of: members))
+        case .array(let members):
+            (["type": "array", "items": Self.schema(of: members)], [Self.example(of: members)])
+        }
+    }
+
+    private static func schema(of members: [Endpoint.Answer.Member]) -> JSONValue {
+        [
+            "type": "object",
+            "required": JSONValue(members.map(\.name)),
+            "additionalProperties": false,
+            "properties": .object(
+                OrderedDictionary(
+                    uniqueKeysWithValues: members.map { member in
+                        (member.name, member.kind.schema.with(["description": .string(member.summary)]))
+                    }
+                )
+            ),
+        ]
+    }
+
+    private static func example(of members: [Endpoint.Answer.Member]) -> JSONValue {
+        .object(OrderedDictionary(uniqueKeysWithValues: members.map { ($0.name, $0.example) }))
+    }
+}

@@ -1,0 +1,139 @@
+import Encodings
+import HTTPTypes
+import OrderedCollections
+import SelfieCore
+
+/// The description of a call, as OpenAPI has it.
+struct Operation {
+    let endpoint: Endpoint
+    let facts: APIFacts
+
+    var value: JSONValue {
+        var members: OrderedDictionary<String, JSONValue> = [
+            "operationId": .string(endpoint.name),
+            "tags": [.string(endpoint.topic.rawValue)],
+            "summary": .string(endpoint.summary),
+        ]
+        let details = ([endpoint.details] + limits).filter { !$0.isEmpty }.joined(separator: "\n\n")
+        if !details.isEmpty { members["description"] = .string(details) }
+        members["security"] = security
+        if !parameters.isEmpty { members["parameters"] = .array(parameters) }
+        members["requestBody"] = requestBody
+        members["responses"] = .object(responses)
+        return .object(members)
+    }
+
+    private var security: JSONValue {
+        switch endpoint.authentication {
+        case .public: []
+        case .basic: [["apiCredential": []]]
+        case .token, .checksItsOwnToken: [["token": []]]
+        }
+    }
+
+    private var limits: [String] {
+        guard let limits = facts.rateLimits else { return [] }
+        return endpoint.rateLimits.map { name in
+            let limit = limits[name]
+            return "Limit: \(limit.count) \(name.counted) in \(limit.seconds) seconds."
+        }
+    }
+
+    // MARK: Request
+
+    /// Whether parameters that may come anywhere are shown in the body.
+    private var hasBody: Bool { endpoint.method == .post }
+
+    private var parameters: [JSONValue] {
+        let headers = endpoint.headers.map { header -> JSONValue in
+            [
+                "name": .string(header.name), "in": "header", "description": .string(header.summary),
+                "schema": ["type": "string"], "example": .string(header.example),
+            ]
+        }
+        return endpoint.parameters.compactMap(parameter) + headers
+    }
+
+    private func parameter(_ parameter: Endpoint.Parameter) -> JSONValue? {
+        let place: String
+        switch parameter.place {
+        case .path: place = "path"
+        case .query: place = "query"
+        case .anywhere where !hasBody: place = "query"
+        case .anywhere, .multipart, .fileName: return nil
+        }
+        return [
+            "name": .string(parameter.name), "in": .string(place),
+            "required": .boolean(parameter.isRequired),
+            "description": .string(parameter.summary),
+            "schema": parameter.schema(facts),
+            "example": parameter.exampleValue,
+        ]
+    }
+
+    private var requestBody: JSONValue? {
+        guard hasBody else { return nil }
+        let shown = endpoint.parameters.filter { [.anywhere, .multipart].contains($0.place) }
+        guard !shown.isEmpty else { return nil }
+        let schema: JSONValue = [
+            "type": "object",
+            "required": JSONValue(shown.filter(\.isRequired).map(\.name)),
+            "properties": .object(
+                OrderedDictionary(
+                    uniqueKeysWithValues: shown.map { parameter in
+                        (parameter.name, parameter.schema(facts).with(["description": .string(parameter.summary)]))
+                    }
+                )
+            ),
+        ]
+        let example = JSONValue.object(
+            OrderedDictionary(uniqueKeysWithValues: shown.map { ($0.name, $0.exampleValue) })
+        )
+        let hasFile = shown.contains { $0.place == .multipart }
+        let types = hasFile ? [] : ["application/json", "application/x-www-form-urlencoded"]
+        return [
+            "required": .boolean(shown.contains(where: \.isRequired)),
+            "content": .object(
+                OrderedDictionary(
+                    uniqueKeysWithValues: (types + ["multipart/form-data"]).map { type in
+                        (type, ["schema": schema, "example": example])
+                    }
+                )
+            ),
+        ]
+    }
+
+    // MARK: Answers
+
+    private var responses: OrderedDictionary<String, JSONValue> {
+        var responses = OrderedDictionary<String, JSONValue>()
+        let refusals = OrderedDictionary(grouping: endpoint.allRefusals, by: \.status.code)
+        for answer in endpoint.answers {
+            responses["\(answer.status.code)"] =
+                AnswerDescription(
+                    answer: answer,
+                    refusals: refusals[answer.status.code] ?? []
+                ).value
+        }
+        for (status, refusals) in refusals where responses["\(status)"] == nil {
+            responses["\(status)"] = AnswerDescription(answer: nil, refusals: refusals).value
+        }
+        responses.sort { $0.key < $1.key }
+        return responses
+    }
+}
+
+extension RateLimitName {
+    /// What is counted.
+    fileprivate var counted: String {
+        switch self {
+        case .signInPerAccount: "wrong passwords for an account"
+        case .signInPerAddress: "wrong passwords from an address"
+        case .passwordTriesPerAccount: "passwords for an account, right ones too,"
+        case .signUpPerAddress: "sign-ups from an address"
+        case .getTokenPerAddress: "calls from an address"
+        case .tokenGuessesPerAddress: "unknown tokens from an address"
+        case .uploadsPerUser: "uploads of a user"
+        }
+    }
+}

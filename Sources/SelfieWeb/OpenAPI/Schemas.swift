@@ -1,0 +1,86 @@
+import Encodings
+import OrderedCollections
+
+extension Endpoint.Parameter {
+    /// The values that it may have, as JSON Schema.
+    ///
+    /// Source: "JSON Schema: A Media Type for Describing JSON Documents", draft 2020-12, which OpenAPI 3.1 takes over.
+    func schema(_ facts: APIFacts) -> JSONValue {
+        switch kind {
+        case .text(maxCharacters: nil), .signature: ["type": "string"]
+        case .text(let max?) where mustNotBeBlank:
+            ["type": "string", "minLength": 1, "maxLength": JSONValue(max), "pattern": .string(Pattern.notBlank)]
+        case .text(let max?), .line(let max):
+            ["type": "string", "maxLength": JSONValue(max), "pattern": .string(Pattern.line)]
+        case .email(let max):
+            ["type": "string", "maxLength": JSONValue(max), "pattern": .string(Pattern.email)]
+        case .encryptedPassword:
+            ["type": "string", "format": .string(Self.ciphertextFormat)]
+        case .encryptedNewPassword(let minCharacters, let maxBytes):
+            [
+                "type": "string", "format": .string(Self.newPasswordFormat), "contentEncoding": "base64",
+                // 16 bytes, and as many as the longest password takes with its padding.
+                "minLength": 22,
+                "$comment": """
+                The password itself has from \(minCharacters) characters to \
+                \(maxBytes) bytes, without NUL.
+                """,
+            ]
+        case .flag: ["type": "string", "enum": ["true", "false", "yes", "no", "on", "off", "1", "0", ""]]
+        case .integer(let range):
+            [
+                "type": "integer", "minimum": JSONValue(range.lowerBound), "maximum": JSONValue(range.upperBound),
+            ]
+        case .word(let words): ["type": "string", "enum": JSONValue(words)]
+        case .id: ["type": "string"]
+        case .photo:
+            [
+                "type": "string", "format": "binary", "contentMediaType": "application/octet-stream", "minLength": 1,
+                "maxLength": JSONValue(facts.maxUploadBytes),
+            ]
+        }
+    }
+
+    /// A password of an account, encrypted.
+    private static let ciphertextFormat = "aescrypt"
+    /// A new password that keeps to its rules, encrypted.
+    private static let newPasswordFormat = "aescrypt-new"
+
+    /// The example, as a JSON body has it.
+    var exampleValue: JSONValue {
+        if case .integer = kind { .number(example) } else { .string(example) }
+    }
+
+    private var mustNotBeBlank: Bool { complaints.contains { $0.code == "\(name)_blank" } }
+}
+
+/// Regular expressions of ECMA-262 for texts.
+private enum Pattern {
+    private static let controls = #"\x00-\x1f\x7f-\x9f"#
+
+    /// A text of one line.
+    static let line = "^[^\(controls)]*$"
+    /// The same, with something beside white space.
+    static let notBlank = #"^[^\#(controls)]*[^\s\#(controls)][^\#(controls)]*$"#
+    /// An `@`, and a dot somewhere behind it, with something before, between and after.
+    static let email = #"^[^@\x00]*[^@\s\x00]@([^@.\x00]+\.)+[^@.\s\x00][^@.\x00]*$"#
+}
+
+extension Endpoint.Answer.Member.Kind {
+    /// The values that it has, as JSON Schema.
+    var schema: JSONValue {
+        switch self {
+        case .text: ["type": "string"]
+        case .textOrNull: ["type": ["string", "null"]]
+        case .null: ["type": "null"]
+        case .time: ["type": "string", "format": "date-time", "pattern": .string(Self.timePattern)]
+        case .timeOrNull: ["type": ["string", "null"], "format": "date-time", "pattern": .string(Self.timePattern)]
+        case .numberOrNull: ["type": ["integer", "null"], "minimum": 0]
+        case .url: ["type": "string", "format": "uri"]
+        case .flag: ["type": "boolean"]
+        }
+    }
+
+    /// Three decimals, and UTC.
+    private static let timePattern = #"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"#
+}

@@ -1,0 +1,54 @@
+import ConnectionTestSupport
+package import Encodings
+import HTTPTypes
+package import OrderedCollections
+import SelfieWeb
+
+/// The API's document, which answers are checked against.
+package enum APIDescription {
+    /// The document of a service with the usual settings.
+    package static let document = OpenAPIDocument(
+        of: Routes.endpoints,
+        facts: APIFacts(version: "0.0.0", maxUploadBytes: 32 << 20, rateLimits: nil)
+    ).value
+
+    /// What the document does not tell of an answer; nil when it tells all.
+    static func problem(with answer: HTTPAnswer, of endpoint: Endpoint, isHead: Bool) -> String? {
+        let operation = document["paths"]?[template(of: endpoint)]?[endpoint.method.rawValue.lowercased()]
+        guard let responses = operation?["responses"] else { return "the call is not described" }
+        guard let response = responses["\(answer.status)"] else { return "the status is not described" }
+        for (name, header) in response["headers"]?.members ?? [:] {
+            if header["required"] == true, answer.headers[name.lowercased()] == nil { return "it lacks \(name)" }
+        }
+        guard let contents = response["content"]?.members else {
+            return answer.body.isEmpty ? nil : "it has a body"
+        }
+        let mediaType = String(answer.headers["content-type"]?.prefix { $0 != ";" } ?? "")
+        guard let content = contents[mediaType] else { return "the type \(mediaType) is not described" }
+        // A photo may have any bytes.
+        guard !isHead, let schema = content["schema"], schema.members?.isEmpty == false else { return nil }
+        let value: JSONValue
+        if mediaType == "application/json" {
+            guard let parsed = try? JSONValue.parse(answer.body) else { return "the body is no JSON" }
+            value = parsed
+        } else {
+            value = .string(answer.text)
+        }
+        return JSONSchema.problem(with: value, schema)
+    }
+
+    private static func template(of endpoint: Endpoint) -> String {
+        endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }.joined(separator: "/")
+    }
+}
+
+extension JSONValue {
+    /// The members of an object; nil for other values.
+    package var members: OrderedDictionary<String, JSONValue>? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    /// A member of an object; nil when there is none.
+    package subscript(name: String) -> JSONValue? { members?[name] }
+}
