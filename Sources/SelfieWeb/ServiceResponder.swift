@@ -41,11 +41,9 @@ package struct ServiceResponder: HTTPResponder {
         var path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         let query = target.utf8[path.endIndex...]
         while path.last == UInt8(ascii: "/") { path.removeLast() }
-        guard path.suffix(format.utf8.count).elementsEqual(format.utf8) else { return request }
+        guard path.suffix(Endpoint.format.utf8.count).elementsEqual(Endpoint.format.utf8) else { return request }
         var head = request.head
-        head.path = String(Substring(path.dropLast(format.utf8.count))) + String(Substring(query))
+        head.path = String(Substring(path.dropLast(Endpoint.format.utf8.count))) + String(Substring(query))
         return Request(head: head, body: request.body)
     }
-
-    private static let format = ".json"
 }

@@ -9,11 +9,7 @@ package enum PythonScript {
     /// - Returns: the command, without arguments.
     /// - Throws: `ServerProcessError` when there is no Python in `.venv`.
     package static func command(_ name: String) throws -> [String] {
-        let python = ProjectFolder.root.appending(path: ".venv/bin/python3").path
-        guard FileManager.default.isExecutableFile(atPath: python) else {
-            throw ServerProcessError.missing("the tests' Python")
-        }
-        return [python, ProjectFolder.root.appending(path: "Tests/Python/\(name)").path]
+        [try python, ProjectFolder.root.appending(path: "Tests/Python/\(name)").path]
     }
 
     /// Runs a script to its end.
@@ -24,14 +20,48 @@ package enum PythonScript {
     /// - Returns: What it printed.
     /// - Throws: `ServerProcessError` when there is no Python or the script fails, or an error of Foundation's.
     package static func run(_ name: String, input: String) async throws -> String {
-        let command = try command(name)
-        let outcome = try await ProgramOutcome.run(
+        let outcome = try await run(try command(name), input: input)
+        guard outcome.status == 0 else { throw ServerProcessError.failed(name, errors: outcome.errors) }
+        return outcome.output
+    }
+
+    /// Runs a module of a Python package to its end, in the project's folder.
+    ///
+    /// - Parameters:
+    ///   - name: The module's name.
+    ///   - arguments: Passed as they are.
+    ///   - environment: All of its environment but what `ChildEnvironment` adds.
+    /// - Returns: How it ended and what it printed.
+    /// - Throws: `ServerProcessError` when there is no Python, or an error of Foundation's.
+    package static func runModule(
+        _ name: String,
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) async throws -> ProgramOutcome {
+        try await run([try python, "-m", name] + arguments, environment: environment)
+    }
+
+    private static func run(
+        _ command: [String],
+        environment: [String: String] = [:],
+        input: String = ""
+    ) async throws -> ProgramOutcome {
+        try await ProgramOutcome.run(
             URL(filePath: command[0]),
             Array(command.dropFirst()),
+            environment: environment,
             directory: ProjectFolder.root,
             input: input
         )
-        guard outcome.status == 0 else { throw ServerProcessError.failed(name, errors: outcome.errors) }
-        return outcome.output
+    }
+
+    private static var python: String {
+        get throws {
+            let python = ProjectFolder.root.appending(path: ".venv/bin/python3").path
+            guard FileManager.default.isExecutableFile(atPath: python) else {
+                throw ServerProcessError.missing("the tests' Python")
+            }
+            return python
+        }
     }
 }

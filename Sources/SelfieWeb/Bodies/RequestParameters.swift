@@ -17,15 +17,19 @@ struct RequestParameters {
 
     private let body: [String: String]
     private let query: [String: String]
+    /// The names that the endpoint's description has.
+    private let names: [String]
 
-    init(query: [String: String], body: [String: String]) {
+    init(query: [String: String], body: [String: String], names: [String]) {
         self.query = query
         self.body = body
+        self.names = names
     }
 
     /// The value of a parameter; nil when it is missing.
     subscript(parameter: Endpoint.Parameter) -> String? {
-        query[parameter.name] ?? body[parameter.name]
+        assert(names.contains(parameter.name), "the endpoint's description lacks \(parameter.name)")
+        return query[parameter.name] ?? body[parameter.name]
     }
 
     /// The value of a required parameter.
@@ -110,7 +114,7 @@ struct RequestParameters {
         case .multipart: body = try await readMultipart(request, context: context)
         case .other: body = [:]
         }
-        return RequestParameters(query: query, body: body)
+        return RequestParameters(query: query, body: body, names: context.parameterNames)
     }
 
     private static func collect(_ request: Request, context: some ConnectionContext) async throws -> ByteBuffer {

@@ -70,6 +70,14 @@ package struct Endpoint: Sendable {
         var isAlwaysThere = false
     }
 
+    /// The end of a path that is ignored, as in Rails.
+    static let format = ".json"
+
+    /// The path as requests have it when ``format`` is dropped.
+    package var pathWithoutFormat: String {
+        path.hasSuffix(Self.format) ? String(path.dropLast(Self.format.count)) : path
+    }
+
     /// All refusals that the call may answer with.
     package var allRefusals: [ServiceError] {
         refusals + sharedRefusals

@@ -86,13 +86,26 @@ extension EndpointGroup {
         let basicGroup = router.group().add(middleware: basic)
         let tokenGroup = router.group().add(middleware: token).group(context: SessionRequestContext.self)
         for endpoint in Self.endpoints {
-            let (path, method) = (RouterPath(endpoint.description.path), endpoint.description.method)
+            let (path, method) = (RouterPath(endpoint.description.pathWithoutFormat), endpoint.description.method)
             switch endpoint.access {
             case .public(let handler), .checksItsOwnToken(let handler):
-                router.on(path, method: method, use: handler(self))
-            case .basic(let handler): basicGroup.on(path, method: method, use: handler(self))
-            case .token(let handler): tokenGroup.on(path, method: method, use: handler(self))
+                router.on(path, method: method, use: endpoint.described(handler(self)))
+            case .basic(let handler): basicGroup.on(path, method: method, use: endpoint.described(handler(self)))
+            case .token(let handler): tokenGroup.on(path, method: method, use: endpoint.described(handler(self)))
             }
+        }
+    }
+}
+
+extension HandledEndpoint {
+    /// The handler, with a context that knows the parameters of the description.
+    fileprivate func described<Context: ConnectionContext & SendableMetatype>(
+        _ handler: @escaping @Sendable (Request, Context) async throws -> Response
+    ) -> @concurrent @Sendable (Request, Context) async throws -> Response {
+        { [names = description.parameters.map(\.name)] request, context in
+            var context = context
+            context.parameterNames = names
+            return try await handler(request, context)
         }
     }
 }

@@ -97,7 +97,11 @@ extension Endpoint.Answer.Body {
     fileprivate var schemaAndExample: (schema: JSONValue, example: JSONValue)? {
         switch self {
         case .none, .photoBytes, .page: nil
-        case .document: (["type": "object", "required": ["openapi", "info", "paths"]], ["openapi": "3.1.0"])
+        case .document:
+            (
+                ["type": "object", "required": ["openapi", "info", "paths"]],
+                ["openapi": "3.1.0", "info": [:], "paths": [:]]
+            )
         case .message(let text):
             (
                 [

@@ -75,33 +75,39 @@ struct Operation {
         guard hasBody else { return nil }
         let shown = endpoint.parameters.filter { [.anywhere, .multipart].contains($0.place) }
         guard !shown.isEmpty else { return nil }
-        let schema: JSONValue = [
-            "type": "object",
-            "required": JSONValue(shown.filter(\.isRequired).map(\.name)),
-            "properties": .object(
-                OrderedDictionary(
-                    uniqueKeysWithValues: shown.map { parameter in
-                        (parameter.name, parameter.schema(facts).with(["description": .string(parameter.summary)]))
-                    }
-                )
-            ),
-        ]
         let example = JSONValue.object(
             OrderedDictionary(uniqueKeysWithValues: shown.map { ($0.name, $0.exampleValue) })
         )
         let hasFile = shown.contains { $0.place == .multipart }
-        let types = hasFile ? [] : ["application/json", "application/x-www-form-urlencoded"]
+        let types = hasFile ? [] : [Self.json, "application/x-www-form-urlencoded"]
         return [
             "required": .boolean(shown.contains(where: \.isRequired)),
             "content": .object(
                 OrderedDictionary(
-                    uniqueKeysWithValues: (types + ["multipart/form-data"]).map { type in
-                        (type, ["schema": schema, "example": example])
+                    uniqueKeysWithValues: (types + [Self.multipart]).map { type in
+                        (type, ["schema": bodySchema(shown, of: type), "example": example])
                     }
                 )
             ),
         ]
     }
+
+    private func bodySchema(_ parameters: [Endpoint.Parameter], of mediaType: String) -> JSONValue {
+        let properties = parameters.map { parameter in
+            let schema =
+                mediaType == Self.json ? parameter.schemaInJSON(facts) : parameter.schema(facts)
+            return (parameter.name, schema.with(["description": .string(parameter.summary)]))
+        }
+        let schema: JSONValue = [
+            "type": "object",
+            "required": JSONValue(parameters.filter(\.isRequired).map(\.name)),
+            "properties": .object(OrderedDictionary(uniqueKeysWithValues: properties)),
+        ]
+        return mediaType == Self.multipart ? schema.with(["propertyNames": ["not": Pattern.noPartName]]) : schema
+    }
+
+    private static let json = "application/json"
+    private static let multipart = "multipart/form-data"
 
     // MARK: Answers
 

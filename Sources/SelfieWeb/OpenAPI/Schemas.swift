@@ -11,7 +11,7 @@ extension Endpoint.Parameter {
         case .text(let max?) where mustNotBeBlank:
             ["type": "string", "minLength": 1, "maxLength": JSONValue(max), "pattern": .string(Pattern.notBlank)]
         case .text(let max?), .line(let max):
-            ["type": "string", "maxLength": JSONValue(max), "pattern": .string(Pattern.line)]
+            ["type": "string", "maxLength": JSONValue(max), "not": Pattern.control]
         case .email(let max):
             ["type": "string", "maxLength": JSONValue(max), "pattern": .string(Pattern.email)]
         case .encryptedPassword:
@@ -35,9 +35,23 @@ extension Endpoint.Parameter {
         case .id: ["type": "string"]
         case .photo:
             [
-                "type": "string", "format": "binary", "contentMediaType": "application/octet-stream", "minLength": 1,
-                "maxLength": JSONValue(facts.maxUploadBytes),
+                "type": "string", "format": "binary", "contentMediaType": "application/octet-stream",
+                "$comment": "From 1 to \(facts.maxUploadBytes) bytes.",
             ]
+        }
+    }
+
+    /// The values that it may have in a JSON body.
+    ///
+    /// Numbers and booleans count as their text, and other values as missing.
+    func schemaInJSON(_ facts: APIFacts) -> JSONValue {
+        switch kind {
+        case .text, .line, .email:
+            let missing = isRequired ? [] : ["null", "array", "object"]
+            return schema(facts).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
+        case .flag:
+            return ["enum": ["true", "false", "yes", "no", "on", "off", "1", "0", "", true, false, 1, 0, .null]]
+        case .encryptedPassword, .encryptedNewPassword, .integer, .word, .id, .signature, .photo: return schema(facts)
         }
     }
 
@@ -55,15 +69,17 @@ extension Endpoint.Parameter {
 }
 
 /// Regular expressions of ECMA-262 for texts.
-private enum Pattern {
-    private static let controls = #"\x00-\x1f\x7f-\x9f"#
+enum Pattern {
+    private static let controls = #"\u0000-\u001f\u007f-\u009f"#
 
-    /// A text of one line.
-    static let line = "^[^\(controls)]*$"
-    /// The same, with something beside white space.
+    /// The schema of a text with a control character.
+    static let control: JSONValue = ["type": "string", "pattern": .string("[\(controls)]")]
+    /// The schema of a name that no part of a multipart body can have.
+    static let noPartName: JSONValue = ["type": "string", "pattern": .string(#"\u0000|\\$"#)]
+    /// A text of one line, with something beside white space.
     static let notBlank = #"^[^\#(controls)]*[^\s\#(controls)][^\#(controls)]*$"#
     /// An `@`, and a dot somewhere behind it, with something before, between and after.
-    static let email = #"^[^@\x00]*[^@\s\x00]@([^@.\x00]+\.)+[^@.\s\x00][^@.\x00]*$"#
+    static let email = #"^[^@\u0000]*[^@\s\u0000]@([^@.\u0000]+\.)+[^@.\s\u0000][^@.\u0000]*$"#
 }
 
 extension Endpoint.Answer.Member.Kind {

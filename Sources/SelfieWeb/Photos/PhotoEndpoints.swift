@@ -111,7 +111,8 @@ final class PhotoEndpoints: EndpointGroup {
             keepsFile: admitted != nil
         )
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
-        let title = try RequestParameters(query: query, body: form.fields).require(.title)
+        let parameters = RequestParameters(query: query, body: form.fields, names: context.parameterNames)
+        let title = try parameters.require(.title)
         guard let image = form.image, query[Endpoint.Parameter.image.name] == nil else {
             throw ServiceError.parametersMissing
         }

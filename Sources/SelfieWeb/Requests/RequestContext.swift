@@ -9,6 +9,8 @@ struct ServiceRequestContext: RequestContext {
     let channel: any Channel
     /// The request's id in answers, logs and the audit.
     var requestID = ""
+    /// The names of the parameters that the endpoint's description has.
+    var parameterNames: [String] = []
     /// The session of the request's token, set by `TokenMiddleware`.
     var session: TokenSession?
     let notes = RequestNotes()
@@ -26,6 +28,7 @@ struct SessionRequestContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let requestID: String
+    var parameterNames: [String]
     let session: TokenSession
     let notes: RequestNotes
 
@@ -34,15 +37,17 @@ struct SessionRequestContext: ChildRequestContext {
         coreContext = context.coreContext
         channel = context.channel
         requestID = context.requestID
+        parameterNames = context.parameterNames
         notes = context.notes
         self.session = session
     }
 }
 
-/// A context that knows its request's connection and id.
+/// A context that knows its request's connection, id and parameters.
 protocol ConnectionContext {
     var channel: any Channel { get }
     var requestID: String { get }
+    var parameterNames: [String] { get set }
 }
 
 extension ServiceRequestContext: ConnectionContext {}

@@ -18,7 +18,8 @@ struct RequestParametersTests {
     }
 
     private static func read(_ value: String?, _ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
-        try RequestParameters(query: [:], body: value.map { ["nickname": $0] } ?? [:]).text(parameter)
+        try RequestParameters(query: [:], body: value.map { ["nickname": $0] } ?? [:], names: [parameter.name])
+            .text(parameter)
     }
 
     @Test("A text loses the spaces around it, and may be missing only where it is not required")
@@ -57,7 +58,12 @@ struct RequestParametersTests {
 
     @Test("The query wins")
     func query() throws {
-        let parameters = RequestParameters(query: ["nickname": "query"], body: ["nickname": "body"])
-        #expect(try parameters.text(Self.parameter(.text(maxCharacters: 10))) == "query")
+        let nickname = Self.parameter(.text(maxCharacters: 10))
+        let parameters = RequestParameters(
+            query: ["nickname": "query"],
+            body: ["nickname": "body"],
+            names: ["nickname"]
+        )
+        #expect(try parameters.text(nickname) == "query")
     }
 }

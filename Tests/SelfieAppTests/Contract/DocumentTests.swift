@@ -1,0 +1,163 @@
+import ConnectionTestSupport
+import Encodings
+import Foundation
+import OrderedCollections
+import ProcessTestSupport
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieWeb
+
+@Suite("The API's description")
+struct DocumentTests {
+    /// What each call takes, written down once more: `header`, `path`, `query` and `body` say where.
+    private static let parameters: [String: Set<String>] = [
+        "GET /": [],
+        "GET /livez": [],
+        "GET /readyz": [],
+        "GET /openapi.json": ["header If-None-Match"],
+        "GET /photos/{random_id}": [
+            "header If-None-Match", "header If-Match", "header If-Modified-Since", "header If-Unmodified-Since",
+            "header Range", "header If-Range", "path random_id", "query expires", "query series", "query signature",
+        ],
+        "POST /api/signup": ["body full_name", "body email", "body password"],
+        "POST /api/signin": ["body email", "body password", "body device"],
+        "GET /api/get_token": ["query email", "query password", "query device"],
+        "POST /api/reset_password": ["body old_password", "body new_password", "body device"],
+        "GET /api/clear_token": ["query all"],
+        "POST /api/clear_token": ["body all"],
+        "DELETE /api/clear_token": ["query all"],
+        "POST /api/upload_photo": ["body title", "body image"],
+        "GET /api/get_photos": ["header If-None-Match", "query limit", "query after", "query order"],
+        "DELETE /api/delete_photo": ["query photo_id"],
+        "GET /api/sessions": [],
+        "DELETE /api/sessions/{id}": ["path id"],
+        "DELETE /api/account": ["query password"],
+    ]
+
+    /// The calls of a document, by method and path.
+    private static func operations(_ document: JSONValue) throws -> [String: JSONValue] {
+        var operations: [String: JSONValue] = [:]
+        for (path, item) in try #require(document["paths"]?.members) {
+            for (method, operation) in try #require(item.members) {
+                operations["\(method.uppercased()) \(path)"] = operation
+            }
+        }
+        return operations
+    }
+
+    private static func text(_ value: JSONValue?) -> String {
+        if case .string(let text)? = value { text } else { "" }
+    }
+
+    private static func elements(_ value: JSONValue?) -> [JSONValue] {
+        if case .array(let elements)? = value { elements } else { [] }
+    }
+
+    @Test("It has every call with all that it takes")
+    func calls() throws {
+        let operations = try Self.operations(APIDescription.document)
+        #expect(Set(operations.keys) == Set(Self.parameters.keys))
+        for (call, operation) in operations {
+            var taken = Self.elements(operation["parameters"]).map { parameter in
+                "\(Self.text(parameter["in"])) \(Self.text(parameter["name"]))"
+            }
+            let contents = operation["requestBody"]?["content"]?.members ?? [:]
+            for (_, content) in contents {
+                taken += (content["schema"]?["properties"]?.members?.keys ?? []).map { "body \($0)" }
+            }
+            #expect(Set(taken) == Self.parameters[call], "\(call)")
+        }
+    }
+
+    @Test("Each call has a name of its own, an answer, words and examples")
+    func words() throws {
+        let operations = try Self.operations(APIDescription.document)
+        #expect(Set(operations.values.map { Self.text($0["operationId"]) }).count == operations.count)
+        for (call, operation) in operations {
+            #expect(!Self.text(operation["summary"]).isEmpty, "\(call)")
+            for parameter in Self.elements(operation["parameters"]) {
+                #expect(!Self.text(parameter["description"]).isEmpty && parameter["example"] != nil, "\(call)")
+            }
+            for (_, content) in operation["requestBody"]?["content"]?.members ?? [:] {
+                #expect(content["example"] != nil, "\(call)")
+            }
+            let responses = try #require(operation["responses"]?.members)
+            #expect(responses["200"] != nil, "\(call)")
+            for (status, response) in responses {
+                #expect(!Self.text(response["description"]).isEmpty, "\(call) \(status)")
+                let json = response["content"]?["application/json"]
+                #expect(json == nil || json?["examples"]?.members?.isEmpty == false, "\(call) \(status)")
+            }
+        }
+    }
+
+    @Test("Each example of an answer fits its own schema")
+    func examples() throws {
+        var count = 0
+        for (call, operation) in try Self.operations(APIDescription.document) {
+            for (status, response) in try #require(operation["responses"]?.members) {
+                guard let json = response["content"]?["application/json"], let schema = json["schema"] else { continue }
+                for (name, example) in json["examples"]?.members ?? [:] {
+                    let value = try #require(example["value"])
+                    #expect(JSONSchema.problem(with: value, schema) == nil, "\(call) \(status) \(name)")
+                    count += 1
+                }
+            }
+        }
+        #expect(count > 200)
+    }
+
+    @Test("It is served with the limits of the service, and unchanged it is not sent again")
+    func served() async throws {
+        let settings = ["UPLOAD_BYTES_MAX": "1234567", "RATE_LIMITS": "on", "RATE_LIMIT_SIGNUP_PER_ADDRESS": "7/11m"]
+        try await TestService.run(settings: settings) { service in
+            let answer = try await service.send("GET", "/openapi.json")
+            #expect(answer.status == 200)
+            #expect(answer.headers["content-type"] == "application/json; charset=utf-8")
+            let document = try JSONValue.parse(answer.body)
+            #expect(document["openapi"] == "3.1.0")
+            let introduction = Self.text(document["info"]?["description"])
+            #expect(introduction.contains("at most 1234567 bytes"))
+            let signUp = Self.text(document["paths"]?["/api/signup"]?["post"]?["description"])
+            #expect(signUp.contains("Limit: 7 sign-ups from an address in 660 seconds."))
+            let tag = try #require(answer.headers["etag"])
+            let again = try await service.send("GET", "/openapi.json", headers: [("If-None-Match", tag)])
+            #expect(again.status == 304 && again.body.isEmpty && again.headers["etag"] == tag)
+        }
+    }
+
+    @Test("PUBLIC_DOCS=false closes it")
+    func closed() async throws {
+        try await TestService.run(settings: ["PUBLIC_DOCS": "false"]) { service in
+            let answer = try await service.send("GET", "/openapi.json")
+            #expect(answer.status == 404 && answer.json["code"] as? String == "endpoint_not_found")
+        }
+    }
+
+    @Test("Another program finds it valid")
+    func valid() async throws {
+        try await TestService.run { service in
+            let answer = try await service.send("GET", "/openapi.json")
+            try await TemporaryFolder.with { folder in
+                let path = folder.appending(path: "openapi.json")
+                try answer.body.write(to: path)
+                let outcome = try await PythonScript.runModule("openapi_spec_validator", [path.path])
+                #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+            }
+        }
+    }
+
+    @Test(
+        "Another program tries the API by it, and all is as it says",
+        .timeLimit(.minutes(5)),
+        arguments: Schemathesis.Caller.allCases
+    )
+    func tried(caller: Schemathesis.Caller) async throws {
+        try await TestService.run { service in
+            let findings = try await Schemathesis(exampleCount: 3).findings(in: service, as: caller)
+            #expect(findings == nil, "\(findings ?? "")")
+        }
+    }
+}

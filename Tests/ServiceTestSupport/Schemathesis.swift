@@ -1,0 +1,55 @@
+import Foundation
+import ProcessTestSupport
+
+/// Runs of schemathesis, which tries the API by its own description.
+package struct Schemathesis: Sendable {
+    /// How many requests it makes up for each call and phase.
+    let exampleCount: Int
+
+    /// The calls that end the session of the token, or the account.
+    private static let ending = "clear_token|account|reset_password|sessions/"
+
+    /// - Parameter exampleCount: How many requests it makes up for each call and phase.
+    package init(exampleCount: Int) {
+        self.exampleCount = exampleCount
+    }
+
+    /// Who calls, and which calls.
+    package enum Caller: Sendable, CaseIterable {
+        /// Nobody who may.
+        case stranger
+        /// A client with the API's credential.
+        case app
+        /// A user, all calls but those that end the session.
+        case user
+        /// A user, the calls that end the session: after the first, the token is an ended one.
+        case leavingUser
+    }
+
+    /// Tries all calls.
+    ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - caller: Who calls.
+    /// - Returns: What it found; nil when all is as the description says.
+    /// - Throws: `ServerProcessError`, an error of Foundation's, or what making an account throws.
+    package func findings(in service: TestService, as caller: Caller) async throws -> String? {
+        var arguments = ["run", "\(service.origin)/openapi.json", "--max-examples", "\(exampleCount)", "--no-color"]
+        switch caller {
+        case .stranger: break
+        case .app: arguments += ["--auth", "\(TestService.apiName):\(TestService.apiPassword)"]
+        case .user:
+            let token = try await service.makeToken()
+            arguments += ["--header", "Authorization: Bearer \(token)", "--exclude-path-regex", Self.ending]
+        case .leavingUser:
+            let token = try await service.makeToken()
+            arguments += ["--header", "Authorization: Bearer \(token)", "--include-path-regex", Self.ending]
+        }
+        let outcome = try await PythonScript.runModule(
+            "schemathesis.cli",
+            arguments,
+            environment: ["API_AUTH_PASSWORD": TestService.apiPassword]
+        )
+        return outcome.status == 0 ? nil : "\(outcome.output.suffix(6_000))\n\(outcome.errors.suffix(1_000))"
+    }
+}
