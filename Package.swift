@@ -249,7 +249,8 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
-                "Deadlines", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore", "Postgres", "S3",
+                "AESCrypt", "Deadlines", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
+                "Postgres", "S3",
                 "SelfieConfiguration",
                 "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -328,6 +329,17 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "CSanitizer", path: "Tests/CSanitizer"),
+        // Code of a page of the documents, so that a test can run it.
+        .target(
+            name: "PasswordSnippet",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            path: "docs/passwords",
+            exclude: ["EncryptPassword.kt", "encrypt-password.js", "encrypt-password.sh", "encrypt_password.py"],
+            sources: ["EncryptPassword.swift"]
+        ),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -394,7 +406,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AESCryptTests",
-            dependencies: ["AESCrypt", "TestSupport"],
+            dependencies: ["AESCrypt", "PasswordSnippet", "ProcessTestSupport", "ServerProcesses", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

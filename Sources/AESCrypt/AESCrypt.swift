@@ -48,7 +48,7 @@ package struct AESCrypt: Sendable {
         }
     }
 
-    private static func decodeBase64(_ text: String) throws(AESCryptError) -> Data {
+    static func decodeBase64(_ text: String) throws(AESCryptError) -> Data {
         var digits = text.utf8.filter { ![0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20].contains($0) }
         while digits.last == UInt8(ascii: "=") { digits.removeLast() }
         digits += [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)

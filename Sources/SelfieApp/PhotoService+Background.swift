@@ -22,6 +22,12 @@ extension PhotoService {
             } atEnd: {
                 await useCases.sessionUses.writeDown()
             },
+            PeriodicService(interval: undecryptablePasswordInterval) {
+                await useCases.undecryptablePasswords.writeDown()
+                return .again
+            } atEnd: {
+                await useCases.undecryptablePasswords.writeDown()
+            },
             PeriodicService(interval: reportInterval) {
                 closedConnections.report()
                 return .again

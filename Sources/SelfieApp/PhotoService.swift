@@ -37,6 +37,8 @@ package struct PhotoService: Service {
     var sweepInterval: Duration = .seconds(5)
     /// How often the last use of sessions is written to the database.
     var sessionUseInterval: Duration = .seconds(10)
+    /// How often the counts of passwords that can't be decrypted are written to the database.
+    var undecryptablePasswordInterval: Duration = .seconds(10)
     /// How often old rows are removed.
     var tidyInterval: Duration = .seconds(300)
     /// The memory and the disk that uploads share while they wait for the store.

@@ -28,6 +28,8 @@ package struct UseCases: Sendable {
     package let housekeeper: Housekeeper
     /// Write it every few seconds, and at the end.
     package let sessionUses: SessionUseRecorder
+    /// Write it every few seconds, and at the end.
+    package let undecryptablePasswords: UndecryptablePasswordRecorder
 
     /// The settings of the use cases.
     package struct Settings: Sendable {
@@ -114,6 +116,10 @@ package struct UseCases: Sendable {
         let check = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
         sessions = SessionStore(postgres: postgres)
         sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)
+        undecryptablePasswords = UndecryptablePasswordRecorder(
+            store: UndecryptablePasswordStore(postgres: postgres),
+            logger: logger
+        )
         signUp = SignUp(users: users, limiter: limiter, hasher: hasher)
         signIn = SignIn(
             users: users,

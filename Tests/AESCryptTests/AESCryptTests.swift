@@ -54,6 +54,21 @@ struct AESCryptTests {
         #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
     }
 
+    @Test(
+        "The operator learns why a message can't be decrypted",
+        arguments: [
+            ("not base64 !", .notBase64), ("my-password_", .notBase64), ("6d79", .notWholeBlocks),
+            ("", .notWholeBlocks), ("EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8Ehrz", .notWholeBlocks),
+            ("EQyz ukU ss Sinf15bApdYj5ANrRwY632v8EhrzLPk=", .plusBecameSpace),
+            ("EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLZk=", .otherKey),
+            ("7E7lPZsqj0DgtsX2yhG1gA==", .otherKey), ("EQyz+ukU+ss+Sinf15bApQ==\n", .otherKey),
+        ] as [(String, AESCryptProblem)]
+    )
+    func problems(text: String, problem: AESCryptProblem) {
+        #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
+        #expect(cipher.problem(with: text) == problem)
+    }
+
     @Test("Another passphrase does not decrypt to the message")
     func wrongPassphrase() {
         let other = AESCrypt(passphrase: "p4ssw0rd ")

@@ -2,7 +2,7 @@ import Logging
 import Outages
 import Postgres
 
-/// Removes old rows: expired sessions, ended windows of limits, addresses that were not used for long, and old events.
+/// Removes old rows: expired sessions, ended windows of limits, addresses that were not used for long, old events and old counts.
 package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
     private let tokenLifetimeHours: Int
@@ -33,6 +33,10 @@ package struct Housekeeper: Sendable {
                 { try await KnownAddressStore(postgres: postgres).removeUnused(tokenLifetimeHours: tokenLifetimeHours) }
             ),
             ("sources of events", { try await audit.removeOldSources() }),
+            (
+                "undecryptable passwords",
+                { try await UndecryptablePasswordStore(postgres: postgres).removeOld() }
+            ),
             ("events", { try await audit.removeOld(days: auditRetentionDays) }),
         ]
         var failures: [String] = []

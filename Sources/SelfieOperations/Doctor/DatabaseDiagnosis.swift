@@ -18,7 +18,7 @@ struct DatabaseDiagnosis: Sendable {
     private static let minVersion = 12
     private static let tables = [
         "users", "photos", "photo_libraries", "sessions", "object_deletions", "rate_limits", "known_addresses",
-        "audit_events",
+        "audit_events", "undecryptable_passwords",
     ]
 
     init(
@@ -47,7 +47,8 @@ struct DatabaseDiagnosis: Sendable {
                     try await checkServer(connection)
                     try await checkClock(connection)
                     try await checkTemporaryTables(connection)
-                    if await checkMigrations() { try await checkPrivileges(connection) }
+                    guard await checkMigrations(), try await checkPrivileges(connection) else { return }
+                    try await PasswordDiagnosis(findings: findings.about(.passwords)).run(on: connection)
                 }
             }
         } catch {
@@ -158,7 +159,8 @@ struct DatabaseDiagnosis: Sendable {
         return pending == 0
     }
 
-    private func checkPrivileges(_ connection: PostgresConnection) async throws(PostgresError) {
+    /// - Returns: Whether the tables can be read.
+    private func checkPrivileges(_ connection: PostgresConnection) async throws(PostgresError) -> Bool {
         let rows = try await connection.query(
             """
             SELECT name, current_user::text AS role FROM unnest(\(Self.tables)) AS name
@@ -167,7 +169,8 @@ struct DatabaseDiagnosis: Sendable {
             """
         )
         guard let role = try rows.first?.decode("role", as: String.self) else {
-            return findings.ok("its tables can be read and changed")
+            findings.ok("its tables can be read and changed")
+            return true
         }
         let names = try rows.map { row throws(PostgresError) in try row.decode("name", as: String.self) }
         let list = names.joined(separator: ", ")
@@ -175,5 +178,6 @@ struct DatabaseDiagnosis: Sendable {
             "its user may not read and change the tables \(list)",
             "As the tables' owner, run: GRANT SELECT, INSERT, UPDATE, DELETE ON \(list) TO \(role)"
         )
+        return false
     }
 }

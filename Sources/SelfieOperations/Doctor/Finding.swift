@@ -14,6 +14,7 @@ package struct Finding: Sendable, Equatable {
     package enum Subject: String, Sendable {
         case configuration = "Configuration"
         case database = "Database"
+        case passwords = "Passwords"
         case bucket = "Bucket"
         case folder = "Folder"
         case temporaryFolder = "Temporary folder"
@@ -48,6 +49,9 @@ package struct DiagnosisSummary: Sendable, Equatable {
 struct Findings: Sendable {
     let subject: Finding.Subject
     let report: @Sendable (Finding) -> Void
+
+    /// The findings about another subject.
+    func about(_ subject: Finding.Subject) -> Findings { Findings(subject: subject, report: report) }
 
     func ok(_ text: String) {
         report(Finding(grade: .ok, subject: subject, text: text, advice: nil))

@@ -137,7 +137,7 @@ struct AccountEndpoints: EndpointGroup {
         let user = try await useCases.signUp(
             fullName: try parameters.require(.fullName),
             email: try parameters.require(.email),
-            password: try password(.chosenPassword, parameters),
+            password: try password(.chosenPassword, parameters, context.notes),
             from: sources.source(of: request, context: context)
         )
         return .json { json in
@@ -176,18 +176,25 @@ struct AccountEndpoints: EndpointGroup {
         let parameters = try await RequestParameters.read(from: request, context: context)
         return SignInAttempt(
             email: try parameters.require(.accountEmail),
-            password: needsPassword ? try password(.password, parameters) : nil,
+            password: needsPassword ? try password(.password, parameters, context.notes) : nil,
             device: try Self.device(parameters, request),
             source: sources.source(of: request, context: context),
             changesNothing: request.method == .head
         )
     }
 
+    /// The password of a parameter; nil for one that can't be decrypted, of which only the log and the count tell why.
     private func password(
         _ parameter: Endpoint.Parameter,
-        _ parameters: RequestParameters
+        _ parameters: RequestParameters,
+        _ notes: RequestNotes
     ) throws(ServiceError) -> Password? {
-        Password(try parameters.require(parameter), cipher: cipher)
+        let text = try parameters.require(parameter)
+        if let password = Password(text, cipher: cipher) { return password }
+        let problem = cipher.problem(with: text)
+        notes.note(undecryptablePassword: problem.rawValue)
+        useCases.undecryptablePasswords.note(problem)
+        return nil
     }
 
     /// The label of a new session: the client's own, or its `User-Agent`.
@@ -199,8 +206,8 @@ struct AccountEndpoints: EndpointGroup {
     @Sendable
     private func handleResetPassword(request: Request, context: SessionRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
-        let old = try password(.oldPassword, parameters)
-        let new = try password(.newPassword, parameters)
+        let old = try password(.oldPassword, parameters, context.notes)
+        let new = try password(.newPassword, parameters, context.notes)
         let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForReset)
         let changed = try await useCases.resetPassword(
             session,
@@ -230,7 +237,7 @@ struct AccountEndpoints: EndpointGroup {
     @Sendable
     private func handleDeleteAccount(request: Request, context: SessionRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
-        let password = try password(.password, parameters)
+        let password = try password(.password, parameters, context.notes)
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let source = sources.source(of: request, context: context)
         guard try await useCases.deleteAccount(session, password: password, from: source) else {

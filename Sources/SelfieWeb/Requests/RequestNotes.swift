@@ -7,6 +7,7 @@ final class RequestNotes: Sendable {
         var streamsAnswer = false
         var sentByteCount = 0
         var failure: String?
+        var undecryptablePassword: String?
     }
 
     private let state = Mutex(State())
@@ -25,6 +26,16 @@ final class RequestNotes: Sendable {
     /// - Parameter failure: A text without secrets.
     func note(failure: String) {
         state.withLock { $0.failure = failure }
+    }
+
+    /// Why a password could not be decrypted.
+    var undecryptablePassword: String? { state.withLock { $0.undecryptablePassword } }
+
+    /// Notes why a password can't be decrypted.
+    ///
+    /// - Parameter reason: One of a few words.
+    func note(undecryptablePassword reason: String) {
+        state.withLock { $0.undecryptablePassword = reason }
     }
 
     /// How many bytes of a body that is made while the client reads were handed over.

@@ -73,6 +73,7 @@ final class RequestRecord: Sendable {
         var metadata = line.metadata
         if let userID = context.notes.userID { metadata["user"] = .stringConvertible(userID) }
         if let failure = context.notes.failure { metadata["error"] = .string(failure) }
+        if let reason = context.notes.undecryptablePassword { metadata["undecryptable_password"] = .string(reason) }
         if isBrokenOff { metadata["broken_off"] = .stringConvertible(true) }
         context.logger.log(level: level(of: line), "request", metadata: metadata)
     }

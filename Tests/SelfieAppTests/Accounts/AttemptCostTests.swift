@@ -70,7 +70,7 @@ struct AttemptCostTests {
 
     /// What can be wrong with a password.
     private static func wrongPasswords() throws -> [String] {
-        [try TestService.encrypt("your password"), "undecryptable", ""]
+        [try TestService.encrypt("your password"), "in the clear", ""]
     }
 
     /// Expects that attempts are answered alike and cost the same.

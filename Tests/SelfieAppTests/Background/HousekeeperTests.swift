@@ -126,6 +126,22 @@ struct HousekeeperTests {
         }
     }
 
+    @Test("Counts of undecryptable passwords go after 30 days")
+    func undecryptablePasswords() async throws {
+        try await Self.run { postgres, housekeeper in
+            for (name, age) in [("kept", 30 * Self.day - Self.minute), ("gone", 30 * Self.day + Self.minute)] {
+                try await postgres.write(
+                    """
+                    INSERT INTO undecryptable_passwords (reason, count, last_at)
+                    VALUES (\(name), 1, now() AT TIME ZONE 'UTC' - make_interval(secs => \(age)))
+                    """
+                )
+            }
+            await housekeeper.tidy()
+            #expect(try await Self.names("SELECT reason AS name FROM undecryptable_passwords", postgres) == ["kept"])
+        }
+    }
+
     @Test(
         "Where tokens live long, addresses are kept for twice as long",
         arguments: [(90, 180), (91, 182), (365, 730)]

@@ -1,5 +1,6 @@
 import DatabaseTestSupport
 import Foundation
+import Postgres
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport
@@ -107,8 +108,10 @@ struct DoctorDatabaseTests {
                 try await RailsDatabase.run("DROP OWNED BY \(role); DROP ROLE \(role);", url: url)
                 #expect(run.status == 1)
                 #expect(run.text.contains("WARNING Database: its user may not make temporary tables"))
-                let tables =
-                    "photos, photo_libraries, sessions, object_deletions, rate_limits, known_addresses, audit_events"
+                let tables = """
+                    photos, photo_libraries, sessions, object_deletions, rate_limits, known_addresses, audit_events, \
+                    undecryptable_passwords
+                    """
                 #expect(run.text.contains("may not read and change the tables \(tables)"))
                 #expect(run.text.contains("ON \(tables) TO \(role)"))
             }
@@ -123,6 +126,42 @@ struct DoctorDatabaseTests {
                 let run = try await DoctorRun(DoctorRun.settings(databaseURL: readOnly, objects: .disk(folder)))
                 #expect(run.status == 1)
                 #expect(run.text.contains("FAILED Database: it takes no changes"))
+            }
+        }
+    }
+
+    @Test("Passwords of the last week that nobody could decrypt are warned of, with what to do in the client")
+    func undecryptablePasswords() async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            _ = try await TestCluster.withClient(databaseURL) { postgres in
+                try await postgres.write(
+                    """
+                    INSERT INTO undecryptable_passwords (day, reason, count, last_at)
+                    SELECT date '2026-11-23' - age, reason, count, now() AT TIME ZONE 'UTC' - make_interval(hours => 24 * age + 1)
+                    FROM (VALUES (0, 'other_key', 3), (6, 'other_key', 20), (7, 'other_key', 400), (1, 'not_base64', 1),
+                        (2, 'plus_became_space', 2), (3, 'not_whole_blocks', 5), (9, 'not_base64', 900)) AS sample (age, reason, count)
+                    """
+                )
+            }
+            try await ServedSelfie.withObjects(.disk) { objects in
+                let run = try await DoctorRun(DoctorRun.settings(databaseURL: databaseURL, objects: objects))
+                #expect(run.status == 0)
+                let warnings = run.lines("WARNING").filter { $0.contains("Passwords: ") }
+                for (line, text) in zip(
+                    warnings,
+                    [
+                        "23 passwords of the last 7 days were encrypted in another way, the last at 2",
+                        "5 passwords of the last 7 days were no whole blocks of AES, the last at 2",
+                        "2 passwords of the last 7 days were base64 with spaces in it, the last at 2",
+                        "1 password of the last 7 days was no base64, the last at 2",
+                    ]
+                ) {
+                    #expect(line.hasPrefix("WARNING  Passwords: \(text)"), "\(line)")
+                }
+                #expect(warnings.count == 4)
+                #expect(run.text.contains("Most likely the app has another API_AUTH_PASSWORD than the service."))
+                #expect(run.text.contains("a + must be %2B there"))
+                #expect(run.text.contains("docs/passwords.md shows how clients encrypt"))
             }
         }
     }

@@ -25,6 +25,7 @@ struct DoctorTests {
                     "Database: its clock and ours agree", "Database: temporary tables are allowed",
                     "Database: migrated, with \(try TestCluster.migrations().count) migrations",
                     "Database: its tables can be read and changed",
+                    "Passwords: in the last 7 days, all that came could be decrypted",
                     "Bucket: keys from the configuration", "Bucket: reachable at \(server.endpoint)/\(bucket)",
                     "Bucket: the store's clock and ours agree", "Bucket: the keys are taken, and may list objects",
                     "Bucket: an object can be put", "Bucket: its size is told", "Bucket: it comes back as it was",

@@ -1,0 +1,28 @@
+import FoundationEssentials
+
+/// Why a message can't be decrypted.
+///
+/// It is for whoever runs the service. A client that hears of it could find out messages, byte by byte.
+package enum AESCryptProblem: String, Sendable, CaseIterable {
+    /// It has other characters than base64: a password in the clear, or hexadecimal.
+    case notBase64 = "not_base64"
+    /// It has spaces where base64 may have `+`: a form that was not percent-encoded.
+    case plusBecameSpace = "plus_became_space"
+    /// It is no row of whole blocks of 16 bytes: it was cut off, or never encrypted.
+    case notWholeBlocks = "not_whole_blocks"
+    /// It was encrypted with another passphrase, in another mode, or with another initialization vector.
+    case otherKey = "other_key"
+}
+
+extension AESCrypt {
+    /// Looks for the reason why a message can't be decrypted.
+    ///
+    /// - Parameter text: What `decrypt` refused.
+    /// - Returns: The most likely reason.
+    package func problem(with text: String) -> AESCryptProblem {
+        guard let data = try? Self.decodeBase64(text) else { return .notBase64 }
+        // The gem wraps its lines, but puts no space into them.
+        if text.utf8.contains(UInt8(ascii: " ")) { return .plusBecameSpace }
+        return data.isEmpty || data.count % 16 != 0 ? .notWholeBlocks : .otherKey
+    }
+}

@@ -1,0 +1,48 @@
+package import AESCrypt
+import Logging
+import Outages
+import Synchronization
+
+/// Counts passwords that can't be decrypted, and writes the counts to the database now and then.
+///
+/// So whoever runs the service sees that an app encrypts in another way, and a flood of such passwords costs nothing.
+package final class UndecryptablePasswordRecorder: Sendable {
+    private let store: UndecryptablePasswordStore
+    private let report: OutageReport
+    private let counts = Mutex<[AESCryptProblem: Int]>([:])
+
+    /// - Parameters:
+    ///   - store: The table to write to.
+    ///   - logger: Gets a line when that fails.
+    init(store: UndecryptablePasswordStore, logger: Logger) {
+        self.store = store
+        report = OutageReport(
+            failing: "passwords that can't be decrypted can't be counted",
+            over: "passwords that can't be decrypted are counted again",
+            logger: logger
+        )
+    }
+
+    /// Counts a password.
+    ///
+    /// - Parameter problem: Why it can't be decrypted.
+    package func note(_ problem: AESCryptProblem) {
+        counts.withLock { $0[problem, default: 0] += 1 }
+    }
+
+    /// Writes what was counted since the last time.
+    package func writeDown() async {
+        let counted = counts.withLock { counts in
+            defer { counts = [:] }
+            return counts
+        }
+        guard !counted.isEmpty else { return }
+        do {
+            // In a task of its own: the last ones are written even while the service, and this task, is stopped.
+            try await Task { try await store.add(counted) }.value
+            report.succeeded()
+        } catch {
+            report.failed("\(error)")
+        }
+    }
+}
