@@ -69,6 +69,7 @@ let package = Package(
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CExpat"),
         .systemLibrary(name: "CZlib"),
+        .target(name: "CPages", exclude: ["docs", "shared"]),
         .target(
             name: "Encodings",
             dependencies: [
@@ -219,7 +220,8 @@ let package = Package(
             name: "SelfieWeb",
             dependencies: [
                 "Traces",
-                "AESCrypt", "Budgets", "Encodings", "Gzip", "HTTPConnection", "ImageFiles", "Multipart", "ObjectStore",
+                "AESCrypt", "Budgets", "CPages", "Encodings", "Gzip", "HTTPConnection", "ImageFiles", "Multipart",
+                "ObjectStore",
                 "Postgres", "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),

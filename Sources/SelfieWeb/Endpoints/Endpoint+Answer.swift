@@ -23,6 +23,8 @@ extension Endpoint {
             case photoBytes
             /// A page for people, or this line of text.
             case page(text: String)
+            /// A file of one of these media types.
+            case file([String])
             /// The API's document.
             case document
         }

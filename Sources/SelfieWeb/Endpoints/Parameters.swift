@@ -110,6 +110,7 @@ extension Endpoint.Parameter {
     )
     static let sessionID = Self("id", .id, in: .path, "The session's `id`.", example: "17")
     static let randomID = Self("random_id", .id, in: .path, "The photo's `random_id`.", example: randomIDExample)
+    static let fileOfPage = Self("name", .id, in: .path, "The file's name.", example: "docs.js")
     static let expires = Self(
         PhotoURLDay.expiresName,
         .signature,

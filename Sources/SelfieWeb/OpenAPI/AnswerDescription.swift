@@ -50,6 +50,12 @@ struct AnswerDescription {
         case .photoBytes:
             let types = ImageFormat.allCases.map(\.contentType) + [ServedPhoto.unknownContentType]
             return OrderedDictionary(uniqueKeysWithValues: types.map { ($0, ["schema": [:]]) })
+        case .file(let types):
+            return OrderedDictionary(
+                uniqueKeysWithValues: types.map { type in
+                    (type, ["schema": type.hasPrefix("text/") ? ["type": "string"] : [:]])
+                }
+            )
         case .page(let text):
             return [
                 "text/plain": ["schema": ["const": .string(text)], "example": .string(text)],
@@ -96,7 +102,7 @@ extension Endpoint.Answer.Body {
     /// What a JSON body is, and one as an example; nil for other bodies.
     fileprivate var schemaAndExample: (schema: JSONValue, example: JSONValue)? {
         switch self {
-        case .none, .photoBytes, .page: nil
+        case .none, .photoBytes, .file, .page: nil
         case .document:
             (
                 ["type": "object", "required": ["openapi", "info", "paths"]],

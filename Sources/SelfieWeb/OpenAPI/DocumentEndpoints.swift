@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The API's description for programs.
+/// The API's description, for programs and for people.
 struct DocumentEndpoints: EndpointGroup {
     private let document: ByteBuffer
     private let tag: EntityTag
@@ -20,8 +20,23 @@ struct DocumentEndpoints: EndpointGroup {
             details: "The description of the API, as OpenAPI 3.1.",
             dependsOn: [.ifNoneMatch],
             answers: [.ok("The document.", .document, headers: [.entityTag]), .notModified]
-        )
+        ),
+        HandledEndpoint(
+            "docs",
+            .service,
+            .get,
+            "/docs",
+            .public { _ in { request, _ in try page(for: request) } },
+            "The page to read and try the API on",
+            dependsOn: [.ifNoneMatch],
+            answers: [.ok("The page.", .file(["text/html"]), headers: [.entityTag]), .notModified]
+        ),
     ]
+
+    private static func page(for request: Request) throws -> Response {
+        guard let page = StaticFile.all["docs/docs.html"] else { throw ServiceError.wrongURL }
+        return page.response(to: request, headers: PagePolicy.headers())
+    }
 
     static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasPublicDocs }
 

@@ -17,6 +17,10 @@ struct DocumentTests {
         "GET /livez": [],
         "GET /readyz": [],
         "GET /openapi.json": ["header If-None-Match"],
+        "GET /docs": ["header If-None-Match"],
+        "GET /favicon.ico": ["header If-None-Match"],
+        "GET /robots.txt": ["header If-None-Match"],
+        "GET /files/{name}": ["header If-None-Match", "path name"],
         "GET /photos/{random_id}": [
             "header If-None-Match", "header If-Match", "header If-Modified-Since", "header If-Unmodified-Since",
             "header Range", "header If-Range", "path random_id", "query expires", "query series", "query signature",

@@ -1,0 +1,61 @@
+import { element } from "/files/dom.js";
+
+/** The answer to a call that was tried. */
+export class AnswerView {
+    constructor(credential) {
+        this.credential = credential;
+        this.root = element("div", { class: "answer", role: "status", hidden: true });
+    }
+
+    wait() {
+        this.#forgetPhoto();
+        this.root.hidden = false;
+        this.root.replaceChildren(element("p", { class: "status" }, "Waiting for the answer…"));
+    }
+
+    fail(error) {
+        const text = `There was no answer: ${error.message}`;
+        this.root.replaceChildren(element("p", { class: "status refused" }, text));
+    }
+
+    async show({ response, blob, milliseconds }) {
+        const isRefusal = response.status >= 400;
+        const status = `${response.status} ${response.statusText} · ${milliseconds} ms · ${blob.size} bytes`;
+        const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+        this.root.replaceChildren(
+            element("p", { class: isRefusal ? "status refused" : "status" }, status),
+            element("details", {}, element("summary", {}, "Headers"), element("pre", { tabindex: "0" }, element("code", {}, headers))),
+            ...(await this.#body(response, blob)),
+        );
+    }
+
+    async #body(response, blob) {
+        const type = response.headers.get("content-type") ?? "";
+        if (type.startsWith("image/")) {
+            this.photo = URL.createObjectURL(blob);
+            return [element("img", { src: this.photo, alt: "The photo that was answered" })];
+        }
+        const text = await blob.text();
+        if (!type.startsWith("application/json")) return text ? [pre(text)] : [];
+        const value = JSON.parse(text);
+        const parts = [pre(JSON.stringify(value, null, 2))];
+        if (typeof value.api_authtoken === "string") {
+            this.credential.token = value.api_authtoken;
+            parts.push(element("p", {}, "The token is filled in above: the other calls use it now."));
+        }
+        for (const photo of Array.isArray(value) ? value.slice(0, 20) : [value]) {
+            if (!photo.image_url) continue;
+            parts.push(element("p", {}, element("a", { href: photo.image_url, target: "_blank", rel: "noopener noreferrer" }, `Open ${photo.title || photo.name}`)));
+        }
+        return parts;
+    }
+
+    #forgetPhoto() {
+        if (this.photo) URL.revokeObjectURL(this.photo);
+        this.photo = undefined;
+    }
+}
+
+function pre(text) {
+    return element("pre", { tabindex: "0", "aria-label": "The answer's body" }, element("code", {}, text));
+}

@@ -1,0 +1,173 @@
+import { element, inline, paragraphs } from "/files/dom.js";
+import { prepare } from "/files/request.js";
+import { languages } from "/files/snippets.js";
+import { AnswerView } from "/files/answer.js";
+
+const whoMayCall = { apiCredential: "the API's credential", token: "a token" };
+
+/** One call: what it takes and answers, a form to try it, and the request as code. */
+export class OperationView {
+    constructor(operation, credential) {
+        this.operation = operation;
+        this.credential = credential;
+        this.fields = new Map();
+        this.answer = new AnswerView(credential);
+        this.code = element("code");
+        this.root = this.#build();
+    }
+
+    /** Opens it, for a link that leads here. */
+    open() {
+        this.root.open = true;
+        this.root.querySelector("summary").focus({ preventScroll: true });
+    }
+
+    #build() {
+        const { operation } = this;
+        const security = Object.keys(operation.security?.[0] ?? {})[0];
+        const summary = element(
+            "summary",
+            {},
+            element("span", { class: `method ${operation.method.toLowerCase()}` }, operation.method),
+            element("h3", {}, operation.summary),
+            element("span", { class: "path" }, operation.path),
+            element("span", { class: "who" }, whoMayCall[security] ?? "anybody"),
+        );
+        const form = element("form", { novalidate: true });
+        const rows = this.#parameters();
+        if (rows.length) form.append(element("h4", {}, "Takes"), ...rows);
+        this.sendButton = element("button", { class: "primary", type: "submit" }, "Send");
+        form.append(element("div", { class: "actions" }, this.sendButton), this.answer.root);
+        form.addEventListener("submit", (event) => this.#send(event));
+        form.addEventListener("input", () => this.#showCode());
+        const body = element(
+            "div",
+            { class: "body" },
+            ...paragraphs(operation.description ?? ""),
+            form,
+            ...this.#codeSection(),
+            element("h4", {}, "Answers"),
+            this.#answers(),
+        );
+        const details = element("details", { class: "operation", id: operation.operationId }, summary, body);
+        details.addEventListener("toggle", () => details.open && this.#showCode());
+        return details;
+    }
+
+    #parameters() {
+        const rows = (this.operation.parameters ?? []).map((parameter) =>
+            this.#row(parameter.name, parameter.schema, parameter.description, parameter.required, parameter.in, parameter.example),
+        );
+        const contents = this.operation.requestBody?.content ?? {};
+        const content = contents["application/json"] ?? contents["multipart/form-data"];
+        for (const [name, schema] of Object.entries(content?.schema.properties ?? {})) {
+            const isNeeded = content.schema.required?.includes(name);
+            rows.push(this.#row(name, schema, schema.description, isNeeded, "body", content.example?.[name]));
+        }
+        return rows;
+    }
+
+    #row(name, schema, description, isRequired, place, example) {
+        const id = `${this.operation.operationId}-${place}-${name}`;
+        const facts = [place === "body" ? null : place, isRequired ? "needed" : "may be left out", ...limits(schema)];
+        const field = makeField(id, schema, isRequired, example);
+        this.fields.set(name, field);
+        return element(
+            "div",
+            { class: "parameter" },
+            element("div", {},
+                element("label", { for: id }, element("span", { class: "name" }, name)),
+                element("div", { class: "facts", id: `${id}-facts` }, facts.filter(Boolean).join(" · ")),
+            ),
+            element("div", {}, field, element("p", { id: `${id}-description` }, ...inline(description ?? ""))),
+        );
+    }
+
+    #codeSection() {
+        const group = `language-${this.operation.operationId}`;
+        const choices = Object.keys(languages).map((language, index) => {
+            const input = element("input", { type: "radio", name: group, value: language, checked: index === 0 });
+            input.addEventListener("change", () => this.#showCode());
+            return element("label", {}, input, language);
+        });
+        const copy = element("button", { type: "button", class: "quiet" }, "Copy");
+        copy.addEventListener("click", async () => {
+            await navigator.clipboard?.writeText(this.code.textContent);
+            copy.textContent = "Copied";
+            setTimeout(() => { copy.textContent = "Copy" }, 1500);
+        });
+        this.languages = element("fieldset", { class: "languages" }, element("legend", { class: "visually-hidden" }, "Language"), ...choices);
+        return [
+            element("div", { class: "code-head" }, element("h4", {}, "The request"), this.languages, copy),
+            element("pre", { tabindex: "0", "aria-label": "The request as code" }, this.code),
+        ];
+    }
+
+    #answers() {
+        const rows = Object.entries(this.operation.responses).map(([status, response]) => {
+            const examples = Object.entries(response.content?.["application/json"]?.examples ?? {});
+            const shown = examples.map(([name, example]) =>
+                element("details", {}, element("summary", {}, element("code", {}, name)),
+                    element("pre", { tabindex: "0" }, element("code", {}, JSON.stringify(example.value, null, 2)))),
+            );
+            return element("tr", {}, element("td", {}, status), element("td", {}, element("p", {}, ...inline(response.description)), ...shown));
+        });
+        const head = element("tr", {}, element("th", { scope: "col" }, "Status"), element("th", { scope: "col" }, "Meaning"));
+        return element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
+    }
+
+    get #values() {
+        const values = {};
+        for (const [name, field] of this.fields) {
+            values[name] = field.type === "file" ? field.files[0] : field.value;
+        }
+        return values;
+    }
+
+    async #showCode() {
+        const language = this.languages.querySelector(":checked").value;
+        const request = await prepare(this.operation, this.#values, this.credential.password);
+        this.code.textContent = languages[language](request, location.origin);
+    }
+
+    async #send(event) {
+        event.preventDefault();
+        this.sendButton.disabled = true;
+        this.answer.wait();
+        try {
+            const request = await prepare(this.operation, this.#values, this.credential.password);
+            await this.answer.show(await request.send(this.credential));
+        } catch (error) {
+            this.answer.fail(error);
+        }
+        this.sendButton.disabled = false;
+        await this.#showCode();
+    }
+}
+
+/** What a value may be, in a few words. */
+function limits(schema) {
+    const found = [];
+    if (schema.format?.startsWith("aescrypt")) found.push("encrypted by this page");
+    if (schema.maxLength) found.push(`at most ${schema.maxLength} characters`);
+    if (schema.minimum !== undefined) found.push(`${schema.minimum} to ${schema.maximum}`);
+    if (schema.$comment) found.push(schema.$comment);
+    return found;
+}
+
+function makeField(id, schema, isRequired, example) {
+    const described = { id, "aria-describedby": `${id}-facts ${id}-description`, required: isRequired };
+    if (schema.format === "binary") return element("input", { ...described, type: "file", accept: "image/*" });
+    if (schema.enum) {
+        const options = schema.enum.filter((value) => typeof value === "string" && value !== "");
+        return element("select", described, element("option", { value: "" }, ""), ...options.map((value) => element("option", {}, value)));
+    }
+    const isPassword = schema.format?.startsWith("aescrypt");
+    return element("input", {
+        ...described,
+        type: isPassword ? "password" : "text",
+        autocomplete: isPassword ? "new-password" : "off",
+        spellcheck: "false",
+        placeholder: isPassword ? "the password itself" : example,
+    });
+}

@@ -1,0 +1,78 @@
+import { encryptPassword } from "/files/encrypt-password.js";
+
+/** A call with its values, ready to be shown and sent. */
+export class PreparedRequest {
+    constructor({ method, path, query, headers, json, form, authentication }) {
+        Object.assign(this, { method, path, query, headers, json, form, authentication });
+    }
+
+    get target() {
+        const query = new URLSearchParams(this.query).toString();
+        return query ? `${this.path}?${query}` : this.path;
+    }
+
+    /** Sends it with a credential, and gives the answer with the time that it took. */
+    async send(credential) {
+        const headers = new Headers(this.headers);
+        if (this.authentication === "apiCredential") {
+            headers.set("Authorization", `Basic ${base64(`${credential.name}:${credential.password}`)}`);
+        } else if (this.authentication === "token") {
+            headers.set("Authorization", `Bearer ${credential.token}`);
+        }
+        let body;
+        if (this.form) {
+            body = new FormData();
+            for (const [name, value] of this.form) body.append(name, value);
+        } else if (this.json) {
+            headers.set("Content-Type", "application/json");
+            body = JSON.stringify(Object.fromEntries(this.json));
+        }
+        const start = performance.now();
+        const response = await fetch(this.target, { method: this.method, headers, body, cache: "no-store" });
+        const blob = await response.blob();
+        return { response, blob, milliseconds: Math.round(performance.now() - start) };
+    }
+}
+
+function base64(text) {
+    return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+const isEncrypted = (schema) => schema.format?.startsWith("aescrypt");
+
+/**
+ * Puts together the request of an operation.
+ *
+ * @param operation What the description has, with its method and path.
+ * @param values The fields' values by name: texts, or a file.
+ * @param apiPassword Encrypts passwords; where it is empty they go as they are.
+ */
+export async function prepare(operation, values, apiPassword) {
+    const request = { method: operation.method, path: operation.path, query: [], headers: {} };
+    const encoded = async (schema, value) =>
+        isEncrypted(schema) && apiPassword && globalThis.crypto?.subtle ? encryptPassword(value, apiPassword) : value;
+    for (const parameter of operation.parameters ?? []) {
+        const value = values[parameter.name];
+        if (value === undefined || value === "") continue;
+        const text = await encoded(parameter.schema, value);
+        if (parameter.in === "path") {
+            request.path = request.path.replace(`{${parameter.name}}`, encodeURIComponent(text));
+        } else if (parameter.in === "query") request.query.push([parameter.name, text]);
+        else request.headers[parameter.name] = text;
+    }
+    const contents = operation.requestBody?.content ?? {};
+    const content = contents["application/json"] ?? contents["multipart/form-data"];
+    if (content) {
+        const fields = [];
+        for (const [name, schema] of Object.entries(content.schema.properties)) {
+            const value = values[name];
+            const isNeeded = content.schema.required?.includes(name);
+            if (value === undefined || (value === "" && !isNeeded)) continue;
+            fields.push([name, await encoded(schema, value)]);
+        }
+        if (contents["application/json"]) request.json = fields;
+        else request.form = fields;
+    }
+    request.authentication = Object.keys(operation.security?.[0] ?? {})[0];
+    return new PreparedRequest(request);
+}

@@ -1,0 +1,53 @@
+import CPages
+import Crypto
+import Encodings
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// A file for browsers that is a part of the program.
+struct StaticFile: Sendable {
+    private let bytes: ByteBuffer
+    private let contentType: String
+    private let tag: EntityTag
+
+    /// All files, by folder and name such as `docs/docs.js`.
+    static let all: [String: StaticFile] = Dictionary(
+        uniqueKeysWithValues: UnsafeBufferPointer(start: selfie_pages(), count: selfie_page_count()).map { page in
+            let name = String(cString: page.name)
+            return (name, StaticFile(name: name, bytes: UnsafeBufferPointer(start: page.bytes, count: page.count)))
+        }
+    )
+
+    /// The media types of files, by the ends of their names.
+    static let contentTypes = [
+        "html": "text/html", "css": "text/css", "js": "text/javascript", "ico": "image/x-icon", "txt": "text/plain",
+    ]
+
+    private init(name: String, bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = ByteBuffer(bytes: bytes)
+        let type =
+            Self.contentTypes[name.split(separator: ".").last.map(String.init) ?? ""] ?? "application/octet-stream"
+        contentType = type.hasPrefix("text/") ? "\(type); charset=utf-8" : type
+        tag = EntityTag(SHA256.hash(data: bytes).withUnsafeBytes { Base64URL.string(of: $0) })
+    }
+
+    /// The file as an answer, or 304 for a client that has it.
+    ///
+    /// Clients ask each time, so that all files of a page are of one version.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - others: More headers.
+    /// - Returns: The answer.
+    func response(to request: Request, headers others: HTTPFields = [:]) -> Response {
+        var headers = others
+        headers[.eTag] = tag.quoted
+        headers[.cacheControl] = "no-cache"
+        guard Preconditions(tag: tag).outcome(request.headers) == .proceed else {
+            return Response(status: .notModified, headers: headers)
+        }
+        headers[.contentType] = contentType
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+    }
+}
