@@ -6,6 +6,10 @@ static const unsigned char shared_base_css[] = {
 #embed "shared/base.css"
 };
 
+static const unsigned char shared_dom_js[] = {
+#embed "shared/dom.js"
+};
+
 static const unsigned char shared_favicon_ico[] = {
 #embed "shared/favicon.ico"
 };
@@ -30,10 +34,6 @@ static const unsigned char docs_docs_js[] = {
 #embed "docs/docs.js"
 };
 
-static const unsigned char docs_dom_js[] = {
-#embed "docs/dom.js"
-};
-
 static const unsigned char docs_operation_js[] = {
 #embed "docs/operation.js"
 };
@@ -52,13 +52,13 @@ static const unsigned char shared_encrypt_password_js[] = {
 
 static const struct selfie_page pages[] = {
     {"shared/base.css", shared_base_css, sizeof shared_base_css},
+    {"shared/dom.js", shared_dom_js, sizeof shared_dom_js},
     {"shared/favicon.ico", shared_favicon_ico, sizeof shared_favicon_ico},
     {"shared/robots.txt", shared_robots_txt, sizeof shared_robots_txt},
     {"docs/answer.js", docs_answer_js, sizeof docs_answer_js},
     {"docs/docs.css", docs_docs_css, sizeof docs_docs_css},
     {"docs/docs.html", docs_docs_html, sizeof docs_docs_html},
     {"docs/docs.js", docs_docs_js, sizeof docs_docs_js},
-    {"docs/dom.js", docs_dom_js, sizeof docs_dom_js},
     {"docs/operation.js", docs_operation_js, sizeof docs_operation_js},
     {"docs/request.js", docs_request_js, sizeof docs_request_js},
     {"docs/snippets.js", docs_snippets_js, sizeof docs_snippets_js},

@@ -7,8 +7,8 @@ package enum Routes {
     ///
     /// A call that is in none of them does not exist.
     private static let groups: [any EndpointGroup.Type] = [
-        WelcomeEndpoints.self, HealthEndpoints.self, PhotoFileEndpoints.self, AccountEndpoints.self,
-        PhotoEndpoints.self, SessionEndpoints.self, DocumentEndpoints.self, PageEndpoints.self,
+        AccountEndpoints.self, PhotoEndpoints.self, PhotoFileEndpoints.self, SessionEndpoints.self,
+        WelcomeEndpoints.self, HealthEndpoints.self, DocumentEndpoints.self, PageEndpoints.self,
     ]
 
     /// The descriptions of all endpoints.

@@ -6,6 +6,8 @@ package struct Schemathesis: Sendable {
     /// How many requests it makes up for each call and phase.
     let exampleCount: Int
 
+    /// The calls with the API's credential.
+    private static let basic = "signup|signin|get_token"
     /// The calls that end the session of the token, or the account.
     private static let ending = "clear_token|account|reset_password|sessions/"
 
@@ -18,9 +20,9 @@ package struct Schemathesis: Sendable {
     package enum Caller: Sendable, CaseIterable {
         /// Nobody who may.
         case stranger
-        /// A client with the API's credential.
+        /// A client with the API's credential, the calls that take it.
         case app
-        /// A user, all calls but those that end the session.
+        /// A user, all other calls but those that end the session.
         case user
         /// A user, the calls that end the session: after the first, the token is an ended one.
         case leavingUser
@@ -37,10 +39,14 @@ package struct Schemathesis: Sendable {
         var arguments = ["run", "\(service.origin)/openapi.json", "--max-examples", "\(exampleCount)", "--no-color"]
         switch caller {
         case .stranger: break
-        case .app: arguments += ["--auth", "\(TestService.apiName):\(TestService.apiPassword)"]
+        case .app:
+            arguments += ["--auth", "\(TestService.apiName):\(TestService.apiPassword)"]
+            arguments += ["--include-path-regex", Self.basic]
         case .user:
             let token = try await service.makeToken()
-            arguments += ["--header", "Authorization: Bearer \(token)", "--exclude-path-regex", Self.ending]
+            arguments += [
+                "--header", "Authorization: Bearer \(token)", "--exclude-path-regex", "\(Self.basic)|\(Self.ending)",
+            ]
         case .leavingUser:
             let token = try await service.makeToken()
             arguments += ["--header", "Authorization: Bearer \(token)", "--include-path-regex", Self.ending]

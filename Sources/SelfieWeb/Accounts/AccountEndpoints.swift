@@ -71,7 +71,9 @@ struct AccountEndpoints: EndpointGroup {
             answers: [.ok("The account, with a new token.", .object(Member.user + Member.token))],
             refuses: [tokenExpiredForReset, wrongPassword]
         ),
-        clearToken(.get, "signOut"), clearToken(.post, "signOutByPost"), clearToken(.delete, "signOutByDelete"),
+        clearToken(.get, "signOut", "Sign out"),
+        clearToken(.post, "signOutByPost", "Sign out by POST"),
+        clearToken(.delete, "signOutByDelete", "Sign out by DELETE"),
         HandledEndpoint(
             "deleteAccount",
             .accounts,
@@ -87,14 +89,16 @@ struct AccountEndpoints: EndpointGroup {
         ),
     ]
 
-    private static func clearToken(_ method: HTTPRequest.Method, _ name: String) -> HandledEndpoint<Self> {
+    private static func clearToken(_ method: HTTPRequest.Method, _ name: String, _ summary: String) -> HandledEndpoint<
+        Self
+    > {
         HandledEndpoint(
             name,
             .accounts,
             method,
             "/api/clear_token",
             .token(handleClearToken),
-            "Sign out",
+            summary,
             details: "Ends the session of the token, or with `all=true` all of the user's sessions and URLs of photos.",
             changesState: true,
             takes: [.all],

@@ -72,7 +72,8 @@ struct PathTests {
 
     private static let unknown = [
         "/nope", "/api", "/api/", "/api/nope", "/api/signup/more", "/API/get_photos", "/api/Get_Photos", "/get_photos",
-        "/api/get_photo", "/api/get_photosx", "/photos", "/photos/x/y", "/favicon.ico", "/index.html", "/api/.json",
+        "/api/get_photo", "/api/get_photosx", "/photos", "/photos/x/y", "/files", "/files/x/y", "/docs/x",
+        "/index.html", "/api/.json",
         "/api/session", "/api/sessions/1/2", "/api/account/1", "/sessions", "/..%2fapi", "/api/get_photos%00", "/*",
     ]
 
