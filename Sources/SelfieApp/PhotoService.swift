@@ -223,6 +223,7 @@ package struct PhotoService: Service {
             secretKeyBase: configuration.secretKeyBase,
             corsOrigins: configuration.corsOrigins,
             hasPublicDocs: configuration.hasPublicDocs,
+            hasGallery: configuration.hasGallery,
             facts: APIFacts(
                 version: SelfieVersion.current,
                 maxUploadBytes: configuration.maxUploadBytes,

@@ -8,6 +8,7 @@ package import Postgres
 ///
 /// Read this first.
 package struct UseCases: Sendable {
+    package let users: UserStore
     package let signUp: SignUp
     package let signIn: SignIn
     package let getToken: GetToken
@@ -106,6 +107,7 @@ package struct UseCases: Sendable {
     ) {
         let tokenLifetime = TimeInterval(settings.tokenLifetimeHours * 3600)
         let (users, audit) = (UserStore(postgres: postgres), AuditStore(postgres: postgres))
+        self.users = users
         let limiter = RateLimiter(
             store: RateLimitStore(postgres: postgres),
             audit: audit,

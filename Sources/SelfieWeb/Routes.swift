@@ -8,6 +8,7 @@ package enum Routes {
     /// A call that is in none of them does not exist.
     private static let groups: [any EndpointGroup.Type] = [
         AccountEndpoints.self, PhotoEndpoints.self, PhotoFileEndpoints.self, SessionEndpoints.self,
+        GalleryEndpoints.self,
         WelcomeEndpoints.self, HealthEndpoints.self, DocumentEndpoints.self, PageEndpoints.self,
     ]
 
@@ -34,16 +35,19 @@ package enum Routes {
         router.add(middleware: CORSMiddleware(origins: parts.settings.corsOrigins, methods: methods))
         router.add(middleware: ErrorMiddleware(metrics: parts.metrics))
         router.add(middleware: GzipMiddleware())
-        let basic = BasicMiddleware(credential: parts.settings.apiCredential)
-        let token = TokenMiddleware(
-            findSession: parts.useCases.findSession,
-            sources: parts.sources,
-            sessionRequests: parts.sessionRequests
+        let guards = EndpointGuards(
+            basic: BasicMiddleware(credential: parts.settings.apiCredential),
+            token: TokenMiddleware(
+                findSession: parts.useCases.findSession,
+                sources: parts.sources,
+                sessionRequests: parts.sessionRequests
+            ),
+            ownPage: GalleryMiddleware(origin: parts.origin)
         )
         let open = groups.filter { $0.isOpen(parts.settings) }
         var parts = parts
         parts.endpoints = open.flatMap { $0.descriptions }
-        for group in open { group.init(parts).add(to: router, basic: basic, token: token) }
+        for group in open { group.init(parts).add(to: router, guards: guards) }
         return ServiceResponder(router: router, endpoints: parts.endpoints)
     }
 }

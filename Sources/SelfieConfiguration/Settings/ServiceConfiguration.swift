@@ -57,6 +57,8 @@ package struct ServiceConfiguration: Sendable {
     package let traces: TracesSettings?
     /// From `CORS_ORIGINS`: the origins whose pages may call the API.
     package let corsOrigins: Set<String>
+    /// From `GALLERY`: whether browsers get a gallery.
+    package let hasGallery: Bool
     /// From `PUBLIC_DOCS`: whether anybody may read the API's description.
     package let hasPublicDocs: Bool
     /// The values that differ from the default, by key, without secrets.
@@ -105,6 +107,7 @@ package struct ServiceConfiguration: Sendable {
         metricsAddress = settings.metricsAddress()
         traces = settings.traces()
         corsOrigins = settings.corsOrigins()
+        hasGallery = settings.boolean("GALLERY", default: false)
         hasPublicDocs = settings.boolean("PUBLIC_DOCS", default: true)
         differingSettings = settings.differing
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {

@@ -41,7 +41,7 @@ package struct UserStore: Sendable {
     }
 
     /// The account with an id.
-    func find(id: Int) async throws -> User? {
+    package func find(id: Int) async throws -> User? {
         let rows = try await postgres.read(
             """
             SELECT id, first_name, last_name, email, password_hash, disabled_at IS NOT NULL AS is_disabled

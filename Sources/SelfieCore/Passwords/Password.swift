@@ -25,6 +25,11 @@ package struct Password: Sendable {
         self.bytes = bytes
     }
 
+    /// Takes a password as somebody typed it.
+    package init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
     /// The rules for a new password: 6 characters to 72 bytes, without NUL.
     ///
     /// - Parameter password: The password; nil for one that could not be decrypted.

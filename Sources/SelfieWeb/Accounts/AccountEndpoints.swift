@@ -1,4 +1,3 @@
-import AESCrypt
 import Encodings
 import FoundationEssentials
 import HTTPTypes
@@ -7,10 +6,7 @@ import SelfieCore
 
 /// Accounts and their tokens.
 struct AccountEndpoints: EndpointGroup {
-    private let useCases: UseCases
-    private let sources: RequestSourceReader
-    private let cipher: AESCrypt
-    private let now: @Sendable () -> Date
+    private let requests: AccountRequests
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -37,7 +33,7 @@ struct AccountEndpoints: EndpointGroup {
             limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount],
             takes: [.accountEmail, .password, .device],
             answers: [.ok("The account, with a token.", .object(Member.user + Member.token))],
-            refuses: [wrongCredentials, .accountDisabled, .tooManyRequests]
+            refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
         HandledEndpoint(
             "getToken",
@@ -56,7 +52,7 @@ struct AccountEndpoints: EndpointGroup {
             ],
             takes: [.accountEmail, .password, .device],
             answers: [.ok("The token.", .object(Member.token))],
-            refuses: [wrongCredentials, .accountDisabled, .tooManyRequests]
+            refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
         HandledEndpoint(
             "resetPassword",
@@ -69,7 +65,7 @@ struct AccountEndpoints: EndpointGroup {
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.oldPassword, .newPassword, .device],
             answers: [.ok("The account, with a new token.", .object(Member.user + Member.token))],
-            refuses: [tokenExpiredForReset, wrongPassword]
+            refuses: [tokenExpiredForReset, AccountRequests.wrongPassword]
         ),
         clearToken(.get, "signOut", "Sign out"),
         clearToken(.post, "signOutByPost", "Sign out by POST"),
@@ -85,7 +81,7 @@ struct AccountEndpoints: EndpointGroup {
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.password],
             answers: [.message(accountDeleted)],
-            refuses: [.tokenExpired, wrongPassword]
+            refuses: [.tokenExpired, AccountRequests.wrongPassword]
         ),
     ]
 
@@ -109,16 +105,6 @@ struct AccountEndpoints: EndpointGroup {
 
     private typealias Member = Endpoint.Answer.Member
 
-    private static let wrongCredentials = ServiceError(
-        status: .unauthorized,
-        code: "email_or_password_wrong",
-        message: "Wrong email or password"
-    )
-    private static let wrongPassword = ServiceError(
-        status: .unauthorized,
-        code: "password_wrong",
-        message: "Wrong Password"
-    )
     private static let tokenExpiredForReset = ServiceError.tokenExpired(
         "Authtoken is invalid or has expired. Kindly refresh the token and try again!"
     )
@@ -129,21 +115,12 @@ struct AccountEndpoints: EndpointGroup {
     private static let accountDeleted = "Account deleted"
 
     init(_ parts: WebParts) {
-        useCases = parts.useCases
-        sources = parts.sources
-        cipher = parts.cipher
-        now = parts.now
+        requests = AccountRequests(parts, passwords: .encrypted(parts.cipher))
     }
 
     @Sendable
     private func handleSignUp(request: Request, context: ServiceRequestContext) async throws -> Response {
-        let parameters = try await RequestParameters.read(from: request, context: context)
-        let user = try await useCases.signUp(
-            fullName: try parameters.require(.fullName),
-            email: try parameters.require(.email),
-            password: try password(.chosenPassword, parameters, context.notes),
-            from: sources.source(of: request, context: context)
-        )
+        let user = try await requests.signUp(request, context)
         return .json { json in
             json.member("first_name", user.firstName)
             json.member("last_name", user.lastName)
@@ -155,98 +132,34 @@ struct AccountEndpoints: EndpointGroup {
 
     @Sendable
     private func handleSignIn(request: Request, context: ServiceRequestContext) async throws -> Response {
-        let attempt = try await attempt(request, context: context, needsPassword: true)
-        guard let (user, issued) = try await useCases.signIn(attempt) else { throw Self.wrongCredentials }
-        context.notes.note(userID: user.id)
+        let (user, issued) = try await requests.signIn(request, context)
         return Self.response(user: user, issued: issued)
     }
 
     @Sendable
     private func handleGetToken(request: Request, context: ServiceRequestContext) async throws -> Response {
-        let attempt = try await attempt(request, context: context, needsPassword: useCases.getToken.needsPassword)
-        guard let (user, issued) = try await useCases.getToken(attempt) else { throw Self.wrongCredentials }
-        context.notes.note(userID: user.id)
+        let issued = try await requests.getToken(request, context)
         return Response.json { json in
             json.member("api_authtoken", issued.token)
             json.member("authtoken_expiry", issued.expiry.contractText)
         }.notStored()
     }
 
-    private func attempt(
-        _ request: Request,
-        context: ServiceRequestContext,
-        needsPassword: Bool
-    ) async throws -> SignInAttempt {
-        let parameters = try await RequestParameters.read(from: request, context: context)
-        return SignInAttempt(
-            email: try parameters.require(.accountEmail),
-            password: needsPassword ? try password(.password, parameters, context.notes) : nil,
-            device: try Self.device(parameters, request),
-            source: sources.source(of: request, context: context),
-            changesNothing: request.method == .head
-        )
-    }
-
-    /// The password of a parameter; nil for one that can't be decrypted, of which only the log and the count tell why.
-    private func password(
-        _ parameter: Endpoint.Parameter,
-        _ parameters: RequestParameters,
-        _ notes: RequestNotes
-    ) throws(ServiceError) -> Password? {
-        let text = try parameters.require(parameter)
-        if let password = Password(text, cipher: cipher) { return password }
-        let problem = cipher.problem(with: text)
-        notes.note(undecryptablePassword: problem.rawValue)
-        useCases.undecryptablePasswords.note(problem)
-        return nil
-    }
-
-    /// The label of a new session: the client's own, or its `User-Agent`.
-    private static func device(_ parameters: RequestParameters, _ request: Request) throws(ServiceError) -> String? {
-        if let label = try parameters.text(.device), !label.isEmpty { return label }
-        return DeviceLabel.of(userAgent: request.headers[.userAgent])
-    }
-
     @Sendable
     private func handleResetPassword(request: Request, context: SessionRequestContext) async throws -> Response {
-        let parameters = try await RequestParameters.read(from: request, context: context)
-        let old = try password(.oldPassword, parameters, context.notes)
-        let new = try password(.newPassword, parameters, context.notes)
-        let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForReset)
-        let changed = try await useCases.resetPassword(
-            session,
-            old: old,
-            new: new,
-            device: try Self.device(parameters, request),
-            from: sources.source(of: request, context: context)
-        )
-        guard let (user, issued) = changed else { throw Self.wrongPassword }
+        let (user, issued) = try await requests.resetPassword(request, context, expired: Self.tokenExpiredForReset)
         return Self.response(user: user, issued: issued)
     }
 
     @Sendable
     private func handleClearToken(request: Request, context: SessionRequestContext) async throws -> Response {
-        let parameters = try await RequestParameters.read(from: request, context: context)
-        let isForAll = try parameters.flag(.all)
-        let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForClearing)
-        let source = sources.source(of: request, context: context)
-        switch (request.method, isForAll) {
-        case (.head, _): break
-        case (_, true): try await useCases.clearTokens.all(by: session, from: source)
-        case (_, false): try await useCases.clearTokens(session, from: source)
-        }
+        try await requests.signOut(request, context, expired: Self.tokenExpiredForClearing)
         return .message(Self.tokenCleared)
     }
 
     @Sendable
     private func handleDeleteAccount(request: Request, context: SessionRequestContext) async throws -> Response {
-        let parameters = try await RequestParameters.read(from: request, context: context)
-        let password = try password(.password, parameters, context.notes)
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let source = sources.source(of: request, context: context)
-        guard try await useCases.deleteAccount(session, password: password, from: source) else {
-            throw Self.wrongPassword
-        }
+        try await requests.deleteAccount(request, context)
         return .message(Self.accountDeleted)
     }
 

@@ -74,8 +74,8 @@ extension Endpoint {
         }
 
         /// An answer of `status` and `message`.
-        static func message(_ text: String) -> Answer {
-            ok(text, .message(text))
+        static func message(_ text: String, headers: [Header] = []) -> Answer {
+            ok(text, .message(text), headers: headers)
         }
 
         static let notModified = Answer(

@@ -39,6 +39,10 @@ extension Endpoint {
             case encryptedPassword
             /// The same for a new password, within these limits.
             case encryptedNewPassword(minCharacters: Int, maxBytes: Int)
+            /// A password as somebody typed it.
+            case typedPassword
+            /// The same for a new password, within these limits.
+            case typedNewPassword(minCharacters: Int, maxBytes: Int)
             /// `true`, `yes`, `on` or `1`, or the opposite. Missing means no.
             case flag
             /// A whole number in a range.

@@ -41,6 +41,12 @@ package struct Endpoint: Sendable {
         case token
         /// Users with a token. The handler's own statement checks it.
         case checksItsOwnToken
+        /// The gallery's own pages.
+        case ownPage
+        /// The gallery's own pages, with a user's cookie. The handler gets the user's session.
+        case cookie
+        /// The gallery's own pages, with a user's cookie. The handler's own statement checks it.
+        case checksItsOwnCookie
     }
 
     /// What calls are about, in the order of the API's document.
@@ -48,6 +54,7 @@ package struct Endpoint: Sendable {
         case accounts = "Accounts"
         case photos = "Photos"
         case sessions = "Sessions"
+        case gallery = "Gallery"
         case service = "Service"
 
         /// What calls of the topic do.
@@ -56,6 +63,7 @@ package struct Endpoint: Sendable {
             case .accounts: "Make an account, sign in, change the password, leave."
             case .photos: "Upload, list, open and delete photos."
             case .sessions: "See where a user is signed in, and end sessions."
+            case .gallery: "What the gallery's own pages call. Other clients take the calls above."
             case .service: "Whether the service is there, and what it can do."
             }
         }
@@ -90,8 +98,11 @@ package struct Endpoint: Sendable {
         switch authentication {
         case .public: break
         case .basic: shared += [.basicAccessDenied, .tooManyAtOnce]
-        case .token, .checksItsOwnToken: shared += [.tokenAccessDenied, .tooManyRequests, .tooManyAtOnce]
+        case .token, .checksItsOwnToken, .cookie, .checksItsOwnCookie:
+            shared += [.tokenAccessDenied, .tooManyRequests, .tooManyAtOnce]
+        case .ownPage: shared += [.tooManyAtOnce]
         }
+        if [.ownPage, .cookie, .checksItsOwnCookie].contains(authentication) { shared.append(.crossSiteRequest) }
         // Such a segment may make another path of it.
         if parameters.contains(where: { $0.place == .path }) { shared.append(.wrongURL) }
         if parameters.contains(where: { $0.place != .path }) { shared += [.malformedParameters, .tooManyParameters] }

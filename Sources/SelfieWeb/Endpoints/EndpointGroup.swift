@@ -32,6 +32,9 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
         case basic(Handler)
         case token(SessionHandler)
         case checksItsOwnToken(Handler)
+        case ownPage(Handler)
+        case cookie(SessionHandler)
+        case checksItsOwnCookie(Handler)
 
         fileprivate var authentication: Endpoint.Authentication {
             switch self {
@@ -39,6 +42,9 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
             case .basic: .basic
             case .token: .token
             case .checksItsOwnToken: .checksItsOwnToken
+            case .ownPage: .ownPage
+            case .cookie: .cookie
+            case .checksItsOwnCookie: .checksItsOwnCookie
             }
         }
     }
@@ -80,11 +86,21 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
     }
 }
 
+/// What stands before the handlers of endpoints, by their authentication.
+struct EndpointGuards {
+    let basic: BasicMiddleware
+    let token: TokenMiddleware
+    let ownPage: GalleryMiddleware
+}
+
 extension EndpointGroup {
     /// Adds the group's endpoints to a router, each behind its authentication.
-    func add(to router: Router<ServiceRequestContext>, basic: BasicMiddleware, token: TokenMiddleware) {
-        let basicGroup = router.group().add(middleware: basic)
-        let tokenGroup = router.group().add(middleware: token).group(context: SessionRequestContext.self)
+    func add(to router: Router<ServiceRequestContext>, guards: EndpointGuards) {
+        let basicGroup = router.group().add(middleware: guards.basic)
+        let tokenGroup = router.group().add(middleware: guards.token).group(context: SessionRequestContext.self)
+        let pageGroup = router.group().add(middleware: guards.ownPage)
+        let cookieGroup = router.group().add(middleware: guards.ownPage).add(middleware: guards.token)
+            .group(context: SessionRequestContext.self)
         for endpoint in Self.endpoints {
             let (path, method) = (RouterPath(endpoint.description.pathWithoutFormat), endpoint.description.method)
             switch endpoint.access {
@@ -92,6 +108,9 @@ extension EndpointGroup {
                 router.on(path, method: method, use: endpoint.described(handler(self)))
             case .basic(let handler): basicGroup.on(path, method: method, use: endpoint.described(handler(self)))
             case .token(let handler): tokenGroup.on(path, method: method, use: endpoint.described(handler(self)))
+            case .ownPage(let handler), .checksItsOwnCookie(let handler):
+                pageGroup.on(path, method: method, use: endpoint.described(handler(self)))
+            case .cookie(let handler): cookieGroup.on(path, method: method, use: endpoint.described(handler(self)))
             }
         }
     }

@@ -54,6 +54,12 @@ extension Endpoint.Header {
         example: "https://bucket.example.com/key?signature",
         isAlwaysThere: true
     )
+    static let setCookie = Self(
+        name: "Set-Cookie",
+        summary: "The cookie of the session, or its removal.",
+        example: "selfie=…; Path=/; HttpOnly; SameSite=Strict; Max-Age=86400",
+        isAlwaysThere: true
+    )
     static let requestID = Self(
         name: "X-Request-Id",
         summary: "Names this request in the log: the client's own, if it sent one.",

@@ -48,6 +48,23 @@ extension Endpoint.Parameter {
         refusedFor: newPasswordRules,
         as: "password"
     )
+    static let typedPassword = Self("password", .typedPassword, "The password.", example: typed)
+    static let typedOldPassword = Self("old_password", .typedPassword, "The present password.", example: typed)
+    static let typedNewPassword = Self(
+        "password",
+        typedNewPasswordKind,
+        "The new account's password.",
+        example: typed,
+        refusedFor: newPasswordRules
+    )
+    static let typedChangedPassword = Self(
+        "new_password",
+        typedNewPasswordKind,
+        "The new password.",
+        example: typed,
+        refusedFor: newPasswordRules,
+        as: "password"
+    )
     /// The label of a session, for its user.
     static let device = Self(
         "device",
@@ -143,6 +160,11 @@ extension Endpoint.Parameter {
     private static let newPasswordRules: [Complaint.Problem] = [
         .tooShort(minCharacters: Password.minCharacters), .tooManyBytes(max: Password.maxBytes), .invalid,
     ]
+    private static let typedNewPasswordKind = Kind.typedNewPassword(
+        minCharacters: Password.minCharacters,
+        maxBytes: Password.maxBytes
+    )
+    private static let typed = "a good password"
     /// The contract's vector: `top secret message` with the passphrase `p4ssw0rd`.
     private static let ciphertext = "EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk="
     private static let randomIDExample = "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"

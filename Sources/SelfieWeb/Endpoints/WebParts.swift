@@ -45,6 +45,7 @@ package struct WebParts: Sendable {
         let secretKeyBase: String
         let corsOrigins: Set<String>
         let hasPublicDocs: Bool
+        let hasGallery: Bool
         let facts: APIFacts
 
         /// - Parameters:
@@ -56,6 +57,7 @@ package struct WebParts: Sendable {
         ///   - secretKeyBase: Signs photos' URLs.
         ///   - corsOrigins: The origins whose pages may call the API.
         ///   - hasPublicDocs: Whether anybody may read the API's description.
+        ///   - hasGallery: Whether browsers get a gallery.
         ///   - facts: What that tells of the installation.
         package init(
             apiCredential: APICredential,
@@ -66,6 +68,7 @@ package struct WebParts: Sendable {
             secretKeyBase: String,
             corsOrigins: Set<String>,
             hasPublicDocs: Bool,
+            hasGallery: Bool,
             facts: APIFacts
         ) {
             self.apiCredential = apiCredential
@@ -76,6 +79,7 @@ package struct WebParts: Sendable {
             self.secretKeyBase = secretKeyBase
             self.corsOrigins = corsOrigins
             self.hasPublicDocs = hasPublicDocs
+            self.hasGallery = hasGallery
             self.facts = facts
         }
     }

@@ -37,6 +37,13 @@ package struct OpenAPIDocument: Sendable {
             "paths": paths,
             "components": [
                 "securitySchemes": [
+                    "cookie": [
+                        "type": "apiKey", "in": "cookie", "name": "selfie",
+                        "description": """
+                        The gallery's session. Over HTTPS, its name is `__Host-selfie`. A call that did not come from the \
+                        gallery's own pages is refused.
+                        """,
+                    ],
                     "apiCredential": [
                         "type": "http", "scheme": "basic",
                         "description":

@@ -28,6 +28,8 @@ struct Operation {
         case .public: []
         case .basic: [["apiCredential": []]]
         case .token, .checksItsOwnToken: [["token": []]]
+        case .ownPage: []
+        case .cookie, .checksItsOwnCookie: [["cookie": []]]
         }
     }
 

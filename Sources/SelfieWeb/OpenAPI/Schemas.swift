@@ -26,6 +26,13 @@ extension Endpoint.Parameter {
                 \(maxBytes) bytes, without NUL.
                 """,
             ]
+        case .typedPassword: ["type": "string", "format": "password"]
+        case .typedNewPassword(let minCharacters, let maxBytes):
+            [
+                "type": "string", "format": "password", "minLength": JSONValue(minCharacters),
+                "maxLength": JSONValue(maxBytes), "pattern": #"^[^\u0000]*$"#,
+                "$comment": "At most \(maxBytes) bytes of UTF-8.",
+            ]
         case .flag: ["type": "string", "enum": ["true", "false", "yes", "no", "on", "off", "1", "0", ""]]
         case .integer(let range):
             [
@@ -51,7 +58,9 @@ extension Endpoint.Parameter {
             return schema(facts).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
         case .flag:
             return ["enum": ["true", "false", "yes", "no", "on", "off", "1", "0", "", true, false, 1, 0, .null]]
-        case .encryptedPassword, .encryptedNewPassword, .integer, .word, .id, .signature, .photo: return schema(facts)
+        case .encryptedPassword, .encryptedNewPassword, .typedPassword, .typedNewPassword, .integer, .word, .id,
+            .signature, .photo:
+            return schema(facts)
         }
     }
 

@@ -66,13 +66,13 @@ final class PhotoEndpoints: EndpointGroup {
 
     private typealias Member = Endpoint.Answer.Member
 
-    private static let tokenExpiredForUpload = ServiceError.tokenExpired("Authtoken has expired")
-    private static let notTheirs = ServiceError(
+    static let tokenExpiredForUpload = ServiceError.tokenExpired("Authtoken has expired")
+    static let notTheirs = ServiceError(
         status: .unauthorized,
         code: PhotoFileEndpoints.notFound.code,
         message: "Invalid Photo ID or You don't have permission to delete this photo!"
     )
-    private static let imageDeleted = "Image deleted"
+    static let imageDeleted = "Image deleted"
 
     init(_ parts: WebParts) {
         useCases = parts.useCases
@@ -87,7 +87,7 @@ final class PhotoEndpoints: EndpointGroup {
     }
 
     @Sendable
-    private func handleUpload(request: Request, context: SessionRequestContext) async throws -> Response {
+    func handleUpload(request: Request, context: SessionRequestContext) async throws -> Response {
         guard MediaType(request.head) == .multipart else {
             // The other kinds of body can't hold a file.
             throw ServiceError.parametersMissing
@@ -129,7 +129,7 @@ final class PhotoEndpoints: EndpointGroup {
     }
 
     @Sendable
-    private func handleList(request: Request, context: ServiceRequestContext) async throws -> Response {
+    func handleList(request: Request, context: ServiceRequestContext) async throws -> Response {
         guard let token = AuthorizationHeader.token(in: request.headers) else { throw SessionError.ended }
         let library = try await useCases.listPhotos.library(
             token: token,
@@ -176,7 +176,7 @@ final class PhotoEndpoints: EndpointGroup {
     }
 
     @Sendable
-    private func handleDelete(request: Request, context: SessionRequestContext) async throws -> Response {
+    func handleDelete(request: Request, context: SessionRequestContext) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let randomID = try parameters.require(.photoID)
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)

@@ -99,6 +99,12 @@ package struct ServiceError: Error, Equatable {
         headers: [.wwwAuthenticate: #"Token realm="Application""#]
     )
 
+    static let crossSiteRequest = ServiceError(
+        status: .forbidden,
+        code: "cross_site_request",
+        message: "This call is only for the gallery's own pages"
+    )
+
     /// Only for a client that sent the right password.
     static let accountDisabled = ServiceError(
         status: .forbidden,

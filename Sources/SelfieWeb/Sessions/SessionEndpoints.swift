@@ -37,12 +37,12 @@ struct SessionEndpoints: EndpointGroup {
 
     private typealias Member = Endpoint.Answer.Member
 
-    private static let notFound = ServiceError(
+    static let notFound = ServiceError(
         status: .notFound,
         code: "session_not_found",
         message: "There is no such session"
     )
-    private static let sessionEnded = "Session ended"
+    static let sessionEnded = "Session ended"
 
     init(_ parts: WebParts) {
         sessions = parts.useCases.sessions
@@ -51,7 +51,7 @@ struct SessionEndpoints: EndpointGroup {
     }
 
     @Sendable
-    private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
+    func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let date = now()
         let own = try context.session.alive(at: date, otherwise: .tokenExpired)
         let list = try await sessions.list(ofUser: own.userID, at: date, always: own.id)
@@ -72,7 +72,7 @@ struct SessionEndpoints: EndpointGroup {
     }
 
     @Sendable
-    private func handleEnd(request: Request, context: SessionRequestContext) async throws -> Response {
+    func handleEnd(request: Request, context: SessionRequestContext) async throws -> Response {
         let own = try context.session.alive(at: now(), otherwise: .tokenExpired)
         // Other spellings of an id match no session.
         guard let text = context.parameters.get(Endpoint.Parameter.sessionID.name), let id = Int(text),

@@ -38,6 +38,17 @@ struct DocumentTests {
         "GET /api/sessions": [],
         "DELETE /api/sessions/{id}": ["path id"],
         "DELETE /api/account": ["query password"],
+        "POST /gallery/signup": ["body full_name", "body email", "body password"],
+        "POST /gallery/signin": ["body email", "body password", "body device"],
+        "POST /gallery/signout": ["body all"],
+        "GET /gallery/account": [],
+        "DELETE /gallery/account": ["query password"],
+        "POST /gallery/password": ["body old_password", "body new_password", "body device"],
+        "GET /gallery/photos": ["header If-None-Match", "query limit", "query after", "query order"],
+        "POST /gallery/photos": ["body title", "body image"],
+        "DELETE /gallery/photos": ["query photo_id"],
+        "GET /gallery/sessions": [],
+        "DELETE /gallery/sessions/{id}": ["path id"],
     ]
 
     /// The calls of a document, by method and path.

@@ -14,12 +14,14 @@ extension Endpoint {
             .map { $0.hasPrefix(":") ? "1" : String($0) }.joined(separator: "/")
     }
 
-    /// The header of a client that may call.
-    func authorization(token: String) -> String? {
+    /// The headers of a client that may call.
+    func credentials(token: String) -> [(String, String)] {
         switch authentication {
-        case .public: nil
-        case .basic: TestService.basic
-        case .token, .checksItsOwnToken: tokenHeader(token)
+        case .public: []
+        case .basic: [("Authorization", TestService.basic)]
+        case .token, .checksItsOwnToken: [("Authorization", tokenHeader(token))]
+        case .ownPage: [("Sec-Fetch-Site", "same-origin")]
+        case .cookie, .checksItsOwnCookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]
         }
     }
 
@@ -76,6 +78,7 @@ extension Endpoint.Parameter {
             case .text: "An example"
             case .line, .id, .signature, .photo: "example"
             case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt("my password")
+            case .typedPassword, .typedNewPassword: "my password"
             case .flag: "false"
             case .integer(let range): "\(range.upperBound)"
             case .word(let words): words[0]
@@ -88,30 +91,39 @@ extension Endpoint.Parameter {
         get throws {
             switch kind {
             case .text(maxCharacters: let max?), .line(maxCharacters: let max), .email(maxCharacters: let max):
-                let end = name == "email" ? "@example.com" : ""
+                let end = name == "email" ? "\(UInt64.random(in: 0...(.max)))@example.com" : ""
                 let allowed = String(repeating: "é", count: max - end.count) + end
                 return [(allowed, "é" + allowed, "is too long (maximum is \(max) characters)")]
             case .encryptedNewPassword(minCharacters: let min, maxBytes: let max):
                 let long = String(repeating: "a", count: max)
                 let short = String(repeating: "é", count: min)
-                return [
-                    (
-                        try TestService.encrypt(long), try TestService.encrypt("a" + long),
-                        "is too long (maximum is \(max) bytes)"
-                    ),
-                    (
-                        try TestService.encrypt(short), try TestService.encrypt(String(short.dropLast())),
-                        "is too short (minimum is \(min) characters)"
-                    ),
-                ]
+                return try Self.bounds(short: short, long: long, min: min, max: max, TestService.encrypt)
+            case .typedNewPassword(minCharacters: let min, maxBytes: let max):
+                let long = String(repeating: "a", count: max)
+                let short = String(repeating: "é", count: min)
+                return Self.bounds(short: short, long: long, min: min, max: max) { $0 }
             case .integer(let range):
                 return [
                     ("\(range.lowerBound)", "\(range.lowerBound - 1)", "\(name) - is invalid,"),
                     ("\(range.upperBound)", "\(range.upperBound + 1)", "\(name) - is invalid,"),
                 ]
             case .word(let words): return words.map { ($0, $0.capitalized, "\(name) - is invalid,") }
-            case .text(maxCharacters: nil), .encryptedPassword, .flag, .id, .signature, .photo: return []
+            case .text(maxCharacters: nil), .encryptedPassword, .typedPassword, .flag, .id, .signature, .photo:
+                return []
             }
         }
+    }
+
+    private static func bounds(
+        short: String,
+        long: String,
+        min: Int,
+        max: Int,
+        _ sent: (String) throws -> String
+    ) rethrows -> [(allowed: String, refused: String, problem: String)] {
+        [
+            (try sent(long), try sent("a" + long), "is too long (maximum is \(max) bytes)"),
+            (try sent(short), try sent(String(short.dropLast())), "is too short (minimum is \(min) characters)"),
+        ]
     }
 }

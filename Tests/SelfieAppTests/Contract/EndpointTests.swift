@@ -33,6 +33,17 @@ struct EndpointTests {
         "GET /api/sessions token",
         "DELETE /api/sessions/:id token",
         "DELETE /api/account token",
+        "POST /gallery/signup ownPage",
+        "POST /gallery/signin ownPage",
+        "POST /gallery/signout cookie",
+        "GET /gallery/account cookie",
+        "DELETE /gallery/account cookie",
+        "POST /gallery/password cookie",
+        "GET /gallery/photos checksItsOwnCookie",
+        "POST /gallery/photos cookie",
+        "DELETE /gallery/photos cookie",
+        "GET /gallery/sessions cookie",
+        "DELETE /gallery/sessions/:id cookie",
     ]
 
     @Test("They are these, and each says who may call")
@@ -52,7 +63,8 @@ struct EndpointTests {
         "400 password_too_short", "400 request_incomplete", "400 request_malformed", "400 title_invalid",
         "400 title_too_long", "400 too_many_parameters", "401 api_credential_wrong", "401 email_or_password_wrong",
         "401 password_wrong", "401 photo_not_found", "401 token_expired", "401 token_invalid", "403 account_disabled",
-        "403 photo_quota_reached", "403 photo_url_invalid", "404 endpoint_not_found", "404 file_not_found",
+        "403 cross_site_request", "403 photo_quota_reached", "403 photo_url_invalid", "404 endpoint_not_found",
+        "404 file_not_found",
         "404 photo_not_found",
         "404 session_not_found",
         "408 request_timeout", "412 precondition_failed", "413 request_too_large", "415 photo_format_unknown",
@@ -70,7 +82,8 @@ struct EndpointTests {
     func refused() async throws {
         try await TestService.run { service in
             let token = tokenHeader(try await service.makeToken())
-            for endpoint in Routes.endpoints where endpoint.authentication != .public {
+            for endpoint in Routes.endpoints
+            where [.basic, .token, .checksItsOwnToken].contains(endpoint.authentication) {
                 let isBasic = endpoint.authentication == .basic
                 for authorization in [nil, isBasic ? token : TestService.basic] {
                     try await service.check(
@@ -98,7 +111,7 @@ struct EndpointTests {
                             Scenario(
                                 "\(endpoint.call) without \(parameter.name)",
                                 endpoint.call,
-                                authorization: endpoint.authorization(token: token),
+                                headers: endpoint.credentials(token: token),
                                 payload,
                                 status: 400,
                                 message: Refusal.missing
@@ -125,7 +138,7 @@ struct EndpointTests {
                             let scenario = Scenario(
                                 "\(endpoint.call) with \(parameter.name)",
                                 endpoint.call,
-                                authorization: endpoint.authorization(token: token),
+                                headers: endpoint.credentials(token: token),
                                 try endpoint.payload([parameter.name: value])
                             )
                             let answer = try await service.send(
@@ -149,12 +162,13 @@ struct EndpointTests {
         try await TestService.run { service in
             let token = try await service.makeToken()
             service.clock.advance(by: 24 * 3600)
-            for endpoint in Routes.endpoints where [.token, .checksItsOwnToken].contains(endpoint.authentication) {
+            for endpoint in Routes.endpoints
+            where ![.public, .basic, .ownPage].contains(endpoint.authentication) {
                 try await service.check(
                     Scenario(
                         "\(endpoint.call), expired",
                         endpoint.call,
-                        authorization: tokenHeader(token),
+                        headers: endpoint.credentials(token: token),
                         endpoint.bodyParameters.isEmpty ? .none : try endpoint.payload(),
                         status: 401
                     )
@@ -168,8 +182,8 @@ struct EndpointTests {
         try await TestService.run { service in
             let token = try await service.makeToken()
             for endpoint in Routes.endpoints where endpoint.method == .get {
-                for authorization in [nil, endpoint.authorization(token: token)] {
-                    let (target, headers) = (endpoint.examplePath, authorization.map { [("Authorization", $0)] } ?? [])
+                for headers in [[], endpoint.credentials(token: token)] {
+                    let target = endpoint.examplePath
                     let before = try await service.state()
                     let head = try await service.send("HEAD", target, headers: headers)
                     #expect(head.body.isEmpty)

@@ -32,7 +32,7 @@ struct PathTests {
                 let scenario = Scenario(
                     endpoint.call,
                     "\(endpoint.call).json/",
-                    authorization: endpoint.authentication == .basic ? TestService.basic : tokenHeader(token),
+                    headers: endpoint.credentials(token: token),
                     status: 400,
                     message: Refusal.missing
                 )

@@ -1,0 +1,186 @@
+import AESCrypt
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import SelfieCore
+
+/// Reads the requests of calls about accounts, and does what they ask for.
+///
+/// The API and the gallery differ in the form of passwords and of tokens, and in nothing else.
+struct AccountRequests: Sendable {
+    private let useCases: UseCases
+    private let sources: RequestSourceReader
+    private let passwords: PasswordForm
+    private let now: @Sendable () -> Date
+
+    static let wrongCredentials = ServiceError(
+        status: .unauthorized,
+        code: "email_or_password_wrong",
+        message: "Wrong email or password"
+    )
+    static let wrongPassword = ServiceError(
+        status: .unauthorized,
+        code: "password_wrong",
+        message: "Wrong Password"
+    )
+
+    /// - Parameters:
+    ///   - parts: What the endpoints share.
+    ///   - passwords: How clients send passwords.
+    init(_ parts: WebParts, passwords: PasswordForm) {
+        useCases = parts.useCases
+        sources = parts.sources
+        now = parts.now
+        self.passwords = passwords
+    }
+
+    /// Makes an account.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body is consumed.
+    ///   - context: Its context.
+    /// - Returns: The account that was made.
+    /// - Throws: What refuses the request.
+    func signUp(_ request: Request, _ context: ServiceRequestContext) async throws -> NewUser {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        return try await useCases.signUp(
+            fullName: try parameters.require(.fullName),
+            email: try parameters.require(.email),
+            password: try password(.chosenPassword, parameters, context.notes),
+            from: sources.source(of: request, context: context)
+        )
+    }
+
+    /// Begins a session for a user who gives the password.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body is consumed.
+    ///   - context: Its context.
+    /// - Returns: The user and the token.
+    /// - Throws: What refuses the request.
+    func signIn(
+        _ request: Request,
+        _ context: ServiceRequestContext
+    ) async throws -> (user: User, issued: IssuedToken) {
+        let attempt = try await attempt(request, context, needsPassword: true)
+        guard let (user, issued) = try await useCases.signIn(attempt) else { throw Self.wrongCredentials }
+        context.notes.note(userID: user.id)
+        return (user, issued)
+    }
+
+    /// Begins a session as `get_token` does, which may need no password.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body is consumed.
+    ///   - context: Its context.
+    /// - Returns: The token.
+    /// - Throws: What refuses the request.
+    func getToken(_ request: Request, _ context: ServiceRequestContext) async throws -> IssuedToken {
+        let attempt = try await attempt(request, context, needsPassword: useCases.getToken.needsPassword)
+        guard let (user, issued) = try await useCases.getToken(attempt) else { throw Self.wrongCredentials }
+        context.notes.note(userID: user.id)
+        return issued
+    }
+
+    /// Changes the password, ends all sessions and begins a new one.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body is consumed.
+    ///   - context: Its context.
+    ///   - expired: The refusal of an expired token.
+    /// - Returns: The user and the new token.
+    /// - Throws: What refuses the request.
+    func resetPassword(
+        _ request: Request,
+        _ context: SessionRequestContext,
+        expired: ServiceError
+    ) async throws -> (user: User, issued: IssuedToken) {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let old = try password(.oldPassword, parameters, context.notes)
+        let new = try password(.newPassword, parameters, context.notes)
+        let session = try context.session.alive(at: now(), otherwise: expired)
+        let changed = try await useCases.resetPassword(
+            session,
+            old: old,
+            new: new,
+            device: try Self.device(parameters, request),
+            from: sources.source(of: request, context: context)
+        )
+        guard let changed else { throw Self.wrongPassword }
+        return changed
+    }
+
+    /// Ends the session, or all of the user's.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body is consumed.
+    ///   - context: Its context.
+    ///   - expired: The refusal of an expired token.
+    /// - Throws: What refuses the request.
+    func signOut(_ request: Request, _ context: SessionRequestContext, expired: ServiceError) async throws {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let isForAll = try parameters.flag(.all)
+        let session = try context.session.alive(at: now(), otherwise: expired)
+        let source = sources.source(of: request, context: context)
+        switch (request.method, isForAll) {
+        case (.head, _): break
+        case (_, true): try await useCases.clearTokens.all(by: session, from: source)
+        case (_, false): try await useCases.clearTokens(session, from: source)
+        }
+    }
+
+    /// Deletes the account with all its photos.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body is consumed.
+    ///   - context: Its context.
+    /// - Throws: What refuses the request.
+    func deleteAccount(_ request: Request, _ context: SessionRequestContext) async throws {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let password = try password(.password, parameters, context.notes)
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let source = sources.source(of: request, context: context)
+        guard try await useCases.deleteAccount(session, password: password, from: source) else {
+            throw Self.wrongPassword
+        }
+    }
+
+    private func attempt(
+        _ request: Request,
+        _ context: ServiceRequestContext,
+        needsPassword: Bool
+    ) async throws -> SignInAttempt {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        return SignInAttempt(
+            email: try parameters.require(.accountEmail),
+            password: needsPassword ? try password(.password, parameters, context.notes) : nil,
+            device: try Self.device(parameters, request),
+            source: sources.source(of: request, context: context),
+            changesNothing: request.method == .head
+        )
+    }
+
+    /// The password of a parameter; nil for one that can't be decrypted, of which only the log and the count tell why.
+    private func password(
+        _ parameter: Endpoint.Parameter,
+        _ parameters: RequestParameters,
+        _ notes: RequestNotes
+    ) throws(ServiceError) -> Password? {
+        let text = try parameters.require(parameter)
+        switch passwords {
+        case .plain: return Password(text)
+        case .encrypted(let cipher):
+            if let password = Password(text, cipher: cipher) { return password }
+            let problem = cipher.problem(with: text)
+            notes.note(undecryptablePassword: problem.rawValue)
+            useCases.undecryptablePasswords.note(problem)
+            return nil
+        }
+    }
+
+    /// The label of a new session: the client's own, or its `User-Agent`.
+    private static func device(_ parameters: RequestParameters, _ request: Request) throws(ServiceError) -> String? {
+        if let label = try parameters.text(.device), !label.isEmpty { return label }
+        return DeviceLabel.of(userAgent: request.headers[.userAgent])
+    }
+}

@@ -1,0 +1,52 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import SelfieCore
+
+/// The cookie that holds the token of the gallery's user.
+///
+/// Scripts can't read it, and browsers send it to this site only. Where the site is secure, its name says so: browsers take a
+/// cookie with that prefix from no other host and over no other connection. Source: RFC 6265bis, sections 4.1.2 and 4.1.3.
+struct SessionCookie {
+    private let isSecure: Bool
+
+    /// The attributes of every such cookie.
+    private static let attributes = "Path=/; HttpOnly; SameSite=Strict"
+
+    /// - Parameter origin: The service's own origin, as the client reaches it.
+    init(origin: String) {
+        isSecure = origin.hasPrefix("https://")
+    }
+
+    private var name: String { isSecure ? "__Host-selfie" : "selfie" }
+
+    /// The token that a request brings; nil when it brings none.
+    func token(in headers: HTTPFields) -> String? {
+        for value in headers[values: .cookie] {
+            for pair in value.split(separator: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == name else { continue }
+                let token = parts[1].trimmingPrefix { $0 == " " }
+                return token.utf8.allSatisfy { $0.isASCIILetterOrDigit } && !token.isEmpty ? String(token) : nil
+            }
+        }
+        return nil
+    }
+
+    /// The header `Set-Cookie` for a new token.
+    ///
+    /// - Parameters:
+    ///   - issued: The token, and when it ends.
+    ///   - date: The present.
+    /// - Returns: The header's value.
+    func setting(_ issued: IssuedToken, at date: Date) -> String {
+        text(issued.token, maxAge: max(0, Int(issued.expiry.timeIntervalSince(date))))
+    }
+
+    /// The header `Set-Cookie` that removes it.
+    var removal: String { text("", maxAge: 0) }
+
+    private func text(_ value: String, maxAge: Int) -> String {
+        "\(name)=\(value); \(Self.attributes); Max-Age=\(maxAge)" + (isSecure ? "; Secure" : "")
+    }
+}

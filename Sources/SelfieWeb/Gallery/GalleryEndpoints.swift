@@ -1,0 +1,223 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import SelfieCore
+
+/// The calls of the gallery's pages.
+///
+/// They do what the API's calls do, with a cookie instead of a credential and a token.
+struct GalleryEndpoints: EndpointGroup {
+    private let accounts: AccountRequests
+    private let photos: PhotoEndpoints
+    private let sessions: SessionEndpoints
+    private let users: UserStore
+    private let origin: PublicOrigin
+    private let now: @Sendable () -> Date
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(
+            "gallerySignUp",
+            .gallery,
+            .post,
+            "/gallery/signup",
+            .ownPage(handleSignUp),
+            "Make an account",
+            limitedBy: [.signUpPerAddress],
+            takes: [.fullName, .email, .typedNewPassword],
+            answers: [.ok("The account.", .object(Member.user))],
+            refuses: [.tooManyRequests]
+        ),
+        HandledEndpoint(
+            "gallerySignIn",
+            .gallery,
+            .post,
+            "/gallery/signin",
+            .ownPage(handleSignIn),
+            "Sign in",
+            limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount],
+            takes: [.accountEmail, .typedPassword, .device],
+            answers: [.ok("The account.", .object(Member.user), headers: [.setCookie])],
+            refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
+        ),
+        HandledEndpoint(
+            "galleryAccount",
+            .gallery,
+            .get,
+            "/gallery/account",
+            .cookie(handleAccount),
+            "Who is signed in",
+            answers: [.ok("The account.", .object(Member.user))],
+            refuses: [.tokenExpired]
+        ),
+        HandledEndpoint(
+            "gallerySignOut",
+            .gallery,
+            .post,
+            "/gallery/signout",
+            .cookie(handleSignOut),
+            "Sign out",
+            takes: [.all],
+            answers: [.message(signedOut, headers: [.setCookie])],
+            refuses: [.tokenExpired]
+        ),
+        HandledEndpoint(
+            "galleryPassword",
+            .gallery,
+            .post,
+            "/gallery/password",
+            .cookie(handlePassword),
+            "Change the password",
+            details: "Ends all other sessions and all URLs of photos.",
+            limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
+            takes: [.typedOldPassword, .typedChangedPassword, .device],
+            answers: [.ok("The account.", .object(Member.user), headers: [.setCookie])],
+            refuses: [.tokenExpired, AccountRequests.wrongPassword]
+        ),
+        HandledEndpoint(
+            "galleryLeave",
+            .gallery,
+            .delete,
+            "/gallery/account",
+            .cookie(handleLeave),
+            "Delete the account",
+            limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
+            takes: [.typedPassword],
+            answers: [.message(accountDeleted, headers: [.setCookie])],
+            refuses: [.tokenExpired, AccountRequests.wrongPassword]
+        ),
+        HandledEndpoint(
+            "galleryPhotos",
+            .gallery,
+            .get,
+            "/gallery/photos",
+            .checksItsOwnCookie { group in group.photos.handleList },
+            "List the photos",
+            dependsOn: [.ifNoneMatch],
+            takes: [.limit, .after, .order],
+            answers: [.ok("The photos.", .array(Member.photo), headers: [.entityTag, .nextPage]), .notModified],
+            refuses: [.tokenExpired]
+        ),
+        HandledEndpoint(
+            "galleryUpload",
+            .gallery,
+            .post,
+            "/gallery/photos",
+            .cookie { group in group.photos.handleUpload },
+            "Upload a photo",
+            limitedBy: [.uploadsPerUser],
+            takes: [.title, .image, .fileName],
+            answers: [.ok("The photo.", .object(Member.photo))],
+            refuses: [PhotoEndpoints.tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos]
+        ),
+        HandledEndpoint(
+            "galleryDeletePhoto",
+            .gallery,
+            .delete,
+            "/gallery/photos",
+            .cookie { group in group.photos.handleDelete },
+            "Delete a photo",
+            takes: [.photoID],
+            answers: [.message(PhotoEndpoints.imageDeleted)],
+            refuses: [.tokenExpired, PhotoEndpoints.notTheirs]
+        ),
+        HandledEndpoint(
+            "gallerySessions",
+            .gallery,
+            .get,
+            "/gallery/sessions",
+            .cookie { group in group.sessions.handleList },
+            "List the sessions",
+            answers: [.ok("The open sessions.", .array(Member.session))],
+            refuses: [.tokenExpired]
+        ),
+        HandledEndpoint(
+            "galleryEndSession",
+            .gallery,
+            .delete,
+            "/gallery/sessions/:id",
+            .cookie { group in group.sessions.handleEnd },
+            "End a session",
+            takes: [.sessionID],
+            answers: [.message(SessionEndpoints.sessionEnded)],
+            refuses: [.tokenExpired, SessionEndpoints.notFound]
+        ),
+    ]
+
+    private typealias Member = Endpoint.Answer.Member
+    private static let signedOut = "Signed out"
+    private static let accountDeleted = "Account deleted"
+
+    static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasGallery }
+
+    init(_ parts: WebParts) {
+        accounts = AccountRequests(parts, passwords: .plain)
+        photos = PhotoEndpoints(parts)
+        sessions = SessionEndpoints(parts)
+        users = parts.useCases.users
+        origin = parts.origin
+        now = parts.now
+    }
+
+    @Sendable
+    private func handleSignUp(request: Request, context: ServiceRequestContext) async throws -> Response {
+        let user = try await accounts.signUp(request, context)
+        return Self.response(firstName: user.firstName, lastName: user.lastName, email: user.email)
+    }
+
+    @Sendable
+    private func handleSignIn(request: Request, context: ServiceRequestContext) async throws -> Response {
+        let (user, issued) = try await accounts.signIn(request, context)
+        return Self.response(of: user).setting(cookie(of: request).setting(issued, at: now()))
+    }
+
+    @Sendable
+    private func handleAccount(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        guard let user = try await users.find(id: session.userID) else { throw SessionError.ended }
+        return Self.response(of: user)
+    }
+
+    @Sendable
+    private func handleSignOut(request: Request, context: SessionRequestContext) async throws -> Response {
+        try await accounts.signOut(request, context, expired: .tokenExpired)
+        return .message(Self.signedOut).setting(cookie(of: request).removal)
+    }
+
+    @Sendable
+    private func handlePassword(request: Request, context: SessionRequestContext) async throws -> Response {
+        let (user, issued) = try await accounts.resetPassword(request, context, expired: .tokenExpired)
+        return Self.response(of: user).setting(cookie(of: request).setting(issued, at: now()))
+    }
+
+    @Sendable
+    private func handleLeave(request: Request, context: SessionRequestContext) async throws -> Response {
+        try await accounts.deleteAccount(request, context)
+        return .message(Self.accountDeleted).setting(cookie(of: request).removal)
+    }
+
+    private func cookie(of request: Request) -> SessionCookie {
+        SessionCookie(origin: origin.origin(of: request.head))
+    }
+
+    private static func response(of user: User) -> Response {
+        response(firstName: user.firstName, lastName: user.lastName, email: user.email)
+    }
+
+    private static func response(firstName: String, lastName: String, email: String) -> Response {
+        Response.json { json in
+            json.member("first_name", firstName)
+            json.member("last_name", lastName)
+            json.member("email", email)
+        }.notStored()
+    }
+}
+
+extension Response {
+    /// The same answer with a cookie.
+    fileprivate func setting(_ cookie: String) -> Response {
+        var response = notStored()
+        response.headers[.setCookie] = cookie
+        return response
+    }
+}

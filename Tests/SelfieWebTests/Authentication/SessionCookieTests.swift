@@ -1,0 +1,46 @@
+import FoundationEssentials
+import HTTPTypes
+import Testing
+
+@testable import SelfieWeb
+
+@Suite("The gallery's cookie")
+struct SessionCookieTests {
+    private static func headers(_ cookies: String...) -> HTTPFields {
+        var headers = HTTPFields()
+        for cookie in cookies { headers.append(HTTPField(name: .cookie, value: cookie)) }
+        return headers
+    }
+
+    @Test(
+        "Its token is found among others",
+        arguments: [
+            ("selfie=abc123", "abc123"), ("a=b; selfie=abc123; c=d", "abc123"), ("a=b;selfie=abc123", "abc123"),
+            ("selfie=first; selfie=second", "first"), ("selfie= abc123", "abc123"),
+        ]
+    )
+    func found(header: String, token: String) {
+        #expect(SessionCookie(origin: "http://a").token(in: Self.headers(header)) == token)
+    }
+
+    @Test(
+        "Anything else is no token",
+        arguments: [
+            "", "selfie", "selfie=", "selfie=\"abc\"", "selfie=a b", "selfie=a%20b", "selfie=a, Token token=b",
+            "Selfie=abc",
+            "selfies=abc", "xselfie=abc", "__Host-selfie=abc", "=selfie", "selfie=é",
+        ]
+    )
+    func missing(header: String) {
+        #expect(SessionCookie(origin: "http://a").token(in: Self.headers(header)) == nil)
+    }
+
+    @Test("Over HTTPS it has a name that only a secure connection to this host can set")
+    func secure() {
+        let cookie = SessionCookie(origin: "https://a")
+        #expect(cookie.token(in: Self.headers("selfie=abc")) == nil)
+        #expect(cookie.token(in: Self.headers("selfie=abc", "__Host-selfie=def")) == "def")
+        #expect(cookie.removal == "__Host-selfie=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0; Secure")
+        #expect(SessionCookie(origin: "http://a").removal == "selfie=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0")
+    }
+}
