@@ -69,7 +69,7 @@ let package = Package(
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CExpat"),
         .systemLibrary(name: "CZlib"),
-        .target(name: "CPages", exclude: ["docs", "shared"]),
+        .target(name: "CPages", exclude: ["docs", "gallery", "shared"]),
         .target(
             name: "Encodings",
             dependencies: [

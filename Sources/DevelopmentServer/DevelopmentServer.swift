@@ -64,9 +64,11 @@ package struct DevelopmentServer: Service {
         let data = DevelopmentDataFile(settings)
         try data.write()
         defer { data.remove() }
+        let chosen = try ConfigurationSource(environmentFile: Self.environmentFile)
+        let gallery = ["GALLERY": chosen.value(of: "GALLERY") ?? "true"]
         let source = try ConfigurationSource(
             environmentFile: Self.environmentFile,
-            overrides: settings
+            overrides: settings.merging(gallery) { $1 }
         )
         let configuration = try ServiceConfiguration(from: source)
         for migration in try await Migrator(configuration: configuration.postgres, migrations: migrations).up() {

@@ -51,7 +51,8 @@ struct PageEndpoints: EndpointGroup {
     private let folders: [String]
 
     init(_ parts: WebParts) {
-        folders = ["shared"] + (parts.settings.hasPublicDocs ? ["docs"] : [])
+        folders =
+            ["shared"] + (parts.settings.hasPublicDocs ? ["docs"] : []) + (parts.settings.hasGallery ? ["gallery"] : [])
     }
 
     @Sendable

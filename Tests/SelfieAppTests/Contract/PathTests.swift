@@ -102,9 +102,12 @@ struct PathTests {
         }
     }
 
-    @Test("The root greets, with a page for browsers")
-    func root() async throws {
-        try await TestService.run { service in
+    @Test(
+        "The root greets, with a page for browsers",
+        arguments: [("false", "Glad to find you here!"), ("true", "Your selfies, for your eyes only.")]
+    )
+    func root(gallery: String, heading: String) async throws {
+        try await TestService.run(settings: ["GALLERY": gallery]) { service in
             let text = try await service.check(Scenario("text", "GET /"))
             #expect(text.text == "Glad to find you here!")
             #expect(text.headers["content-type"]?.hasPrefix("text/plain") == true)
@@ -113,10 +116,16 @@ struct PathTests {
                     "page",
                     "GET /",
                     headers: [("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")],
-                    contains: ["Glad to find you here!", "<html"]
+                    contains: [heading, "<html"]
                 )
             )
             #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)
+            #expect(page.headers["content-security-policy"]?.contains("unsafe") == false)
+            #expect(
+                page.headers["content-security-policy"]?.hasPrefix("default-src 'none'; script-src 'self';") == true
+            )
+            let calls = try await service.send("GET", "/gallery/account")
+            #expect(calls.status == (gallery == "true" ? 401 : 404))
         }
     }
 }

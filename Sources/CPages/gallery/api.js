@@ -1,0 +1,119 @@
+/** A refusal of the service, with its code and a text for people. */
+export class Refusal extends Error {
+    constructor(status, code, message, seconds) {
+        super(texts[code]?.(seconds) ?? message);
+        Object.assign(this, { status, code });
+    }
+
+    /** Whether nobody is signed in any more. */
+    get isSignedOut() { return this.code === "token_invalid" || this.code === "token_expired" }
+}
+
+const wait = (seconds) => (seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : `${seconds || 5} seconds`);
+
+/** What people read for each code. Others have the service's own text. */
+const texts = {
+    email_or_password_wrong: () => "This e-mail and this password do not belong together.",
+    password_wrong: () => "The password is wrong.",
+    account_disabled: () => "This account is disabled.",
+    full_name_blank: () => "Please tell your name.",
+    email_blank: () => "Please tell your e-mail.",
+    email_invalid: () => "This is no e-mail address.",
+    email_taken: () => "There is an account with this e-mail already.",
+    email_too_long: () => "This e-mail is too long.",
+    password_too_short: () => "The password needs at least 6 characters.",
+    password_too_long: () => "The password may have 72 bytes at most.",
+    photo_format_unknown: () => "This is no photo that can be kept: JPEG, PNG, GIF, WebP, HEIC or AVIF.",
+    photo_quota_reached: () => "There is no room for more photos. Delete some first.",
+    request_too_large: () => "This photo is too large.",
+    photo_not_found: () => "This photo is gone already.",
+    token_invalid: () => "You were signed out.",
+    token_expired: () => "You were signed out after a day.",
+    too_many_requests: (seconds) => `That was too often. Try again in ${wait(seconds)}.`,
+    too_many_at_once: (seconds) => `That was too much at once. Try again in ${wait(seconds)}.`,
+    service_unavailable: () => "The service is not available at the moment. Try again soon.",
+};
+
+async function refusal(response) {
+    let body = {};
+    try { body = await response.json() } catch { /* A proxy's own answer. */ }
+    return new Refusal(response.status, body.code, body.message ?? `The service answered ${response.status}.`,
+        Number(response.headers.get("Retry-After")));
+}
+
+async function call(method, path, values) {
+    const isBody = method === "POST";
+    const query = !isBody && values ? `?${new URLSearchParams(values)}` : "";
+    let response;
+    try {
+        response = await fetch(path + query, {
+            method,
+            credentials: "same-origin",
+            headers: isBody ? { "Content-Type": "application/json" } : {},
+            body: isBody ? JSON.stringify(values ?? {}) : undefined,
+        });
+    } catch {
+        throw new Refusal(0, "no_answer", "There is no connection to the service.");
+    }
+    if (!response.ok) throw await refusal(response);
+    return response;
+}
+
+/** What people call this browser, for the list of sessions. */
+function deviceName() {
+    const agent = navigator.userAgent;
+    const first = (pairs) => pairs.find(([pattern]) => pattern.test(agent))?.[1];
+    const browser = first([[/Edg\//, "Edge"], [/OPR\//, "Opera"], [/Firefox|FxiOS/, "Firefox"], [/Chrome|CriOS/, "Chrome"], [/Safari/, "Safari"]]);
+    const system = first([[/iPhone/, "iPhone"], [/iPad/, "iPad"], [/Android/, "Android"], [/Windows/, "Windows"], [/Mac OS/, "Mac"], [/Linux/, "Linux"]]);
+    return [browser ?? "A browser", system].filter(Boolean).join(" on ");
+}
+
+const json = async (...request) => (await call(...request)).json();
+
+export const signUp = (values) => json("POST", "/gallery/signup", values);
+export const signIn = (values) => json("POST", "/gallery/signin", { ...values, device: deviceName() });
+export const signOut = (all) => json("POST", "/gallery/signout", { all });
+export const account = () => json("GET", "/gallery/account");
+export const changePassword = (values) => json("POST", "/gallery/password", { ...values, device: deviceName() });
+export const leave = (password) => json("DELETE", "/gallery/account", { password });
+export const sessions = () => json("GET", "/gallery/sessions");
+export const endSession = (id) => json("DELETE", `/gallery/sessions/${encodeURIComponent(id)}`);
+export const deletePhoto = (id) => json("DELETE", "/gallery/photos", { photo_id: id });
+
+/** Deletes a photo while the page is being closed. */
+export function deletePhotoAtEnd(id) {
+    fetch(`/gallery/photos?${new URLSearchParams({ photo_id: id })}`, { method: "DELETE", keepalive: true });
+}
+
+/** The photos, the newest first, a page at a time. */
+export async function* photoPages() {
+    let after;
+    do {
+        const page = await json("GET", "/gallery/photos", { order: "newest", limit: 500, ...(after && { after }) });
+        yield page;
+        after = page.length === 500 ? page.at(-1).random_id : undefined;
+    } while (after);
+}
+
+/** Sends a photo, and tells how far it is. `signal` breaks it off. */
+export function upload(file, title, { onProgress, signal }) {
+    return new Promise((resolve, reject) => {
+        const form = new FormData();
+        form.append("title", title);
+        form.append("image", file, file.name || "selfie.jpg");
+        const request = new XMLHttpRequest();
+        request.open("POST", "/gallery/photos");
+        request.responseType = "json";
+        request.upload.addEventListener("progress", (event) => event.lengthComputable && onProgress(event.loaded / event.total));
+        request.addEventListener("load", () => {
+            if (request.status === 200) return resolve(request.response);
+            const { code, message } = request.response ?? {};
+            const seconds = Number(request.getResponseHeader("Retry-After"));
+            reject(new Refusal(request.status, code, message ?? `The service answered ${request.status}.`, seconds));
+        });
+        request.addEventListener("error", () => reject(new Refusal(0, "no_answer", "The connection broke off.")));
+        request.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")));
+        signal.addEventListener("abort", () => request.abort());
+        request.send(form);
+    });
+}

@@ -1,0 +1,115 @@
+import { element } from "/files/dom.js";
+
+const gap = 4;
+/** How many rows beyond the window are kept ready. */
+const spareRows = 3;
+
+/**
+ * A grid of photos, of which only the visible ones are in the page. So it is as smooth with 5,000 photos as with five.
+ */
+export class Grid {
+    #photos = [];
+    #cells = new Map();
+    #focused = 0;
+
+    constructor(root, { onOpen, onDelete }) {
+        this.root = root;
+        this.onOpen = onOpen;
+        this.onDelete = onDelete;
+        root.setAttribute("role", "list");
+        root.setAttribute("aria-label", "Photos");
+        addEventListener("scroll", () => this.#schedule(), { passive: true });
+        new ResizeObserver(() => this.#schedule()).observe(root);
+        root.addEventListener("keydown", (event) => this.#move(event));
+    }
+
+    set photos(photos) {
+        this.#photos = photos;
+        this.#focused = Math.max(0, Math.min(this.#focused, photos.length - 1));
+        this.#schedule();
+    }
+
+    /** Moves the keyboard to a photo, after it was opened or its neighbour was deleted. */
+    focus(index) {
+        this.#focused = Math.max(0, Math.min(index, this.#photos.length - 1));
+        const { size, columns } = this.#layout();
+        const top = this.root.offsetTop + Math.floor(this.#focused / columns) * size;
+        const isAbove = top < scrollY + 80;
+        if (isAbove || top + size > scrollY + innerHeight) scrollTo({ top: isAbove ? top - 90 : top + size - innerHeight + 20 });
+        this.#render();
+        this.#cells.get(this.#photos[this.#focused]?.random_id)?.querySelector("button").focus({ preventScroll: true });
+    }
+
+    #layout() {
+        const width = this.root.clientWidth;
+        const columns = Math.max(3, Math.floor(width / 200));
+        return { columns, size: (width + gap) / columns };
+    }
+
+    #schedule() {
+        if (this.scheduled) return;
+        this.scheduled = requestAnimationFrame(() => {
+            this.scheduled = undefined;
+            this.#render();
+        });
+    }
+
+    #render() {
+        const { columns, size } = this.#layout();
+        if (!(size > 0)) return;
+        const rowCount = Math.ceil(this.#photos.length / columns);
+        this.root.style.height = `${Math.max(0, rowCount * size - gap)}px`;
+        const top = scrollY - this.root.offsetTop;
+        const first = Math.max(0, Math.floor(top / size) - spareRows) * columns;
+        const last = Math.min(this.#photos.length, (Math.ceil((top + innerHeight) / size) + spareRows) * columns);
+        const shown = new Set();
+        for (let index = first; index < last; index += 1) {
+            const photo = this.#photos[index];
+            shown.add(photo.random_id);
+            const cell = this.#cells.get(photo.random_id) ?? this.#make(photo);
+            cell.style.transform = `translate(${(index % columns) * size}px, ${Math.floor(index / columns) * size}px)`;
+            cell.style.width = cell.style.height = `${size - gap}px`;
+            cell.setAttribute("aria-posinset", index + 1);
+            cell.setAttribute("aria-setsize", this.#photos.length);
+            cell.firstChild.tabIndex = index === this.#focused ? 0 : -1;
+            cell.index = index;
+        }
+        for (const [id, cell] of this.#cells) {
+            if (shown.has(id)) continue;
+            cell.remove();
+            this.#cells.delete(id);
+        }
+    }
+
+    #make(photo) {
+        const image = element("img", { src: photo.url, alt: "", decoding: "async", draggable: "false" });
+        const button = element("button", { type: "button", "aria-label": photo.label }, image);
+        image.addEventListener("load", () => cell.classList.add("loaded"));
+        image.addEventListener("error", () => {
+            image.remove();
+            button.append(element("span", { class: "unseen" }, photo.kind));
+        });
+        const cell = element("div", { class: "cell", role: "listitem" }, button);
+        button.addEventListener("click", () => this.onOpen(cell.index));
+        button.addEventListener("focus", () => { this.#focused = cell.index; this.#schedule() });
+        this.#cells.set(photo.random_id, cell);
+        this.root.append(cell);
+        return cell;
+    }
+
+    #move(event) {
+        const { columns } = this.#layout();
+        const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
+        const last = this.#photos.length - 1;
+        let target;
+        if (event.key in steps) target = this.#focused + steps[event.key];
+        else if (event.key === "Home") target = 0;
+        else if (event.key === "End") target = last;
+        else if (event.key === "Delete" || event.key === "Backspace") {
+            event.preventDefault();
+            return this.onDelete(this.#focused);
+        } else return undefined;
+        event.preventDefault();
+        return this.focus(Math.max(0, Math.min(target, last)));
+    }
+}

@@ -1,0 +1,86 @@
+import { element } from "/files/dom.js";
+import { changePassword, endSession, leave, sessions, signOut } from "/files/api.js";
+import { onSubmit } from "/files/forms.js";
+import { toast } from "/files/toasts.js";
+
+const find = (id) => document.getElementById(id);
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** The account in a dialog: sessions, password, leaving. */
+export class Settings {
+    constructor({ onSignedOut }) {
+        this.dialog = find("settings");
+        this.onSignedOut = onSignedOut;
+        find("settings-close").addEventListener("click", () => this.dialog.close());
+        find("sign-out").addEventListener("click", () => this.#signOut(false));
+        find("sign-out-all").addEventListener("click", () => this.#signOut(true));
+        onSubmit(find("password"), async ({ old_password, new_password }) => {
+            await changePassword({ old_password, new_password });
+            find("password").reset();
+            await this.#showSessions();
+            toast("The password is changed.");
+            this.onPasswordChanged?.();
+        });
+        onSubmit(find("leave"), async ({ password }) => {
+            await leave(password);
+            this.dialog.close();
+            this.onSignedOut("Your account and all photos are deleted.");
+        });
+    }
+
+    open(user) {
+        find("settings-who").textContent = `${user.first_name} ${user.last_name} · ${user.email}`;
+        find("password").elements.email.value = user.email;
+        for (const form of [find("password"), find("leave")]) form.querySelector(".problem").textContent = "";
+        this.dialog.showModal();
+        this.#showSessions();
+    }
+
+    async #showSessions() {
+        try {
+            find("sessions").replaceChildren(...(await sessions()).map((session) => this.#row(session)));
+        } catch (error) {
+            this.#fail(error);
+        }
+    }
+
+    #row(session) {
+        const device = session.device ?? "An unnamed device";
+        const facts = session.current ? "This browser" : `Last used ${dates.format(new Date(session.last_used_at))}`;
+        const row = element("li", {}, element("div", {}, element("strong", {}, device), element("span", {}, facts)));
+        if (session.current) return row;
+        const button = element("button", { type: "button", "aria-label": `End the session of ${device}` }, "End");
+        button.addEventListener("click", async () => {
+            button.disabled = true;
+            try {
+                await endSession(session.id);
+                row.remove();
+                toast(`${device} is signed out.`);
+                find("settings-close").focus();
+            } catch (error) {
+                button.disabled = false;
+                this.#fail(error);
+            }
+        });
+        row.append(button);
+        return row;
+    }
+
+    async #signOut(all) {
+        try {
+            await this.beforeSignOut?.();
+            await signOut(all);
+        } catch (error) {
+            if (!error.isSignedOut) return this.#fail(error);
+        }
+        this.dialog.close();
+        return this.onSignedOut(all ? "You are signed out everywhere." : "You are signed out.");
+    }
+
+    #fail(error) {
+        if (error.isSignedOut) {
+            this.dialog.close();
+            this.onSignedOut(error.message);
+        } else toast(error.message);
+    }
+}

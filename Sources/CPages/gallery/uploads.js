@@ -1,0 +1,98 @@
+import { element } from "/files/dom.js";
+import { upload } from "/files/api.js";
+
+/** How many photos are on their way at once. The service takes four of a user's. */
+const atOnce = 2;
+
+/** The photos that are being uploaded, each with its progress, a way to cancel it and to try again. */
+export class Uploads {
+    #waiting = [];
+    #running = 0;
+
+    constructor(root, { onStored, onSignedOut }) {
+        this.root = root;
+        this.onStored = onStored;
+        this.onSignedOut = onSignedOut;
+    }
+
+    /** Whether something would be lost if the page were closed. */
+    get areUnderWay() { return this.#running + this.#waiting.length > 0 }
+
+    add(files) {
+        for (const file of files) this.#waiting.push(this.#row(file));
+        this.#next();
+    }
+
+    /** Breaks all off, when nobody is signed in any more. */
+    cancelAll() {
+        for (const cancel of this.root.querySelectorAll("button.cancel")) cancel.click();
+        this.root.replaceChildren();
+        this.root.hidden = true;
+    }
+
+    #row(file) {
+        const name = file.name || "selfie.jpg";
+        const bar = element("progress", { max: "1", value: "0", "aria-label": `Progress of ${name}` });
+        const state = element("span", { class: "state", role: "status" }, "Waiting");
+        const cancel = element("button", { type: "button", class: "quiet cancel", "aria-label": `Cancel ${name}` }, "Cancel");
+        const retry = element("button", { type: "button", hidden: true, "aria-label": `Try ${name} again` }, "Try again");
+        const row = element("div", { class: "upload" }, element("span", { class: "name" }, name), bar, state, retry, cancel);
+        const item = { file, row, bar, state, cancel, retry, controller: new AbortController() };
+        cancel.addEventListener("click", () => {
+            item.controller.abort();
+            this.#waiting = this.#waiting.filter((other) => other !== item);
+            this.#drop(item);
+        });
+        retry.addEventListener("click", () => {
+            item.controller = new AbortController();
+            retry.hidden = true;
+            row.classList.remove("failed");
+            state.textContent = "Waiting";
+            this.#waiting.push(item);
+            this.#next();
+        });
+        this.root.append(row);
+        this.root.hidden = false;
+        return item;
+    }
+
+    #drop(item) {
+        item.row.remove();
+        this.root.hidden = this.root.childElementCount === 0;
+    }
+
+    #next() {
+        while (this.#running < atOnce && this.#waiting.length) this.#send(this.#waiting.shift());
+    }
+
+    async #send(item) {
+        this.#running += 1;
+        item.state.textContent = "Uploading";
+        try {
+            const photo = await upload(item.file, title(item.file), {
+                signal: item.controller.signal,
+                onProgress: (part) => {
+                    item.bar.value = part;
+                    item.state.textContent = part < 1 ? `${Math.round(part * 100)} %` : "Storing";
+                },
+            });
+            this.#drop(item);
+            this.onStored(photo);
+        } catch (error) {
+            if (error.name !== "AbortError") {
+                item.row.classList.add("failed");
+                item.state.textContent = error.message;
+                item.retry.hidden = false;
+                item.bar.value = 0;
+                if (error.isSignedOut) this.onSignedOut(error);
+            }
+        }
+        this.#running -= 1;
+        this.#next();
+    }
+}
+
+/** The file's name without its end. */
+function title(file) {
+    return (file.name || "Selfie").replace(/\.[^.]+$/, "").replace(/[\u0000-\u001f\u007f-\u009f]/g, " ").slice(0, 255);
+}

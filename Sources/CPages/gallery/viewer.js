@@ -1,0 +1,81 @@
+const find = (id) => document.getElementById(id);
+
+/** A photo, as large as the window, with the ones before and behind it. */
+export class Viewer {
+    #photos = [];
+    #index = 0;
+
+    constructor({ onDelete, onClose }) {
+        this.dialog = find("viewer");
+        this.image = find("viewer-image");
+        find("viewer-close").addEventListener("click", () => this.dialog.close());
+        find("viewer-previous").addEventListener("click", () => this.#go(-1));
+        find("viewer-next").addEventListener("click", () => this.#go(1));
+        find("viewer-delete").addEventListener("click", () => {
+            this.isDeleting = true;
+            this.dialog.close();
+        });
+        this.dialog.addEventListener("keydown", (event) => {
+            if (event.key === "ArrowLeft") this.#go(-1);
+            if (event.key === "ArrowRight") this.#go(1);
+            if (event.key === "Delete") find("viewer-delete").click();
+        });
+        this.dialog.addEventListener("close", () => {
+            this.image.removeAttribute("src");
+            const after = this.isDeleting ? onDelete : onClose;
+            this.isDeleting = false;
+            after(this.#index);
+        });
+        this.image.addEventListener("error", () => this.image.src && this.#trouble(true));
+        this.image.addEventListener("load", () => this.#trouble(false));
+        this.#followSwipes();
+    }
+
+    open(photos, index) {
+        this.#photos = photos;
+        this.#index = index;
+        this.#show();
+        if (!this.dialog.open) this.dialog.showModal();
+    }
+
+    #go(step) {
+        const next = this.#index + step;
+        if (next < 0 || next >= this.#photos.length) return;
+        this.#index = next;
+        this.#show();
+    }
+
+    #show() {
+        const photo = this.#photos[this.#index];
+        find("viewer-title").textContent = photo.title || photo.name;
+        find("viewer-facts").textContent = [photo.date, photo.dimensions, `${this.#index + 1} of ${this.#photos.length}`]
+            .filter(Boolean).join(" · ");
+        this.#trouble(false);
+        this.image.alt = photo.label;
+        this.image.src = photo.url;
+        const download = find("viewer-download");
+        download.href = photo.url;
+        download.download = photo.name;
+        find("viewer-previous").disabled = this.#index === 0;
+        find("viewer-next").disabled = this.#index === this.#photos.length - 1;
+        // The neighbour is there when it is wanted.
+        const neighbour = this.#photos[this.#index + 1];
+        if (neighbour) new Image().src = neighbour.url;
+    }
+
+    #trouble(isThere) {
+        const photo = this.#photos[this.#index];
+        this.image.hidden = isThere;
+        find("viewer-trouble").hidden = !isThere;
+        find("viewer-trouble").textContent = `This browser can't show the photo (${photo.kind}). You can download it.`;
+    }
+
+    #followSwipes() {
+        let start;
+        this.image.addEventListener("pointerdown", (event) => { start = event.clientX });
+        this.image.addEventListener("pointerup", (event) => {
+            const distance = event.clientX - start;
+            if (Math.abs(distance) > 60) this.#go(distance < 0 ? 1 : -1);
+        });
+    }
+}
