@@ -16,12 +16,14 @@ package final class UsedSecrets: Sendable {
         self.secrets = Mutex(Set(secrets.filter { $0.count >= Self.minCharacters }))
     }
 
-    /// Notes the credential, the passwords and the e-mail of a request, and the tokens and signatures of its answer.
+    /// Notes the credential, the cookie, the passwords and the e-mail of a request, and the tokens and signatures of its answer.
     func note(_ target: String, headers: [(String, String)], body: Data?, _ answer: HTTPAnswer) {
         var found = headers.filter { $0.0.lowercased() == "authorization" }.map { header in
             String(header.1.split(separator: " ").last?.split(separator: "=").last ?? "")
         }
         if let token = answer.json["api_authtoken"] as? String { found.append(token) }
+        let cookies = headers.filter { $0.0.lowercased() == "cookie" }.map(\.1) + [answer.headers["set-cookie"] ?? ""]
+        found += cookies.flatMap { $0.matches(of: /selfie=([A-Za-z0-9]+)/) }.map { String($0.output.1) }
         let sent =
             target + " "
             + (body.map { $0.count < Self.maxSearchedBytes ? String(decoding: $0, as: UTF8.self) : "" } ?? "")
