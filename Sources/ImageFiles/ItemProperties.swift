@@ -10,6 +10,11 @@ struct ItemProperties {
         case other
     }
 
+    /// The most items that are looked at.
+    ///
+    /// A photo of tiles has some fifty. Without a limit, a file could fill the memory with items.
+    static let maxItems = 4_096
+
     private var primaryItem: Int?
     private var properties: [Property] = []
     /// The numbers of each item's properties, from 1, in the order of their use.
@@ -30,7 +35,9 @@ struct ItemProperties {
             try await FileBox.forEach(in: box.contents, of: &file) { box, file in
                 switch box.kind {
                 case "ipco": read += try await Self.properties(box, of: &file)
-                case "ipma": numbers.merge(try await Self.associations(box, of: &file)) { $0 + $1 }
+                case "ipma":
+                    numbers.merge(try await Self.associations(box, of: &file)) { $0 + $1 }
+                    guard numbers.count <= Self.maxItems else { throw NoImage() }
                 default: break
                 }
                 return true
@@ -106,6 +113,7 @@ struct ItemProperties {
             guard bytes.count >= offset + count * numberBytes else { throw NoImage() }
             let numbers = (0..<count).map { bytes.bigEndian(at: offset + $0 * numberBytes, count: numberBytes) & mask }
             result[item, default: []] += numbers
+            guard result.count <= maxItems else { throw NoImage() }
             offset += count * numberBytes
         }
         return result

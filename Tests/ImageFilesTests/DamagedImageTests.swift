@@ -130,6 +130,31 @@ struct DamagedImageTests {
         }
     }
 
+    @Test("A file that lists more than 4,096 items is no photo", arguments: [(4_096, true), (4_097, false)])
+    func items(count: Int, isPhoto: Bool) async throws {
+        // The box of associations anew: the primary item with its own numbers, and others with none.
+        var photo = try ImageFileTests.sample("photo-64x48.avif")
+        let box = try #require(photo.firstRange(of: Array("ipma".utf8))).lowerBound - 4
+        let old = Array(photo[(box + 16)..<(box + photo[box..<(box + 4)].bigEndian(at: 0, count: 4))])
+        func number(_ value: Int, bytes: Int) -> [UInt8] {
+            (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        }
+        var contents: [UInt8] = [0, 0, 0, 0]
+        contents += number(count, bytes: 4)
+        contents += old
+        for item in 2...count { contents += number(item, bytes: 2) + [0] }
+        let added = 8 + contents.count - (16 + old.count)
+        let head: [UInt8] = number(8 + contents.count, bytes: 4) + Array("ipma".utf8)
+        photo.replaceSubrange(box..<(box + 16 + old.count), with: head + contents)
+        for kind in ["iprp", "meta"] {
+            let start = try #require(photo.firstRange(of: Array(kind.utf8))).lowerBound - 4
+            let length = photo[start..<(start + 4)].bigEndian(at: 0, count: 4)
+            photo.replaceSubrange(start..<(start + 4), with: number(length + added, bytes: 4))
+        }
+        let image = try await ImageFileTests.read(photo)
+        #expect((image != nil) == isPhoto)
+    }
+
     @Test("A series of pictures without a single one has the size of its first track")
     func series() async throws {
         var photo = try ImageFileTests.sample("animated-64x48.avif")

@@ -25,7 +25,8 @@ enum SameSiteRule {
     private static func isSame(_ sent: String, _ origin: String, host: String?) -> Bool {
         if sent == origin { return true }
         guard let host else { return false }
-        return sent == "https://\(host)" || sent == "http://\(host)"
+        // Where TLS is known, a page without it is another site.
+        return sent == "https://\(host)" || !origin.hasPrefix("https://") && sent == "http://\(host)"
     }
 
     private static let fetchSite = HTTPField.Name("Sec-Fetch-Site")

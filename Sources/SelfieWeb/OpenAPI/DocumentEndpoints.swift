@@ -1,13 +1,10 @@
-import Crypto
 import Encodings
 import HTTPTypes
 import Hummingbird
-import NIOCore
 
 /// The API's description, for programs and for people.
 struct DocumentEndpoints: EndpointGroup {
-    private let document: ByteBuffer
-    private let tag: EntityTag
+    private let document: StaticFile
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -43,17 +40,11 @@ struct DocumentEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         var json = JSONWriter(capacity: 128 * 1024)
         json.write(OpenAPIDocument(of: parts.endpoints, facts: parts.settings.facts).value)
-        document = json.buffer
-        tag = EntityTag(SHA256.hash(data: document.readableBytesView).withUnsafeBytes { Base64URL.string(of: $0) })
+        document = StaticFile(json.buffer, contentType: jsonContentType)
     }
 
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
-        var headers: HTTPFields = [.eTag: tag.quoted, .cacheControl: "no-cache"]
-        guard Preconditions(tag: tag).outcome(request.headers) == .proceed else {
-            return Response(status: .notModified, headers: headers)
-        }
-        headers[.contentType] = jsonContentType
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: document))
+        document.response(to: request)
     }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A file for browsers that is a part of the program.
+/// A file that stays the same while the program runs.
 struct StaticFile: Sendable {
     private let bytes: ByteBuffer
     private let contentType: String
@@ -25,11 +25,21 @@ struct StaticFile: Sendable {
     ]
 
     private init(name: String, bytes: UnsafeBufferPointer<UInt8>) {
-        self.bytes = ByteBuffer(bytes: bytes)
         let type =
             Self.contentTypes[name.split(separator: ".").last.map(String.init) ?? ""] ?? "application/octet-stream"
-        contentType = type.hasPrefix("text/") ? "\(type); charset=utf-8" : type
-        tag = EntityTag(SHA256.hash(data: bytes).withUnsafeBytes { Base64URL.string(of: $0) })
+        self.init(
+            ByteBuffer(bytes: bytes),
+            contentType: type.hasPrefix("text/") ? "\(type); charset=utf-8" : type
+        )
+    }
+
+    /// - Parameters:
+    ///   - bytes: The contents.
+    ///   - contentType: Their media type.
+    init(_ bytes: ByteBuffer, contentType: String) {
+        self.bytes = bytes
+        self.contentType = contentType
+        tag = EntityTag(SHA256.hash(data: bytes.readableBytesView).withUnsafeBytes { Base64URL.string(of: $0) })
     }
 
     /// The file as an answer, or 304 for a client that has it.
