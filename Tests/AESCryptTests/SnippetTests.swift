@@ -81,6 +81,14 @@ struct SnippetTests {
         #expect(outcome.output == vector.encrypted, "\(outcome.errors)")
     }
 
+    @Test("JavaScript's code makes the vectors, in a browser", .timeLimit(.minutes(2)))
+    func javaScript() async throws {
+        let pairs = try JSONEncoder().encode(Self.vectors.map { [$0.apiPassword, $0.password] })
+        let output = try await PythonScript.run("browser/snippet.py", input: String(decoding: pairs, as: UTF8.self))
+        let encrypted = try JSONDecoder().decode([String].self, from: Data(output.utf8))
+        #expect(encrypted == Self.vectors.map(\.encrypted))
+    }
+
     @Test("Python's code makes the vectors")
     func python() async throws {
         let lines = Self.vectors.map { "\($0.apiPassword)\t\($0.password)\n" }.joined()

@@ -39,8 +39,14 @@ package final class UsedSecrets: Sendable {
         for text in texts {
             found += text.matches(of: /(?:signature|X-Amz-Signature)=([A-Za-z0-9_-]+)/).map { String($0.output.1) }
         }
-        let long = found.filter { $0.count >= Self.minCharacters }
-        secrets.withLock { $0.formUnion(long) }
+        note(found)
+    }
+
+    /// Notes what another client than the tests' own used.
+    ///
+    /// - Parameter texts: Passwords, cookies, signatures.
+    package func note(_ texts: [String]) {
+        secrets.withLock { $0.formUnion(texts.filter { $0.count >= Self.minCharacters }) }
     }
 
     private static let maxSearchedBytes = 100_000

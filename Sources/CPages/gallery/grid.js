@@ -3,6 +3,7 @@ import { element } from "/files/dom.js";
 const gap = 4;
 /** How many rows beyond the window are kept ready. */
 const spareRows = 3;
+const range = (first, end) => Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
 
 /**
  * A grid of photos, of which only the visible ones are in the page. So it is as smooth with 5,000 photos as with five.
@@ -24,8 +25,11 @@ export class Grid {
     }
 
     set photos(photos) {
+        // The keyboard stays with its photo when others come or go in front of it.
+        const id = this.root.contains(document.activeElement) ? this.#photos[this.#focused]?.random_id : undefined;
+        const index = photos.findIndex((photo) => photo.random_id === id);
         this.#photos = photos;
-        this.#focused = Math.max(0, Math.min(this.#focused, photos.length - 1));
+        this.#focused = Math.max(0, Math.min(index < 0 ? this.#focused : index, photos.length - 1));
         this.#schedule();
     }
 
@@ -62,11 +66,17 @@ export class Grid {
         const top = scrollY - this.root.offsetTop;
         const first = Math.max(0, Math.floor(top / size) - spareRows) * columns;
         const last = Math.min(this.#photos.length, (Math.ceil((top + innerHeight) / size) + spareRows) * columns);
-        const shown = new Set();
-        for (let index = first; index < last; index += 1) {
+        // The one with the keyboard stays, so that Tab comes back to it.
+        const indexes = [...new Set([...range(first, last), this.#focused])].sort((one, other) => one - other)
+            .filter((index) => index < this.#photos.length);
+        this.#keepOnly(new Set(indexes.map((index) => this.#photos[index].random_id)));
+        // Screen readers go by the order in the page.
+        let following = this.root.firstElementChild;
+        for (const index of indexes) {
             const photo = this.#photos[index];
-            shown.add(photo.random_id);
             const cell = this.#cells.get(photo.random_id) ?? this.#make(photo);
+            if (cell === following) following = cell.nextElementSibling;
+            else this.root.insertBefore(cell, following);
             cell.style.transform = `translate(${(index % columns) * size}px, ${Math.floor(index / columns) * size}px)`;
             cell.style.width = cell.style.height = `${size - gap}px`;
             cell.setAttribute("aria-posinset", index + 1);
@@ -74,8 +84,11 @@ export class Grid {
             cell.firstChild.tabIndex = index === this.#focused ? 0 : -1;
             cell.index = index;
         }
+    }
+
+    #keepOnly(ids) {
         for (const [id, cell] of this.#cells) {
-            if (shown.has(id)) continue;
+            if (ids.has(id)) continue;
             cell.remove();
             this.#cells.delete(id);
         }
@@ -93,7 +106,6 @@ export class Grid {
         button.addEventListener("click", () => this.onOpen(cell.index));
         button.addEventListener("focus", () => { this.#focused = cell.index; this.#schedule() });
         this.#cells.set(photo.random_id, cell);
-        this.root.append(cell);
         return cell;
     }
 

@@ -18,6 +18,8 @@ export function toast(text, action) {
     if (action) {
         shown.append(element("button", { type: "button", onclick: () => { shown.remove(); action.run() } }, action.label));
     }
+    // All but an open dialog is out of reach.
+    (document.querySelector("dialog[open]") ?? document.body).append(root);
     root.append(shown);
     setTimeout(remove, action?.milliseconds ?? milliseconds);
     return { remove, focus: () => shown.querySelector("button")?.focus() };

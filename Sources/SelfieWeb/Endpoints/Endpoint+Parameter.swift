@@ -55,6 +55,14 @@ extension Endpoint {
             case signature
             /// A photo's bytes, at most `UPLOAD_BYTES_MAX`.
             case photo
+
+            /// Whether its value is a password, encrypted or not.
+            var isPassword: Bool {
+                switch self {
+                case .encryptedPassword, .encryptedNewPassword, .typedPassword, .typedNewPassword: true
+                default: false
+                }
+            }
         }
     }
 }

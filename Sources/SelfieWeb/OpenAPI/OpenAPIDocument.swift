@@ -66,8 +66,8 @@ package struct OpenAPIDocument: Sendable {
         People sign up, sign in, upload photos, list, open and delete them.
 
         **Parameters** come in the query, as JSON, as a form or as multipart, with any method. This document shows one \
-        way for each call: the query for GET and DELETE, a body for POST. The query wins over the body. Of duplicates \
-        the last counts, and unknown ones are ignored. A body of parameters has at most \
+        way for each call: the query for GET and DELETE, a body for POST and for a DELETE with a password. The query wins \
+        over the body. Of duplicates the last counts, and unknown ones are ignored. A body of parameters has at most \
         \(RequestParameters.maxBodyBytes) bytes and \(JSONParameters.maxMemberCount) members. A photo has at most \
         \(facts.maxUploadBytes) bytes.
 

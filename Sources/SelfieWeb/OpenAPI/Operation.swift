@@ -44,7 +44,15 @@ struct Operation {
     // MARK: Request
 
     /// Whether parameters that may come anywhere are shown in the body.
-    private var hasBody: Bool { endpoint.method == .post }
+    ///
+    /// Logs of proxies have the query. So a deletion sends its password in the body. A GET has none that browsers send.
+    private var hasBody: Bool {
+        switch endpoint.method {
+        case .post: true
+        case .delete: endpoint.parameters.contains(where: \.kind.isPassword)
+        default: false
+        }
+    }
 
     private var parameters: [JSONValue] {
         let headers = endpoint.headers.map { header -> JSONValue in

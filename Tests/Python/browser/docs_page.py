@@ -1,0 +1,81 @@
+"""The page about the API, by keyboard alone.
+
+Reads the origin, the credential and an account's e-mail and password from standard input, as JSON. Prints the token.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+from chromium import Browser, Keys
+
+GIVEN = json.load(sys.stdin)
+PHOTO = pathlib.Path(__file__).parents[3] / "docs" / "example.jpg"
+
+
+def send(browser, operation, status, **values):
+    """Fills in a call, sends it, and gives the answer's text."""
+    browser.tab_to(f"#{operation} > summary")
+    browser.press(Keys.ENTER)
+    browser.wait_for(f"#{operation} form")
+    for name, value in values.items():
+        field = f"#{operation}-body-{name}, #{operation}-query-{name}"
+        browser.tab_to(field)
+        if browser.one(field).get_attribute("type") == "file":
+            # What the browser's own picker does once a file is chosen.
+            browser.one(field).send_keys(value)
+        else:
+            browser.press(value)
+    browser.tab_to(f"#{operation} button[type=submit]")
+    browser.press(Keys.ENTER)
+    browser.wait_for_text(f"#{operation} .answer", f"{status} ")
+    return browser.text(f"#{operation} .answer")
+
+
+def code(browser, operation, language):
+    browser.tab_to(f"#{operation} .languages input:checked", back=True)
+    for _ in range(3):
+        if browser.focused(f"[value={language}]"):
+            break
+        browser.press(Keys.ARROW_RIGHT)
+    selector = f"#{operation} pre[aria-label='The request as code'] code"
+    beginning = {"curl": "curl ", "Swift": "import Foundation", "JavaScript": "const "}[language]
+    browser.wait(language, lambda: browser.one(selector).get_attribute("textContent").startswith(beginning))
+    return browser.one(selector).get_attribute("textContent")
+
+
+def run_curl(code):
+    environment = {"PATH": os.environ["PATH"], "TOKEN": TOKEN}
+    return subprocess.run(["sh", "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+
+
+with Browser() as browser:
+    browser.open(f"{GIVEN['origin']}/docs")
+    browser.wait_for("#signUp")
+    browser.expect_no_violation("the calls")
+    browser.tab_to("#api-name")
+    browser.press(GIVEN["name"], Keys.TAB, GIVEN["api_password"])
+    account = {"email": GIVEN["email"], "password": GIVEN["password"]}
+    assert GIVEN["email"] in send(browser, "signUp", 200, full_name="Grace Hopper", **account)
+    send(browser, "signIn", 200, **account)
+    TOKEN = browser.one("#token").get_attribute("value")
+    assert len(TOKEN) > 40, "signing in fills in the token"
+    upload = send(browser, "uploadPhoto", 200, title="it's me", image=str(PHOTO))
+    assert "image_url" in upload, upload
+    browser.tab_to("#uploadPhoto .answer summary", back=True)
+    browser.press(Keys.ENTER)
+    browser.wait_for_text("#uploadPhoto .answer", "content-type")
+    listed = send(browser, "listPhotos", 200, limit="5")
+    assert "it's me" in listed, listed
+    assert "photo_not_found" in send(browser, "deletePhoto", 401, photo_id="of-nobody")
+    shown = code(browser, "listPhotos", "curl")
+    assert TOKEN not in shown
+    assert json.loads(run_curl(shown))[0]["title"] == "it's me"
+    assert "URLSession.shared.data" in code(browser, "listPhotos", "Swift")
+    assert "await fetch(" in code(browser, "listPhotos", "JavaScript")
+    browser.expect_no_violation("answers")
+    # A refusal that was asked for.
+    browser.expect_no_message(but=["/api/delete_photo?"])
+    print(json.dumps([TOKEN]))

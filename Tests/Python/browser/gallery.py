@@ -1,0 +1,188 @@
+"""A day with the gallery, by keyboard alone.
+
+Reads the origin, the e-mail and the passwords from standard input, as JSON. Prints the secrets that the browser had.
+"""
+
+import json
+import pathlib
+import re
+import sys
+import urllib.error
+import urllib.request
+
+from chromium import Browser, Keys
+
+GIVEN = json.load(sys.stdin)
+ORIGIN = GIVEN["origin"]
+ROOT = pathlib.Path(__file__).parents[3]
+SAMPLES = ROOT / "Tests" / "ImageFilesTests" / "Samples"
+PHOTOS = [ROOT / "docs" / "example.jpg", SAMPLES / "turned-17x31.jpg", SAMPLES / "rgb-31x17.png"]
+SECRETS = set()
+
+
+def call(method, path, cookie="", **values):
+    """A call of the gallery's from elsewhere than the browser: the status, and the cookie that is set."""
+    request = urllib.request.Request(
+        ORIGIN + path,
+        method=method,
+        data=json.dumps(values).encode() if values else None,
+        headers={"Content-Type": "application/json", "Sec-Fetch-Site": "same-origin", "Cookie": cookie},
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, (answer.headers["Set-Cookie"] or "").split(";")[0]
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+
+
+def note_secrets(browser):
+    SECRETS.update(cookie["value"] for cookie in browser.driver.get_cookies())
+    for image in browser.all(".cell img"):
+        SECRETS.update(re.findall(r"signature=([\w-]+)", image.get_attribute("src")))
+
+
+def names(browser):
+    return [button.get_attribute("aria-label") for button in browser.all(".cell button")]
+
+
+def sign_up(browser):
+    browser.wait_for("#sign-in")
+    browser.expect_no_violation("signing in")
+    browser.tab_to("[data-show=sign-up]")
+    browser.press(Keys.ENTER)
+    browser.wait_for("#sign-up")
+    browser.expect_no_violation("signing up")
+    browser.press("Grace Hopper", Keys.TAB, GIVEN["email"], Keys.TAB, "short", Keys.ENTER)
+    assert browser.is_shown("#sign-up"), "a password that is too short is not sent"
+    browser.press_with(Keys.CONTROL, "a")
+    browser.press(GIVEN["password"], Keys.ENTER)
+    browser.wait_for("#gallery")
+    assert browser.text("#initials") == "GH"
+    browser.expect_no_violation("no photos")
+
+
+def upload(browser):
+    browser.run("document.getElementById('files').addEventListener('click', () => { window.isAsked = true })")
+    browser.tab_to("#add")
+    browser.press(Keys.ENTER)
+    browser.wait("the file picker", lambda: browser.driver.execute_script("return window.isAsked"))
+    # The picker is the browser's own. This is what it does once files are chosen.
+    browser.one("#files").send_keys("\n".join(str(path) for path in PHOTOS))
+    browser.wait_for_text("#count", "3 photos")
+    browser.wait("three photos that are drawn", lambda: len(browser.all(".cell.loaded")) == 3)
+    assert {name.split(",")[0] for name in names(browser)} == {path.stem for path in PHOTOS}, names(browser)
+    assert not browser.is_shown("#uploads")
+    browser.expect_no_violation("three photos")
+
+
+def look(browser):
+    browser.tab_to(".cell button")
+    first, second, _ = names(browser)
+    browser.press(Keys.ENTER)
+    browser.wait("the photo", lambda: browser.driver.execute_script(
+        "const image = document.getElementById('viewer-image'); return image.complete && image.naturalWidth > 0"))
+    assert browser.one("#viewer-image").get_attribute("alt") == first
+    assert "1 of 3" in browser.text("#viewer-facts")
+    browser.expect_no_violation("a photo")
+    browser.press(Keys.ARROW_RIGHT)
+    browser.wait("the next photo", lambda: browser.one("#viewer-image").get_attribute("alt") == second)
+    browser.press(Keys.ESCAPE)
+    browser.wait("the grid", lambda: not browser.is_shown("#viewer"))
+    assert browser.focused(f".cell button[aria-label='{second}']"), "the keyboard is where it was left"
+
+
+def bring_back(browser):
+    before = names(browser)
+    browser.press(Keys.DELETE)
+    browser.wait_for_text("#count", "2 photos")
+    browser.expect_no_violation("a deleted photo")
+    assert browser.focused(".toast button")
+    browser.press(Keys.ENTER)
+    browser.wait_for_text("#count", "3 photos")
+    assert sorted(names(browser)) == sorted(before)
+    browser.driver.refresh()
+    browser.wait_for_text("#count", "3 photos")
+
+
+def take_selfie(browser):
+    browser.tab_to("#take")
+    browser.press(Keys.ENTER)
+    browser.wait("the camera", lambda: browser.focused("#camera-shoot"))
+    browser.expect_no_violation("the camera")
+    browser.press(Keys.ENTER)
+    browser.wait_for_text("#count", "4 photos")
+    assert names(browser)[0].startswith("Selfie ")
+
+
+def end_other_session(browser):
+    status, other = call("POST", "/gallery/signin", email=GIVEN["email"], password=GIVEN["password"], device="A tablet")
+    assert status == 200, status
+    SECRETS.add(other.split("=")[1])
+    browser.tab_to("#account", back=True)
+    browser.press(Keys.ENTER)
+    browser.wait_for("#sessions li:nth-child(2)")
+    browser.expect_no_violation("the account")
+    assert call("GET", "/gallery/photos", other)[0] == 200
+    browser.tab_to("[aria-label='End the session of A tablet']")
+    browser.press(Keys.ENTER)
+    browser.wait_for_text("#settings", "A tablet is signed out.")
+    assert call("GET", "/gallery/photos", other)[0] == 401
+    assert len(browser.all("#sessions li")) == 1
+
+
+def change_password(browser):
+    browser.tab_to("#old-password")
+    browser.press("not my password", Keys.TAB, GIVEN["new_password"], Keys.ENTER)
+    browser.wait_for_text("#password .problem", "The password is wrong.")
+    # The wrong one is marked, so that it can be typed again at once.
+    browser.press(GIVEN["password"], Keys.ENTER)
+    browser.wait_for_text("#settings", "The password is changed.")
+    note_secrets(browser)
+    browser.press(Keys.ESCAPE)
+    browser.wait("the grid", lambda: not browser.is_shown("#settings"))
+    assert browser.focused("#account")
+
+
+def sign_out(browser):
+    browser.tab_to(".cell button")
+    browser.press(Keys.DELETE)
+    browser.wait_for_text("#count", "3 photos")
+    # What is deleted when somebody signs out is not waited for.
+    browser.tab_to("#account", back=True)
+    browser.press(Keys.ENTER)
+    browser.tab_to("#sign-out")
+    browser.press(Keys.ENTER)
+    browser.wait_for("#sign-in")
+    assert not browser.driver.get_cookies()
+    assert not browser.all(".cell"), "no photo stays in the page"
+    browser.driver.refresh()
+    browser.wait_for("#sign-in")
+
+
+def leave(browser):
+    browser.press(GIVEN["email"], Keys.TAB, GIVEN["new_password"], Keys.ENTER)
+    browser.wait_for_text("#count", "3 photos")
+    note_secrets(browser)
+    browser.tab_to("#account")
+    browser.press(Keys.ENTER)
+    browser.tab_to("#leave-password")
+    browser.press(GIVEN["new_password"], Keys.ENTER)
+    browser.wait_for_text("#toasts", "Your account and all photos are deleted.")
+    assert call("POST", "/gallery/signin", email=GIVEN["email"], password=GIVEN["new_password"])[0] == 401
+
+
+with Browser() as browser:
+    browser.open(ORIGIN)
+    sign_up(browser)
+    upload(browser)
+    note_secrets(browser)
+    look(browser)
+    bring_back(browser)
+    take_selfie(browser)
+    end_other_session(browser)
+    change_password(browser)
+    sign_out(browser)
+    leave(browser)
+    # Asking who is signed in, and a wrong password, are refusals that a browser notes.
+    browser.expect_no_message(but=["/gallery/account ", "/gallery/password "])
+    print(json.dumps(sorted(SECRETS)))

@@ -1,0 +1,51 @@
+import Foundation
+import Postgres
+import ProcessTestSupport
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@Suite("The pages in Chromium, without a network", .timeLimit(.minutes(3)))
+struct BrowserTests {
+    private static let account = ["email": "grace@example.com", "password": "a good password"]
+
+    /// Runs a script of `Tests/Python/browser`, and expects that no log holds what it used.
+    private static func run(_ script: String, in service: TestService, _ values: [String: String]) async throws {
+        let given = values.merging(["origin": service.origin]) { $1 }
+        let input = String(decoding: try JSONEncoder().encode(given), as: UTF8.self)
+        let output = try await PythonScript.run("browser/\(script)", input: input)
+        let used = try JSONDecoder().decode([String].self, from: Data(output.utf8))
+        #expect(!used.isEmpty)
+        service.secrets.note(used + values.values)
+    }
+
+    @Test("By keyboard: sign up, upload, look, delete, bring back, take a selfie, end a session, sign out, leave")
+    func gallery() async throws {
+        try await TestService.run(settings: ["LOG_LEVEL": "trace"]) { service in
+            try await Self.run(
+                "gallery.py",
+                in: service,
+                Self.account.merging(["new_password": "another good password"]) { $1 }
+            )
+            #expect(try await service.count("SELECT count(*) FROM users") == 0)
+            #expect(service.log.text.contains("/gallery/photos"))
+        }
+    }
+
+    @Test("By keyboard: learn the API, try its calls, and run what the page shows")
+    func docs() async throws {
+        try await TestService.run(settings: ["LOG_LEVEL": "trace"]) { service in
+            let credential = ["name": TestService.apiName, "api_password": TestService.apiPassword]
+            try await Self.run("docs_page.py", in: service, Self.account.merging(credential) { $1 })
+            #expect(try await service.count("SELECT count(*) FROM photos") == 1)
+        }
+    }
+
+    @Test("A page of another origin can neither read nor change anything")
+    func foreignPage() async throws {
+        try await TestService.run { service in
+            try await Self.run("foreign_page.py", in: service, Self.account)
+            #expect(service.log.text.contains("status=403"))
+        }
+    }
+}
