@@ -89,6 +89,8 @@ export class Grid {
     #keepOnly(ids) {
         for (const [id, cell] of this.#cells) {
             if (ids.has(id)) continue;
+            // What is scrolled past quickly is not to be waited for.
+            cell.querySelector("img")?.removeAttribute("src");
             cell.remove();
             this.#cells.delete(id);
         }

@@ -30,8 +30,10 @@ export class Settings {
 
     open(user) {
         find("settings-who").textContent = `${user.first_name} ${user.last_name} · ${user.email}`;
-        find("password").elements.email.value = user.email;
-        for (const form of [find("password"), find("leave")]) form.querySelector(".problem").textContent = "";
+        for (const form of [find("password"), find("leave")]) {
+            form.elements.email.value = user.email;
+            form.querySelector(".problem").textContent = "";
+        }
         this.dialog.showModal();
         this.#showSessions();
     }

@@ -105,6 +105,16 @@ class Browser:
             *arguments,
         )
 
+    def set_network(self, offline=False, upload_bytes_a_second=-1):
+        self.driver.execute_cdp_cmd("Network.enable", {})
+        conditions = {
+            "offline": offline,
+            "latency": 0,
+            "downloadThroughput": -1,
+            "uploadThroughput": upload_bytes_a_second,
+        }
+        self.driver.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+
     # What is right
 
     def expect_no_violation(self, state):

@@ -104,6 +104,42 @@ def bring_back(browser):
     browser.wait_for_text("#count", "3 photos")
 
 
+DROP = """
+    const canvas = Object.assign(document.createElement("canvas"), { width: 300, height: 200 });
+    const pixels = canvas.getContext("2d").createImageData(300, 200);
+    pixels.data.forEach((_, index) => { pixels.data[index] = Math.random() * 256 });
+    canvas.getContext("2d").putImageData(pixels, 0, 0);
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([blob], given[0]));
+    for (const type of ["dragover", "drop"]) {
+        document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
+    }
+"""
+
+
+def break_off(browser):
+    browser.set_network(upload_bytes_a_second=20_000)
+    browser.run(DROP, "Slow.png")
+    browser.wait("some of it", lambda: "%" in browser.text("#uploads .state"))
+    browser.expect_no_violation("an upload under way")
+    browser.tab_to("[aria-label='Cancel Slow.png']")
+    browser.press(Keys.ENTER)
+    browser.wait("nothing under way", lambda: not browser.is_shown("#uploads"))
+    browser.set_network(offline=True)
+    browser.run(DROP, "Lost.png")
+    browser.wait_for_text("#uploads .failed .state", "The connection broke off.")
+    browser.expect_no_violation("an upload that failed")
+    assert browser.text("#count") == "3 photos"
+    browser.set_network()
+    browser.tab_to("[aria-label='Try Lost.png again']")
+    browser.press(Keys.ENTER)
+    browser.wait_for_text("#count", "4 photos")
+    browser.tab_to(".cell button")
+    browser.press(Keys.DELETE)
+    browser.wait_for_text("#count", "3 photos")
+
+
 def take_selfie(browser):
     browser.tab_to("#take")
     browser.press(Keys.ENTER)
@@ -178,11 +214,12 @@ with Browser() as browser:
     note_secrets(browser)
     look(browser)
     bring_back(browser)
+    break_off(browser)
     take_selfie(browser)
     end_other_session(browser)
     change_password(browser)
     sign_out(browser)
     leave(browser)
     # Asking who is signed in, and a wrong password, are refusals that a browser notes.
-    browser.expect_no_message(but=["/gallery/account ", "/gallery/password "])
+    browser.expect_no_message(but=["/gallery/account ", "/gallery/password ", "net::ERR_INTERNET_DISCONNECTED"])
     print(json.dumps(sorted(SECRETS)))
