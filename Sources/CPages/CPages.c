@@ -62,6 +62,10 @@ static const unsigned char gallery_camera_js[] = {
 #embed "gallery/camera.js"
 };
 
+static const unsigned char gallery_deletions_js[] = {
+#embed "gallery/deletions.js"
+};
+
 static const unsigned char gallery_forms_js[] = {
 #embed "gallery/forms.js"
 };
@@ -80,6 +84,14 @@ static const unsigned char gallery_gallery_js[] = {
 
 static const unsigned char gallery_grid_js[] = {
 #embed "gallery/grid.js"
+};
+
+static const unsigned char gallery_images_js[] = {
+#embed "gallery/images.js"
+};
+
+static const unsigned char gallery_library_js[] = {
+#embed "gallery/library.js"
 };
 
 static const unsigned char gallery_photos_js[] = {
@@ -122,11 +134,14 @@ static const struct selfie_page pages[] = {
     {"docs/snippets.js", docs_snippets_js, sizeof docs_snippets_js},
     {"gallery/api.js", gallery_api_js, sizeof gallery_api_js},
     {"gallery/camera.js", gallery_camera_js, sizeof gallery_camera_js},
+    {"gallery/deletions.js", gallery_deletions_js, sizeof gallery_deletions_js},
     {"gallery/forms.js", gallery_forms_js, sizeof gallery_forms_js},
     {"gallery/gallery.css", gallery_gallery_css, sizeof gallery_gallery_css},
     {"gallery/gallery.html", gallery_gallery_html, sizeof gallery_gallery_html},
     {"gallery/gallery.js", gallery_gallery_js, sizeof gallery_gallery_js},
     {"gallery/grid.js", gallery_grid_js, sizeof gallery_grid_js},
+    {"gallery/images.js", gallery_images_js, sizeof gallery_images_js},
+    {"gallery/library.js", gallery_library_js, sizeof gallery_library_js},
     {"gallery/photos.js", gallery_photos_js, sizeof gallery_photos_js},
     {"gallery/settings.js", gallery_settings_js, sizeof gallery_settings_js},
     {"gallery/toasts.js", gallery_toasts_js, sizeof gallery_toasts_js},

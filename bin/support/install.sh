@@ -70,6 +70,10 @@ missing_packages() {
     fi
 }
 
+no_chromium_hint() {
+    [[ $1 != *chromium* ]] || echo ". Ubuntu has Chromium as a snap only. Install Google Chrome and its chromedriver instead."
+}
+
 # install_missing build|server|tests|bench
 install_missing() {
     has_command swift || fail "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
@@ -85,7 +89,7 @@ install_missing() {
         echo "Installing with apt-get: $packages"
         # shellcheck disable=SC2086 # one word a package
         as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages ||
-            fail "apt-get could not install: $packages"
+            fail "apt-get could not install: $packages$(no_chromium_hint "$packages")"
     fi
     [ "$1" = server ] || [ "$1" = build ] || install_python_packages "$1"
 }

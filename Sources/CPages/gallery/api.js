@@ -23,6 +23,10 @@ const texts = {
     email_too_long: () => "This e-mail is too long.",
     password_too_short: () => "The password needs at least 6 characters.",
     password_too_long: () => "The password may have 72 bytes at most.",
+    password_invalid: () => "The password has a character that can't be taken.",
+    full_name_too_long: () => "This name is too long.",
+    full_name_invalid: () => "This name has a character that can't be taken.",
+    image_blank: () => "The file is empty.",
     photo_format_unknown: () => "This is no photo that can be kept: JPEG, PNG, GIF, WebP, HEIC or AVIF.",
     photo_quota_reached: () => "There is no room for more photos. Delete some first.",
     request_too_large: () => "This photo is too large.",
@@ -42,12 +46,13 @@ async function refusal(response) {
 }
 
 /** Logs of proxies have the query, so passwords go in the body. */
-async function call(method, path, { query, body } = {}) {
+async function call(method, path, { query, body, ...options } = {}) {
     let response;
     try {
         response = await fetch(query ? `${path}?${new URLSearchParams(query)}` : path, {
             method,
             credentials: "same-origin",
+            ...options,
             ...(body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
         });
     } catch {
@@ -76,12 +81,7 @@ export const changePassword = (values) => json("POST", "/gallery/password", { bo
 export const leave = (password) => json("DELETE", "/gallery/account", { body: { password } });
 export const sessions = () => json("GET", "/gallery/sessions");
 export const endSession = (id) => json("DELETE", `/gallery/sessions/${encodeURIComponent(id)}`);
-export const deletePhoto = (id) => json("DELETE", "/gallery/photos", { query: { photo_id: id } });
-
-/** Deletes a photo while the page is being closed. */
-export function deletePhotoAtEnd(id) {
-    fetch(`/gallery/photos?${new URLSearchParams({ photo_id: id })}`, { method: "DELETE", keepalive: true });
-}
+export const deletePhoto = (id, options) => json("DELETE", "/gallery/photos", { query: { photo_id: id }, ...options });
 
 /** The photos, the newest first, a page at a time. */
 export async function* photoPages() {

@@ -2,6 +2,9 @@ const find = (id) => document.getElementById(id);
 
 /** The camera in a dialog: what it sees, mirrored as people know their face, and a button to take it. */
 export class Camera {
+    /** How often it was opened. */
+    attempt = 0;
+
     constructor({ onPhoto, onFile }) {
         this.dialog = find("camera");
         this.video = find("camera-video");
@@ -19,21 +22,29 @@ export class Camera {
             this.#trouble("Browsers open the camera on pages of https:// and of localhost only. Choose a file instead.");
             return;
         }
+        this.attempt += 1;
+        const { attempt } = this;
+        const isOver = () => attempt !== this.attempt || !this.dialog.open;
         try {
             const wanted = { video: { facingMode: "user", width: { ideal: 1920 }, height: { ideal: 1440 } } };
-            this.stream = await navigator.mediaDevices.getUserMedia(wanted);
-            if (!this.dialog.open) return this.#stop();
-            this.video.srcObject = this.stream;
+            const stream = await navigator.mediaDevices.getUserMedia(wanted);
+            // Closed while the browser asked whether the page may.
+            if (isOver()) return stop(stream);
+            this.stream = stream;
+            this.video.srcObject = stream;
             await this.video.play();
+            if (isOver()) return;
             find("camera-shoot").disabled = false;
             find("camera-shoot").focus();
         } catch (error) {
+            if (isOver()) return;
             const isForbidden = error.name === "NotAllowedError";
             this.#trouble(isForbidden ? "This page may not use the camera. Allow it in the browser, or choose a file." : "There is no camera that works. Choose a file instead.");
         }
     }
 
     #shoot(onPhoto) {
+        find("camera-shoot").disabled = true;
         const canvas = document.createElement("canvas");
         canvas.width = this.video.videoWidth;
         canvas.height = this.video.videoHeight;
@@ -46,7 +57,7 @@ export class Camera {
     }
 
     #stop() {
-        for (const track of this.stream?.getTracks() ?? []) track.stop();
+        if (this.stream) stop(this.stream);
         this.stream = undefined;
         this.video.srcObject = null;
     }
@@ -55,4 +66,8 @@ export class Camera {
         find("camera-trouble").textContent = text;
         find("camera-trouble").hidden = !text;
     }
+}
+
+function stop(stream) {
+    for (const track of stream.getTracks()) track.stop();
 }

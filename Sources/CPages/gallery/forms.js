@@ -10,8 +10,16 @@ export function onSubmit(form, send) {
             await send(Object.fromEntries(new FormData(form)));
         } catch (error) {
             problem.textContent = error.message;
-            form.querySelector("input[type=password]")?.select();
+            wrongField(form, error.code ?? "")?.select();
         }
         button.disabled = false;
     });
+}
+
+/** The field that a refusal is about. */
+function wrongField(form, code) {
+    const passwords = [...form.querySelectorAll("input[type=password]")];
+    if (code.endsWith("password_wrong")) return passwords[0];
+    if (code.startsWith("password_")) return passwords.at(-1);
+    return [...form.querySelectorAll("input:not([hidden])")].find(({ name }) => code.startsWith(`${name}_`));
 }

@@ -1,103 +1,74 @@
 import * as api from "/files/api.js";
 import { Camera } from "/files/camera.js";
+import { Deletions, undoMilliseconds } from "/files/deletions.js";
 import { onSubmit } from "/files/forms.js";
 import { Grid } from "/files/grid.js";
-import { described } from "/files/photos.js";
+import { Library } from "/files/library.js";
 import { Settings } from "/files/settings.js";
 import { toast } from "/files/toasts.js";
 import { Uploads } from "/files/uploads.js";
 import { Viewer } from "/files/viewer.js";
 
 const find = (id) => document.getElementById(id);
-/** How long a deleted photo can be brought back. */
-const undoMilliseconds = 6000;
+/** Tells the other tabs that somebody signed in or out. The cookie is theirs, too. */
+const tabs = new BroadcastChannel("selfie");
 
 let user;
-let photos = [];
-/** The deletions that can still be taken back, by the photos' ids. */
-const deletions = new Map();
 
-const grid = new Grid(find("grid"), { onOpen: (index) => viewer.open(visible(), index), onDelete: deleteAt });
-const viewer = new Viewer({ onDelete: deleteAt, onClose: (index) => grid.focus(index) });
-const uploads = new Uploads(find("uploads"), { onStored: added, onSignedOut: (error) => signedOut(error.message) });
+const library = new Library(show);
+const grid = new Grid(find("grid"), { onOpen: (photo) => viewer.open(library.visible, photo), onDelete: remove });
+const viewer = new Viewer({ onDelete: remove, onClose: (photo) => grid.focus(photo) });
+const deletions = new Deletions({
+    onFailed: (photo, error) => {
+        if (error.isSignedOut) return checkSession();
+        library.bringBack(photo.random_id);
+        return toast(`The photo is still there. ${error.message}`);
+    },
+});
+const uploads = new Uploads({ list: find("uploads"), status: find("uploads-status") }, {
+    onStored: (photo) => library.add(photo),
+    onSignedOut: checkSession,
+    onEmpty: () => find("add").focus(),
+});
 const camera = new Camera({ onPhoto: (file) => uploads.add([file]), onFile: () => find("files").click() });
-const settings = new Settings({ onSignedOut: signedOut });
-settings.onPasswordChanged = load;
-settings.beforeSignOut = () => Promise.all(photos.filter(({ random_id: id }) => deletions.has(id)).map(finishDeletion));
-
-const visible = () => photos.filter((photo) => !deletions.has(photo.random_id));
+const settings = new Settings({
+    beforeSignOut: () => deletions.finishAll(),
+    onPasswordChanged: () => { tabs.postMessage("session"); load() },
+    onSignedOut: (text) => { signedOut(text); tabs.postMessage("session") },
+    onTrouble: checkSession,
+});
 
 function show() {
-    const shown = visible();
-    grid.photos = shown;
-    find("count").textContent = shown.length ? `${shown.length.toLocaleString()} ${shown.length === 1 ? "photo" : "photos"}` : "";
-    find("empty").hidden = shown.length > 0;
+    const photos = library.visible;
+    grid.photos = photos;
+    find("count").textContent = photos.length ? `${photos.length.toLocaleString()} ${photos.length === 1 ? "photo" : "photos"}` : "";
+    find("empty").hidden = photos.length > 0;
 }
 
-function added(photo) {
-    photos.unshift(described(photo));
-    show();
-}
-
-/** Loads all photos, and shows each page as it comes. */
 async function load() {
     try {
-        const loaded = [];
-        for await (const page of api.photoPages()) {
-            loaded.push(...page.map(described));
-            photos = loaded;
-            show();
-        }
+        await library.load();
     } catch (error) {
-        if (error.isSignedOut) signedOut(error.message);
+        if (error.isSignedOut) checkSession();
         else toast(error.message, { label: "Try again", run: load });
     }
 }
 
-/** Hides a photo at once, and deletes it when nobody took that back for some seconds. */
-function deleteAt(index) {
-    const photo = visible()[index];
-    if (!photo) return;
-    const timer = setTimeout(() => finishDeletion(photo), undoMilliseconds);
+/** Hides a photo at once, and deletes it when nobody takes that back for some seconds. */
+function remove(photo) {
     const shown = toast("The photo is deleted.", {
         label: "Bring it back",
         milliseconds: undoMilliseconds,
-        onGone: () => grid.focus(index),
+        onGone: () => grid.focus(undefined, { isScrolled: false }),
         run: () => {
-            clearTimeout(timer);
-            deletions.delete(photo.random_id);
-            show();
-            grid.focus(visible().indexOf(photo));
+            if (!deletions.takeBack(photo)) return;
+            library.bringBack(photo.random_id);
+            grid.focus(photo);
         },
     });
-    deletions.set(photo.random_id, { timer, shown });
-    show();
+    deletions.add(photo, shown);
+    library.hide(photo.random_id);
     shown.focus();
-}
-
-async function finishDeletion(photo) {
-    clearTimeout(deletions.get(photo.random_id)?.timer);
-    try {
-        await api.deletePhoto(photo.random_id);
-    } catch (error) {
-        if (error.isSignedOut) return signedOut(error.message);
-        if (error.code !== "photo_not_found") {
-            deletions.delete(photo.random_id);
-            show();
-            return toast(`The photo is still there. ${error.message}`);
-        }
-    }
-    photos = photos.filter((other) => other !== photo);
-    deletions.delete(photo.random_id);
-    return undefined;
-}
-
-/** Whoever closes the page wants the photos gone that are hidden already. */
-function finishDeletionsAtEnd() {
-    for (const [id, { timer }] of deletions) {
-        clearTimeout(timer);
-        api.deletePhotoAtEnd(id);
-    }
 }
 
 function signedIn(account) {
@@ -105,20 +76,37 @@ function signedIn(account) {
     find("initials").textContent = (user.first_name[0] ?? "") + (user.last_name[0] ?? "");
     find("welcome").hidden = true;
     find("gallery").hidden = false;
-    show();
+    library.clear();
     load();
 }
 
 function signedOut(text) {
-    finishDeletionsAtEnd();
-    deletions.clear();
+    deletions.finishAll();
     uploads.cancelAll();
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
-    [user, photos] = [undefined, []];
-    show();
+    user = undefined;
+    library.clear();
     find("gallery").hidden = true;
     showForm("sign-in");
     if (text) toast(text);
+}
+
+/**
+ * Asks who is signed in by now: another tab may have changed that, or the session has ended.
+ *
+ * A refusal alone does not tell: a request may have begun before the password was changed here.
+ */
+async function checkSession() {
+    try {
+        const account = await api.account();
+        if (!user || account.email !== user.email) {
+            if (user) signedOut();
+            signedIn(account);
+        }
+    } catch (error) {
+        if (!error.isSignedOut) toast(error.message);
+        else if (user) signedOut(error.message);
+    }
 }
 
 function showForm(name) {
@@ -131,13 +119,19 @@ function showForm(name) {
     find(name).querySelector("input").focus();
 }
 
+async function signIn(values) {
+    signedIn(await api.signIn(values));
+    tabs.postMessage("session");
+    find("take").focus();
+}
+
 for (const button of document.querySelectorAll("[data-show]")) {
     button.addEventListener("click", () => showForm(button.dataset.show));
 }
-onSubmit(find("sign-in"), async (values) => signedIn(await api.signIn(values)));
+onSubmit(find("sign-in"), signIn);
 onSubmit(find("sign-up"), async (values) => {
     await api.signUp(values);
-    signedIn(await api.signIn({ email: values.email, password: values.password }));
+    await signIn({ email: values.email, password: values.password });
 });
 find("take").addEventListener("click", () => camera.open());
 find("add").addEventListener("click", () => find("files").click());
@@ -145,6 +139,10 @@ find("account").addEventListener("click", () => settings.open(user));
 find("files").addEventListener("change", (event) => {
     uploads.add(event.target.files);
     event.target.value = "";
+});
+find("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    grid.focus();
 });
 
 const hasFiles = (event) => user && event.dataTransfer?.types.includes("Files");
@@ -160,7 +158,18 @@ addEventListener("drop", (event) => {
     event.preventDefault();
     uploads.add(event.dataTransfer.files);
 });
-addEventListener("pagehide", finishDeletionsAtEnd);
+
+tabs.addEventListener("message", async () => {
+    await checkSession();
+    // With a new password, the photos have new URLs.
+    if (user) load();
+});
+// Phones end a hidden page without a word, and then a promised deletion would never be made.
+addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") deletions.finishAll();
+    else checkSession();
+});
+addEventListener("pagehide", () => deletions.finishAll());
 addEventListener("beforeunload", (event) => { if (uploads.areUnderWay) event.preventDefault() });
 
 try {

@@ -1,4 +1,5 @@
 import { element } from "/files/dom.js";
+import { forgetPhoto, showPhoto } from "/files/images.js";
 
 const gap = 4;
 /** How many rows beyond the window are kept ready. */
@@ -11,6 +12,7 @@ const range = (first, end) => Array.from({ length: Math.max(0, end - first) }, (
 export class Grid {
     #photos = [];
     #cells = new Map();
+    /** The number of the photo that Tab comes to. */
     #focused = 0;
 
     constructor(root, { onOpen, onDelete }) {
@@ -26,22 +28,33 @@ export class Grid {
 
     set photos(photos) {
         // The keyboard stays with its photo when others come or go in front of it.
-        const id = this.root.contains(document.activeElement) ? this.#photos[this.#focused]?.random_id : undefined;
-        const index = photos.findIndex((photo) => photo.random_id === id);
+        const focused = this.root.contains(document.activeElement) ? this.#photos[this.#focused] : undefined;
+        const index = photos.findIndex((photo) => photo.random_id === focused?.random_id);
         this.#photos = photos;
-        this.#focused = Math.max(0, Math.min(index < 0 ? this.#focused : index, photos.length - 1));
+        if (index >= 0) this.#focused = index;
         this.#schedule();
     }
 
-    /** Moves the keyboard to a photo, after it was opened or its neighbour was deleted. */
-    focus(index) {
-        this.#focused = Math.max(0, Math.min(index, this.#photos.length - 1));
+    /** Moves the keyboard to a photo, or to where the last one was. */
+    focus(photo, { isScrolled = true } = {}) {
+        const index = this.#photos.findIndex((other) => other.random_id === photo?.random_id);
+        this.#focus(index < 0 ? this.#focused : index, isScrolled);
+    }
+
+    #focus(index, isScrolled) {
+        this.#focused = this.#within(index);
         const { size, columns } = this.#layout();
         const top = this.root.offsetTop + Math.floor(this.#focused / columns) * size;
         const isAbove = top < scrollY + 80;
-        if (isAbove || top + size > scrollY + innerHeight) scrollTo({ top: isAbove ? top - 90 : top + size - innerHeight + 20 });
+        if (isScrolled && (isAbove || top + size > scrollY + innerHeight)) {
+            scrollTo({ top: isAbove ? top - 90 : top + size - innerHeight + 20 });
+        }
         this.#render();
-        this.#cells.get(this.#photos[this.#focused]?.random_id)?.querySelector("button").focus({ preventScroll: true });
+        this.#cells.get(this.#photos[this.#focused]?.random_id)?.firstChild.focus({ preventScroll: true });
+    }
+
+    #within(index) {
+        return Math.max(0, Math.min(index, this.#photos.length - 1));
     }
 
     #layout() {
@@ -59,16 +72,11 @@ export class Grid {
     }
 
     #render() {
+        this.#focused = this.#within(this.#focused);
         const { columns, size } = this.#layout();
-        if (!(size > 0)) return;
         const rowCount = Math.ceil(this.#photos.length / columns);
         this.root.style.height = `${Math.max(0, rowCount * size - gap)}px`;
-        const top = scrollY - this.root.offsetTop;
-        const first = Math.max(0, Math.floor(top / size) - spareRows) * columns;
-        const last = Math.min(this.#photos.length, (Math.ceil((top + innerHeight) / size) + spareRows) * columns);
-        // The one with the keyboard stays, so that Tab comes back to it.
-        const indexes = [...new Set([...range(first, last), this.#focused])].sort((one, other) => one - other)
-            .filter((index) => index < this.#photos.length);
+        const indexes = this.root.clientWidth > 0 ? this.#visibleIndexes(columns, size) : [];
         this.#keepOnly(new Set(indexes.map((index) => this.#photos[index].random_id)));
         // Screen readers go by the order in the page.
         let following = this.root.firstElementChild;
@@ -82,48 +90,60 @@ export class Grid {
             cell.setAttribute("aria-posinset", index + 1);
             cell.setAttribute("aria-setsize", this.#photos.length);
             cell.firstChild.tabIndex = index === this.#focused ? 0 : -1;
-            cell.index = index;
         }
+    }
+
+    /** Those in the window and some rows around it. The one that Tab comes to is always there. */
+    #visibleIndexes(columns, size) {
+        const top = scrollY - this.root.offsetTop;
+        const first = Math.max(0, Math.floor(top / size) - spareRows) * columns;
+        const end = Math.min(this.#photos.length, (Math.ceil((top + innerHeight) / size) + spareRows) * columns);
+        return [...new Set([...range(first, end), this.#focused])].sort((one, other) => one - other)
+            .filter((index) => index < this.#photos.length);
     }
 
     #keepOnly(ids) {
         for (const [id, cell] of this.#cells) {
             if (ids.has(id)) continue;
-            // What is scrolled past quickly is not to be waited for.
-            cell.querySelector("img")?.removeAttribute("src");
+            forgetPhoto(cell.querySelector("img"));
             cell.remove();
             this.#cells.delete(id);
         }
     }
 
     #make(photo) {
-        const image = element("img", { src: photo.url, alt: "", decoding: "async", draggable: "false" });
-        const button = element("button", { type: "button", "aria-label": photo.label }, image);
-        image.addEventListener("load", () => cell.classList.add("loaded"));
-        image.addEventListener("error", () => {
-            image.remove();
-            button.append(element("span", { class: "unseen" }, photo.kind));
-        });
+        const image = element("img", { alt: "", decoding: "async", draggable: "false" });
+        const unseen = element("span", { class: "unseen", hidden: true });
+        const button = element("button", { type: "button", "aria-label": photo.label }, image, unseen);
         const cell = element("div", { class: "cell", role: "listitem" }, button);
-        button.addEventListener("click", () => this.onOpen(cell.index));
-        button.addEventListener("focus", () => { this.#focused = cell.index; this.#schedule() });
+        showPhoto(image, photo, {
+            onLoad: () => cell.classList.add("loaded"),
+            onFail: () => { [image.hidden, unseen.hidden, unseen.textContent] = [true, false, photo.kind] },
+        });
+        button.addEventListener("click", () => this.onOpen(photo));
+        button.addEventListener("focus", () => {
+            this.#focused = this.#photos.findIndex((other) => other.random_id === photo.random_id);
+            this.#schedule();
+        });
         this.#cells.set(photo.random_id, cell);
         return cell;
     }
 
     #move(event) {
+        if (!event.target.closest(".cell") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
         const { columns } = this.#layout();
-        const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
         const last = this.#photos.length - 1;
-        let target;
-        if (event.key in steps) target = this.#focused + steps[event.key];
-        else if (event.key === "Home") target = 0;
-        else if (event.key === "End") target = last;
-        else if (event.key === "Delete" || event.key === "Backspace") {
-            event.preventDefault();
-            return this.onDelete(this.#focused);
-        } else return undefined;
+        const targets = {
+            ArrowRight: this.#focused + 1,
+            ArrowLeft: this.#focused - 1,
+            ArrowDown: this.#focused + columns,
+            ArrowUp: this.#focused - columns,
+            Home: 0,
+            End: last,
+        };
+        if (event.key in targets) this.#focus(targets[event.key], true);
+        else if (event.key === "Delete" || event.key === "Backspace") this.onDelete(this.#photos[this.#focused]);
+        else return;
         event.preventDefault();
-        return this.focus(Math.max(0, Math.min(target, last)));
     }
 }

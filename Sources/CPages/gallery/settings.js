@@ -1,29 +1,27 @@
 import { element } from "/files/dom.js";
 import { changePassword, endSession, leave, sessions, signOut } from "/files/api.js";
 import { onSubmit } from "/files/forms.js";
-import { toast } from "/files/toasts.js";
 
 const find = (id) => document.getElementById(id);
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** The account in a dialog: sessions, password, leaving. */
 export class Settings {
-    constructor({ onSignedOut }) {
+    constructor({ beforeSignOut, onPasswordChanged, onSignedOut, onTrouble }) {
         this.dialog = find("settings");
-        this.onSignedOut = onSignedOut;
+        Object.assign(this, { beforeSignOut, onSignedOut, onTrouble });
         find("settings-close").addEventListener("click", () => this.dialog.close());
         find("sign-out").addEventListener("click", () => this.#signOut(false));
         find("sign-out-all").addEventListener("click", () => this.#signOut(true));
         onSubmit(find("password"), async ({ old_password, new_password }) => {
             await changePassword({ old_password, new_password });
             find("password").reset();
+            onPasswordChanged();
             await this.#showSessions();
-            toast("The password is changed.");
-            this.onPasswordChanged?.();
+            this.#tell("The password is changed.");
         });
         onSubmit(find("leave"), async ({ password }) => {
             await leave(password);
-            this.dialog.close();
             this.onSignedOut("Your account and all photos are deleted.");
         });
     }
@@ -34,6 +32,7 @@ export class Settings {
             form.elements.email.value = user.email;
             form.querySelector(".problem").textContent = "";
         }
+        this.#tell("");
         this.dialog.showModal();
         this.#showSessions();
     }
@@ -57,7 +56,7 @@ export class Settings {
             try {
                 await endSession(session.id);
                 row.remove();
-                toast(`${device} is signed out.`);
+                this.#tell(`${device} is signed out.`);
                 find("settings-close").focus();
             } catch (error) {
                 button.disabled = false;
@@ -70,19 +69,21 @@ export class Settings {
 
     async #signOut(all) {
         try {
-            await this.beforeSignOut?.();
+            await this.beforeSignOut();
             await signOut(all);
         } catch (error) {
             if (!error.isSignedOut) return this.#fail(error);
         }
-        this.dialog.close();
         return this.onSignedOut(all ? "You are signed out everywhere." : "You are signed out.");
     }
 
     #fail(error) {
-        if (error.isSignedOut) {
-            this.dialog.close();
-            this.onSignedOut(error.message);
-        } else toast(error.message);
+        this.#tell(error.message);
+        if (error.isSignedOut) this.onTrouble();
+    }
+
+    /** All outside of an open dialog is out of reach, so it tells things itself. */
+    #tell(text) {
+        find("settings-status").textContent = text;
     }
 }

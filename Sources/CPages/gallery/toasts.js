@@ -13,13 +13,11 @@ export function toast(text, action) {
     const remove = () => {
         const hadFocus = shown.contains(document.activeElement);
         shown.remove();
-        if (hadFocus) action.onGone?.();
+        if (hadFocus) action?.onGone?.();
     };
     if (action) {
         shown.append(element("button", { type: "button", onclick: () => { shown.remove(); action.run() } }, action.label));
     }
-    // All but an open dialog is out of reach.
-    (document.querySelector("dialog[open]") ?? document.body).append(root);
     root.append(shown);
     setTimeout(remove, action?.milliseconds ?? milliseconds);
     return { remove, focus: () => shown.querySelector("button")?.focus() };

@@ -9,10 +9,13 @@ export class Uploads {
     #waiting = [];
     #running = 0;
 
-    constructor(root, { onStored, onSignedOut }) {
-        this.root = root;
+    /** @param parts The list, and what tells screen readers of failures: progress would be too much. */
+    constructor({ list, status }, { onStored, onSignedOut, onEmpty }) {
+        this.list = list;
+        this.status = status;
         this.onStored = onStored;
         this.onSignedOut = onSignedOut;
+        this.onEmpty = onEmpty;
     }
 
     /** Whether something would be lost if the page were closed. */
@@ -25,19 +28,17 @@ export class Uploads {
 
     /** Breaks all off, when nobody is signed in any more. */
     cancelAll() {
-        for (const cancel of this.root.querySelectorAll("button.cancel")) cancel.click();
-        this.root.replaceChildren();
-        this.root.hidden = true;
+        for (const cancel of this.list.querySelectorAll("button.cancel")) cancel.click();
     }
 
     #row(file) {
         const name = file.name || "selfie.jpg";
         const bar = element("progress", { max: "1", value: "0", "aria-label": `Progress of ${name}` });
-        const state = element("span", { class: "state", role: "status" }, "Waiting");
+        const state = element("span", { class: "state" }, "Waiting");
         const cancel = element("button", { type: "button", class: "quiet cancel", "aria-label": `Cancel ${name}` }, "Cancel");
         const retry = element("button", { type: "button", hidden: true, "aria-label": `Try ${name} again` }, "Try again");
         const row = element("div", { class: "upload" }, element("span", { class: "name" }, name), bar, state, retry, cancel);
-        const item = { file, row, bar, state, cancel, retry, controller: new AbortController() };
+        const item = { file, name, row, bar, state, cancel, retry, controller: new AbortController() };
         cancel.addEventListener("click", () => {
             item.controller.abort();
             this.#waiting = this.#waiting.filter((other) => other !== item);
@@ -45,20 +46,26 @@ export class Uploads {
         });
         retry.addEventListener("click", () => {
             item.controller = new AbortController();
+            cancel.focus();
             retry.hidden = true;
             row.classList.remove("failed");
             state.textContent = "Waiting";
             this.#waiting.push(item);
             this.#next();
         });
-        this.root.append(row);
-        this.root.hidden = false;
+        this.list.append(row);
+        this.list.hidden = false;
         return item;
     }
 
-    #drop(item) {
-        item.row.remove();
-        this.root.hidden = this.root.childElementCount === 0;
+    #drop({ row }) {
+        const hadFocus = row.contains(document.activeElement);
+        row.remove();
+        this.list.hidden = this.list.childElementCount === 0;
+        if (!hadFocus) return;
+        const other = this.list.querySelector("button.cancel");
+        if (other) other.focus();
+        else this.onEmpty();
     }
 
     #next() {
@@ -79,16 +86,19 @@ export class Uploads {
             this.#drop(item);
             this.onStored(photo);
         } catch (error) {
-            if (error.name !== "AbortError") {
-                item.row.classList.add("failed");
-                item.state.textContent = error.message;
-                item.retry.hidden = false;
-                item.bar.value = 0;
-                if (error.isSignedOut) this.onSignedOut(error);
-            }
+            if (error.name !== "AbortError") this.#fail(item, error);
         }
         this.#running -= 1;
         this.#next();
+    }
+
+    #fail(item, error) {
+        item.row.classList.add("failed");
+        item.state.textContent = error.message;
+        item.retry.hidden = false;
+        item.bar.value = 0;
+        this.status.textContent = `${item.name}: ${error.message}`;
+        if (error.isSignedOut) this.onSignedOut(error);
     }
 }
 

@@ -1,3 +1,5 @@
+import { forgetPhoto, showPhoto } from "/files/images.js";
+
 const find = (id) => document.getElementById(id);
 
 /** A photo, as large as the window, with the ones before and behind it. */
@@ -16,24 +18,23 @@ export class Viewer {
             this.dialog.close();
         });
         this.dialog.addEventListener("keydown", (event) => {
+            if (event.altKey || event.ctrlKey || event.metaKey) return;
             if (event.key === "ArrowLeft") this.#go(-1);
             if (event.key === "ArrowRight") this.#go(1);
             if (event.key === "Delete") find("viewer-delete").click();
         });
         this.dialog.addEventListener("close", () => {
-            this.image.removeAttribute("src");
+            forgetPhoto(this.image);
             const after = this.isDeleting ? onDelete : onClose;
             this.isDeleting = false;
-            after(this.#index);
+            after(this.#photos[this.#index]);
         });
-        this.image.addEventListener("error", () => this.image.src && this.#trouble(true));
-        this.image.addEventListener("load", () => this.#trouble(false));
         this.#followSwipes();
     }
 
-    open(photos, index) {
+    open(photos, photo) {
         this.#photos = photos;
-        this.#index = index;
+        this.#index = Math.max(0, photos.findIndex((other) => other.random_id === photo.random_id));
         this.#show();
         if (!this.dialog.open) this.dialog.showModal();
     }
@@ -50,24 +51,27 @@ export class Viewer {
         find("viewer-title").textContent = photo.title || photo.name;
         find("viewer-facts").textContent = [photo.date, photo.dimensions, `${this.#index + 1} of ${this.#photos.length}`]
             .filter(Boolean).join(" · ");
-        this.#trouble(false);
+        this.#trouble("");
         this.image.alt = photo.label;
-        this.image.src = photo.url;
+        showPhoto(this.image, photo, {
+            isFirst: true,
+            onFail: (text) => this.#trouble(`${text} You can download the photo.`),
+        });
         const download = find("viewer-download");
         download.href = photo.url;
         download.download = photo.name;
-        find("viewer-previous").disabled = this.#index === 0;
-        find("viewer-next").disabled = this.#index === this.#photos.length - 1;
+        // Disabled buttons would lose the keyboard.
+        find("viewer-previous").ariaDisabled = `${this.#index === 0}`;
+        find("viewer-next").ariaDisabled = `${this.#index === this.#photos.length - 1}`;
         // The neighbour is there when it is wanted.
         const neighbour = this.#photos[this.#index + 1];
         if (neighbour) new Image().src = neighbour.url;
     }
 
-    #trouble(isThere) {
-        const photo = this.#photos[this.#index];
-        this.image.hidden = isThere;
-        find("viewer-trouble").hidden = !isThere;
-        find("viewer-trouble").textContent = `This browser can't show the photo (${photo.kind}). You can download it.`;
+    #trouble(text) {
+        this.image.hidden = text !== "";
+        find("viewer-trouble").hidden = text === "";
+        find("viewer-trouble").textContent = text;
     }
 
     #followSwipes() {

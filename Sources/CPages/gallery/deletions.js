@@ -1,0 +1,42 @@
+import * as api from "/files/api.js";
+
+/** How long a deleted photo can be brought back. */
+export const undoMilliseconds = 6000;
+
+/** The deletions that can still be taken back: the calls are made when nobody did so for some seconds. */
+export class Deletions {
+    #waiting = new Map();
+
+    constructor({ onFailed }) {
+        this.onFailed = onFailed;
+    }
+
+    add(photo, toast) {
+        const timer = setTimeout(() => this.#finish(photo), undoMilliseconds);
+        this.#waiting.set(photo.random_id, { photo, timer, toast });
+    }
+
+    /** Whether there was still time. */
+    takeBack(photo) {
+        clearTimeout(this.#waiting.get(photo.random_id)?.timer);
+        return this.#waiting.delete(photo.random_id);
+    }
+
+    /** Makes all calls now. */
+    finishAll() {
+        return Promise.all([...this.#waiting.values()].map(({ photo }) => this.#finish(photo)));
+    }
+
+    async #finish(photo) {
+        const { toast, timer } = this.#waiting.get(photo.random_id) ?? {};
+        if (!this.#waiting.delete(photo.random_id)) return;
+        clearTimeout(timer);
+        toast?.remove();
+        try {
+            // Also when the page is being closed.
+            await api.deletePhoto(photo.random_id, { keepalive: true });
+        } catch (error) {
+            if (error.code !== "photo_not_found") this.onFailed(photo, error);
+        }
+    }
+}
