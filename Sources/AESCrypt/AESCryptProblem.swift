@@ -20,9 +20,20 @@ extension AESCrypt {
     /// - Parameter text: What `decrypt` refused.
     /// - Returns: The most likely reason.
     package func problem(with text: String) -> AESCryptProblem {
-        guard let data = try? Self.decodeBase64(text) else { return .notBase64 }
         // The gem wraps its lines, but puts no space into them.
-        if text.utf8.contains(UInt8(ascii: " ")) { return .plusBecameSpace }
-        return data.isEmpty || data.count % 16 != 0 ? .notWholeBlocks : .otherKey
+        var text = text.filter { !$0.isNewline }.drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        if text.contains(" ") {
+            return Self.isWholeBlocks(text.replacing(" ", with: "+")) ? .plusBecameSpace : .notBase64
+        }
+        // Hexadecimal digits are digits of base64, too.
+        if !text.isEmpty, text.utf8.count.isMultiple(of: 2 * 16), text.allSatisfy(\.isHexDigit) { return .notBase64 }
+        guard (try? Self.decodeBase64(String(text))) != nil else { return .notBase64 }
+        return Self.isWholeBlocks(text) ? .otherKey : .notWholeBlocks
+    }
+
+    private static func isWholeBlocks(_ text: Substring) -> Bool {
+        guard let data = try? decodeBase64(String(text)) else { return false }
+        return !data.isEmpty && data.count.isMultiple(of: 16)
     }
 }

@@ -10,15 +10,16 @@ struct ItemProperties {
         case other
     }
 
-    /// The most items that are looked at.
+    /// The most uses of properties by items that are looked at.
     ///
-    /// A photo of tiles has some fifty. Without a limit, a file could fill the memory with items.
-    static let maxItems = 4_096
+    /// A photo of fifty tiles has some two hundred. Without a limit, a file could fill the memory with them.
+    static let maxUses = 16_384
 
     private var primaryItem: Int?
     private var properties: [Property] = []
     /// The numbers of each item's properties, from 1, in the order of their use.
     private var numbersByItem: [Int: [Int]] = [:]
+    private var useCount = 0
 
     /// Takes a box of `meta`'s contents.
     mutating func read(_ box: FileBox, of file: inout FileBytes) async throws {
@@ -31,18 +32,16 @@ struct ItemProperties {
             guard bytes.count >= 4 + count else { throw NoImage() }
             primaryItem = bytes.bigEndian(at: 4, count: count)
         case "iprp":
-            var (read, numbers) = (properties, numbersByItem)
+            var container = self
             try await FileBox.forEach(in: box.contents, of: &file) { box, file in
                 switch box.kind {
-                case "ipco": read += try await Self.properties(box, of: &file)
-                case "ipma":
-                    numbers.merge(try await Self.associations(box, of: &file)) { $0 + $1 }
-                    guard numbers.count <= Self.maxItems else { throw NoImage() }
+                case "ipco": container.properties += try await Self.properties(box, of: &file)
+                case "ipma": try container.addUses(try await box.bytes(of: &file))
                 default: break
                 }
                 return true
             }
-            (properties, numbersByItem) = (read, numbers)
+            self = container
         default: break
         }
     }
@@ -96,14 +95,12 @@ struct ItemProperties {
         return properties
     }
 
-    /// Which properties each item has.
-    private static func associations(_ box: FileBox, of file: inout FileBytes) async throws -> [Int: [Int]] {
-        let bytes = try await box.bytes(of: &file)
+    /// Takes the contents of a box `ipma`: which properties each item has.
+    private mutating func addUses(_ bytes: ArraySlice<UInt8>) throws(NoImage) {
         guard bytes.count >= 8 else { throw NoImage() }
         let itemBytes = bytes.bigEndian(at: 0, count: 1) < 1 ? 2 : 4
         // The highest bit says only that a reader must know the property.
         let (numberBytes, mask) = bytes.bigEndian(at: 3, count: 1) & 1 == 0 ? (1, 0x7F) : (2, 0x7FFF)
-        var result: [Int: [Int]] = [:]
         var offset = 8
         for _ in 0..<bytes.bigEndian(at: 4, count: 4) {
             guard bytes.count > offset + itemBytes else { throw NoImage() }
@@ -111,11 +108,13 @@ struct ItemProperties {
             let count = bytes.bigEndian(at: offset + itemBytes, count: 1)
             offset += itemBytes + 1
             guard bytes.count >= offset + count * numberBytes else { throw NoImage() }
-            let numbers = (0..<count).map { bytes.bigEndian(at: offset + $0 * numberBytes, count: numberBytes) & mask }
-            result[item, default: []] += numbers
-            guard result.count <= maxItems else { throw NoImage() }
-            offset += count * numberBytes
+            // An item without a property counts as well.
+            useCount += max(1, count)
+            guard useCount <= Self.maxUses else { throw NoImage() }
+            for _ in 0..<count {
+                numbersByItem[item, default: []].append(bytes.bigEndian(at: offset, count: numberBytes) & mask)
+                offset += numberBytes
+            }
         }
-        return result
     }
 }

@@ -1,10 +1,12 @@
 /// Reads the size of a JPEG.
 ///
-/// Source: ITU-T T.81, annex B: a file is a row of segments, each a marker, a length and its contents.
+/// Source: ITU-T T.81, annex B: a file is a row of segments, each a marker, a length and its contents. The pixels follow the
+/// frame's header, and begin with a scan.
 enum JPEGFile {
     static func size(_ file: inout FileBytes) async throws -> ImageSize {
         var offset = 2
         var isTurned = false
+        var size: ImageSize?
         while true {
             guard try await file.byte(at: offset) == 0xFF else { throw NoImage() }
             let marker = try await file.byte(at: offset + 1)
@@ -13,11 +15,13 @@ enum JPEGFile {
                 // A marker may have any number of these before it (B.1.1.2).
                 offset += 1
                 continue
-            case _ where isFrame(marker):
-                let size = try await frame(&file, at: offset + 2)
+            case startOfScan:
+                guard let size else { throw NoImage() }
                 return isTurned ? size.turned : size
-            case 0, temporary, restarts, startOfImage, endOfImage, startOfScan:
-                // Pixels without a frame, or what has no length.
+            case _ where isFrame(marker):
+                size = try await frame(&file, at: offset + 2)
+            case 0, temporary, restarts, startOfImage, endOfImage:
+                // What has no length.
                 throw NoImage()
             default: break
             }

@@ -60,6 +60,11 @@ struct AESCryptTests {
             ("not base64 !", .notBase64), ("my-password_", .notBase64), ("6d79", .notWholeBlocks),
             ("", .notWholeBlocks), ("EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8Ehrz", .notWholeBlocks),
             ("EQyz ukU ss Sinf15bApdYj5ANrRwY632v8EhrzLPk=", .plusBecameSpace),
+            ("EQyz ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk=", .plusBecameSpace),
+            ("EQyz ukU ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk", .plusBecameSpace),
+            ("7E7lPZsqj0DgtsX2yh  gA==\n", .plusBecameSpace), ("my own password is here", .notBase64),
+            ("110cb3fae914facfd2d9e5e0a5d623e4", .notBase64),
+            ("110CB3FAE914FACFD2D9E5E0A5D623E4110CB3FAE914FACFD2D9E5E0A5D623E4", .notBase64),
             ("EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLZk=", .otherKey),
             ("7E7lPZsqj0DgtsX2yhG1gA==", .otherKey), ("EQyz+ukU+ss+Sinf15bApQ==\n", .otherKey),
         ] as [(String, AESCryptProblem)]

@@ -130,29 +130,39 @@ struct DamagedImageTests {
         }
     }
 
-    @Test("A file that lists more than 4,096 items is no photo", arguments: [(4_096, true), (4_097, false)])
-    func items(count: Int, isPhoto: Bool) async throws {
-        // The box of associations anew: the primary item with its own numbers, and others with none.
+    @Test(
+        "A file that lists more than 16,384 properties of items, or as many items, is no photo",
+        arguments: [(1, 16_381), (1, 16_382), (255, 64), (255, 65)]
+    )
+    func uses(each: Int, count: Int) async throws {
+        // The box of associations anew: the primary item with its own three numbers, and others.
         var photo = try ImageFileTests.sample("photo-64x48.avif")
         let box = try #require(photo.firstRange(of: Array("ipma".utf8))).lowerBound - 4
         let old = Array(photo[(box + 16)..<(box + photo[box..<(box + 4)].bigEndian(at: 0, count: 4))])
-        func number(_ value: Int, bytes: Int) -> [UInt8] {
-            (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-        }
-        var contents: [UInt8] = [0, 0, 0, 0]
-        contents += number(count, bytes: 4)
-        contents += old
-        for item in 2...count { contents += number(item, bytes: 2) + [0] }
+        let ownCount = Int(old[2])
+        let item: [UInt8] = each == 1 ? [0, 9, 0] : [0, 1, UInt8(each)] + Array(repeating: 0x7F, count: each)
+        let contents = [0, 0, 0, 0] + Self.number(count + 1) + old + Array(repeating: item, count: count).joined()
         let added = 8 + contents.count - (16 + old.count)
-        let head: [UInt8] = number(8 + contents.count, bytes: 4) + Array("ipma".utf8)
+        let head: [UInt8] = Self.number(8 + contents.count) + Array("ipma".utf8)
         photo.replaceSubrange(box..<(box + 16 + old.count), with: head + contents)
         for kind in ["iprp", "meta"] {
             let start = try #require(photo.firstRange(of: Array(kind.utf8))).lowerBound - 4
             let length = photo[start..<(start + 4)].bigEndian(at: 0, count: 4)
-            photo.replaceSubrange(start..<(start + 4), with: number(length + added, bytes: 4))
+            photo.replaceSubrange(start..<(start + 4), with: Self.number(length + added))
         }
         let image = try await ImageFileTests.read(photo)
-        #expect((image != nil) == isPhoto)
+        #expect((image != nil) == (ownCount + count * each <= 16_384))
+    }
+
+    private static func number(_ value: Int) -> [UInt8] {
+        (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+
+    @Test("A frame alone is no photo", arguments: [[], [0x00], [0xFF, 0xD9], [0xFF, 0xDA]] as [[UInt8]])
+    func frameAlone(rest: [UInt8]) async throws {
+        let frame: [UInt8] = [0xFF, 0xD8, 0xFF, 0xC0, 0, 11, 8, 0, 1, 0, 1, 1, 1, 0x11, 0]
+        let image = try await ImageFileTests.read(frame + rest)
+        #expect((image != nil) == (rest == [0xFF, 0xDA]))
     }
 
     @Test("A series of pictures without a single one has the size of its first track")

@@ -43,4 +43,6 @@ schemathesis.openapi.format("binary", strategies.sampled_from(photos))
 letters = strategies.characters(codec="utf-8", exclude_characters="\0")
 schemathesis.openapi.format("aescrypt", strategies.text(letters).map(encrypt))
 # At most 72 bytes: a character has four at most.
-schemathesis.openapi.format("aescrypt-new", strategies.text(letters, min_size=6, max_size=18).map(encrypt))
+new_passwords = strategies.text(letters, min_size=6, max_size=18)
+schemathesis.openapi.format("aescrypt-new", new_passwords.map(encrypt))
+schemathesis.openapi.format("password-new", new_passwords)

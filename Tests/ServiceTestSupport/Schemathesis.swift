@@ -7,9 +7,11 @@ package struct Schemathesis: Sendable {
     let exampleCount: Int
 
     /// The calls with the API's credential.
-    private static let basic = "signup|signin|get_token"
+    private static let basic = "api/(signup|signin|get_token)"
     /// The calls that end the session of the token, or the account.
-    private static let ending = "clear_token|account|reset_password|sessions/"
+    private static let ending = "api/(clear_token|account|reset_password|sessions/)"
+    /// The same with the gallery's cookie.
+    private static let endingInGallery = "gallery/(signout|account|password|sessions/)"
 
     /// - Parameter exampleCount: How many requests it makes up for each call and phase.
     package init(exampleCount: Int) {
@@ -26,6 +28,10 @@ package struct Schemathesis: Sendable {
         case user
         /// A user, the calls that end the session: after the first, the token is an ended one.
         case leavingUser
+        /// A user of the gallery, all of its calls but those that end the session.
+        case galleryUser
+        /// A user of the gallery, the calls that end the session.
+        case leavingGalleryUser
     }
 
     /// Tries all calls.
@@ -43,13 +49,17 @@ package struct Schemathesis: Sendable {
             arguments += ["--auth", "\(TestService.apiName):\(TestService.apiPassword)"]
             arguments += ["--include-path-regex", Self.basic]
         case .user:
-            let token = try await service.makeToken()
-            arguments += [
-                "--header", "Authorization: Bearer \(token)", "--exclude-path-regex", "\(Self.basic)|\(Self.ending)",
-            ]
+            arguments += ["--header", "Authorization: Bearer \(try await service.makeToken())"]
+            arguments += ["--exclude-path-regex", "\(Self.basic)|\(Self.ending)|gallery/"]
         case .leavingUser:
-            let token = try await service.makeToken()
-            arguments += ["--header", "Authorization: Bearer \(token)", "--include-path-regex", Self.ending]
+            arguments += ["--header", "Authorization: Bearer \(try await service.makeToken())"]
+            arguments += ["--include-path-regex", Self.ending]
+        case .galleryUser:
+            arguments += ["--header", "Cookie: selfie=\(try await service.makeToken())"]
+            arguments += ["--include-path-regex", "gallery/", "--exclude-path-regex", Self.endingInGallery]
+        case .leavingGalleryUser:
+            arguments += ["--header", "Cookie: selfie=\(try await service.makeToken())"]
+            arguments += ["--include-path-regex", Self.endingInGallery]
         }
         let outcome = try await PythonScript.runModule(
             "schemathesis.cli",

@@ -27,9 +27,12 @@ package final class UsedSecrets: Sendable {
         let sent =
             target + " "
             + (body.map { $0.count < Self.maxSearchedBytes ? String(decoding: $0, as: UTF8.self) : "" } ?? "")
-        for match in sent.matches(of: /(?:password|email)(?:=|"\s*:\s*")([^&" ]+)/) {
-            let value = String(match.output.1).replacing("+", with: " ")
-            let text = value.removingPercentEncoding ?? value
+        let inForms = sent.matches(of: /(?:password|email)=([^&" ]+)/).map { match in
+            let value = match.output.1.replacing("+", with: " ")
+            return value.removingPercentEncoding ?? String(value)
+        }
+        let inJSON = sent.matches(of: /(?:password|email)"\s*:\s*"((?:[^"\\]|\\.)+)"/).map { String($0.output.1) }
+        for text in inForms + inJSON {
             found.append(text)
             if let plain = try? AESCrypt(passphrase: TestService.apiPassword).decrypt(text) {
                 found.append(String(decoding: plain, as: UTF8.self))

@@ -4,7 +4,8 @@ import SelfieCore
 
 /// Lets only the gallery's own pages through, and takes their cookie for the token of the API.
 ///
-/// It is the one place where a cookie counts. A token that has ended takes its cookie with it.
+/// It is the one place where a cookie counts. A refusal leaves the cookie: a request that began before the password was changed
+/// would take away the new one.
 struct GalleryMiddleware: ServiceMiddleware {
     let origin: PublicOrigin
 
@@ -15,20 +16,13 @@ struct GalleryMiddleware: ServiceMiddleware {
     ) async throws -> Response {
         let origin = origin.origin(of: request.head)
         guard SameSiteRule.allows(request.head, origin: origin) else { throw ServiceError.crossSiteRequest }
-        let cookie = SessionCookie(origin: origin)
+        let cookie = SessionCookie(origin: origin, headers: request.headers)
         var head = request.head
         head.headerFields[.authorization] = cookie.token(in: request.headers).map { "Token token=\($0)" }
         do {
             return try await next(Request(head: head, body: request.body), context)
         } catch {
-            var refusal = ServiceError(error)
-            guard [ServiceError.tokenAccessDenied.code, ServiceError.tokenExpired.code].contains(refusal.code) else {
-                throw error
-            }
-            refusal.headers[.setCookie] = cookie.removal
-            // A browser would ask for a password of its own.
-            refusal.headers[.wwwAuthenticate] = nil
-            throw refusal
+            throw ServiceError(error).withoutChallenge
         }
     }
 }

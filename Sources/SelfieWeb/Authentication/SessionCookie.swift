@@ -12,16 +12,28 @@ struct SessionCookie {
 
     /// The attributes of every such cookie.
     private static let attributes = "Path=/; HttpOnly; SameSite=Strict"
+    private static let secureName = "__Host-selfie"
+    private static let plainName = "selfie"
 
-    /// - Parameter origin: The service's own origin, as the client reaches it.
-    init(origin: String) {
-        isSecure = origin.hasPrefix("https://")
+    /// - Parameters:
+    ///   - origin: The service's own origin, as far as it knows.
+    ///   - headers: The request's headers, which come from the service's own page. `Origin` tells of TLS that a proxy ends
+    ///     and does not tell of. Browsers send it with all calls that set the cookie.
+    init(origin: String, headers: HTTPFields) {
+        isSecure = origin.hasPrefix("https://") || headers[.origin]?.hasPrefix("https://") == true
     }
 
-    private var name: String { isSecure ? "__Host-selfie" : "selfie" }
+    private var name: String { isSecure ? Self.secureName : Self.plainName }
 
     /// The token that a request brings; nil when it brings none.
+    ///
+    /// Where it is not certain that the site has no TLS, either cookie counts, and the secure one first.
     func token(in headers: HTTPFields) -> String? {
+        let secure = Self.token(named: Self.secureName, in: headers)
+        return isSecure ? secure : secure ?? Self.token(named: Self.plainName, in: headers)
+    }
+
+    private static func token(named name: String, in headers: HTTPFields) -> String? {
         for value in headers[values: .cookie] {
             for pair in value.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -27,7 +27,8 @@ struct GzipMiddleware: ServiceMiddleware {
     ) async throws -> Response {
         var response = try await next(request, context)
         let length = response.body.contentLength ?? .max
-        guard response.status == .ok, length > Self.minBytes, response.headers[.contentType] == jsonContentType
+        guard response.status == .ok, length > Self.minBytes, response.headers[.contentType] == jsonContentType,
+            response.headers[.contentEncoding] == nil
         else { return response }
         response.headers.addVary("Accept-Encoding")
         guard request.method != .head, AcceptedCodings(request.headers[.acceptEncoding]).hasGzip else {

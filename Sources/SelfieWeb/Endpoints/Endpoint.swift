@@ -47,6 +47,22 @@ package struct Endpoint: Sendable {
         case cookie
         /// The gallery's own pages, with a user's cookie. The handler's own statement checks it.
         case checksItsOwnCookie
+
+        /// Whether only the gallery's own pages may call.
+        var isForOwnPages: Bool {
+            switch self {
+            case .ownPage, .cookie, .checksItsOwnCookie: true
+            case .public, .basic, .token, .checksItsOwnToken: false
+            }
+        }
+
+        /// Whether a token is needed, by header or cookie. Unknown ones are counted by address.
+        var takesToken: Bool {
+            switch self {
+            case .token, .checksItsOwnToken, .cookie, .checksItsOwnCookie: true
+            case .public, .basic, .ownPage: false
+            }
+        }
     }
 
     /// What calls are about, in the order of the API's document.
@@ -88,7 +104,8 @@ package struct Endpoint: Sendable {
 
     /// All refusals that the call may answer with.
     package var allRefusals: [ServiceError] {
-        refusals + sharedRefusals
+        let all = refusals + sharedRefusals
+        return authentication.isForOwnPages ? all.map(\.withoutChallenge) : all
     }
 
     private var sharedRefusals: [ServiceError] {
@@ -102,7 +119,7 @@ package struct Endpoint: Sendable {
             shared += [.tokenAccessDenied, .tooManyRequests, .tooManyAtOnce]
         case .ownPage: shared += [.tooManyAtOnce]
         }
-        if [.ownPage, .cookie, .checksItsOwnCookie].contains(authentication) { shared.append(.crossSiteRequest) }
+        if authentication.isForOwnPages { shared.append(.crossSiteRequest) }
         // Such a segment may make another path of it.
         if parameters.contains(where: { $0.place == .path }) { shared.append(.wrongURL) }
         if parameters.contains(where: { $0.place != .path }) { shared += [.malformedParameters, .tooManyParameters] }

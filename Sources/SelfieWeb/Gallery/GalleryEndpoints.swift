@@ -197,7 +197,7 @@ struct GalleryEndpoints: EndpointGroup {
     }
 
     private func cookie(of request: Request) -> SessionCookie {
-        SessionCookie(origin: origin.origin(of: request.head))
+        SessionCookie(origin: origin.origin(of: request.head), headers: request.headers)
     }
 
     private static func response(of user: User) -> Response {

@@ -35,7 +35,8 @@ struct Operation {
 
     private var limits: [String] {
         guard let limits = facts.rateLimits else { return [] }
-        return endpoint.rateLimits.map { name in
+        let names = endpoint.rateLimits + (endpoint.authentication.takesToken ? [.tokenGuessesPerAddress] : [])
+        return names.map { name in
             let limit = limits[name]
             return "Limit: \(limit.count) \(name.counted) in \(limit.seconds) seconds."
         }
@@ -62,6 +63,19 @@ struct Operation {
             ]
         }
         return endpoint.parameters.compactMap(parameter) + headers
+            + (endpoint.authentication.isForOwnPages ? [ownPageHeader] : [])
+    }
+
+    /// What browsers send, and other clients can't do without.
+    private var ownPageHeader: JSONValue {
+        [
+            "name": "Sec-Fetch-Site", "in": "header", "required": .boolean(endpoint.method != .get),
+            "description": """
+            Where the request comes from. Browsers tell it by themselves, and `Origin` with it. Anything else than the \
+            gallery's own page is refused.
+            """,
+            "schema": ["type": "string", "enum": ["same-origin"]], "example": "same-origin",
+        ]
     }
 
     private func parameter(_ parameter: Endpoint.Parameter) -> JSONValue? {

@@ -29,7 +29,7 @@ extension Endpoint.Parameter {
         case .typedPassword: ["type": "string", "format": "password"]
         case .typedNewPassword(let minCharacters, let maxBytes):
             [
-                "type": "string", "format": "password", "minLength": JSONValue(minCharacters),
+                "type": "string", "format": .string(Self.typedNewPasswordFormat), "minLength": JSONValue(minCharacters),
                 "maxLength": JSONValue(maxBytes), "pattern": #"^[^\u0000]*$"#,
                 "$comment": "At most \(maxBytes) bytes of UTF-8.",
             ]
@@ -66,6 +66,8 @@ extension Endpoint.Parameter {
 
     /// A password of an account, encrypted.
     private static let ciphertextFormat = "aescrypt"
+    /// A new password that keeps to its rules, as it was typed.
+    private static let typedNewPasswordFormat = "password-new"
     /// A new password that keeps to its rules, encrypted.
     private static let newPasswordFormat = "aescrypt-new"
 

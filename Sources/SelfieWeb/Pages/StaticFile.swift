@@ -1,6 +1,7 @@
 import CPages
 import Crypto
 import Encodings
+import Gzip
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -8,6 +9,8 @@ import NIOCore
 /// A file that stays the same while the program runs.
 struct StaticFile: Sendable {
     private let bytes: ByteBuffer
+    /// The same as gzip, made once: no client can make the service compress it again and again.
+    private let compressed: ByteBuffer?
     private let contentType: String
     private let tag: EntityTag
 
@@ -39,6 +42,7 @@ struct StaticFile: Sendable {
     init(_ bytes: ByteBuffer, contentType: String) {
         self.bytes = bytes
         self.contentType = contentType
+        compressed = Self.compressed(bytes)
         tag = EntityTag(SHA256.hash(data: bytes.readableBytesView).withUnsafeBytes { Base64URL.string(of: $0) })
     }
 
@@ -54,10 +58,22 @@ struct StaticFile: Sendable {
         var headers = others
         headers[.eTag] = tag.quoted
         headers[.cacheControl] = "no-cache"
-        guard Preconditions(tag: tag).outcome(request.headers) == .proceed else {
+        headers.addVary("Accept-Encoding")
+        if Preconditions(tag: tag).outcome(request.headers) == .notModified {
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentType] = contentType
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+        guard let compressed, AcceptedCodings(request.headers[.acceptEncoding]).hasGzip else {
+            return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+        }
+        headers[.contentEncoding] = "gzip"
+        // The bytes are others, and mean the same (RFC 9110, section 8.8.1).
+        headers[.eTag] = "W/\(tag.quoted)"
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: compressed))
+    }
+
+    private static func compressed(_ bytes: ByteBuffer) -> ByteBuffer? {
+        guard var stream = GzipStream() else { return nil }
+        return stream.add(bytes, isLast: true)
     }
 }

@@ -33,13 +33,13 @@ extension PhotoSelection {
     ///
     /// - Parameters:
     ///   - randomID: The id of this page's last photo.
-    ///   - origin: Scheme, host and port.
+    ///   - list: The URL of the list, without a query.
     /// - Returns: The header's value.
-    func link(toPageAfter randomID: String, origin: String) -> String {
+    func link(toPageAfter randomID: String, of list: String) -> String {
         var items = ["after=\(PercentEncoding.string(of: randomID))"]
         if let limit { items.append("limit=\(limit)") }
         if order != .oldest { items.append("order=\(order.rawValue)") }
-        return "<\(origin)/api/get_photos?\(items.joined(separator: "&"))>; rel=\"next\""
+        return "<\(list)?\(items.joined(separator: "&"))>; rel=\"next\""
     }
 }
 

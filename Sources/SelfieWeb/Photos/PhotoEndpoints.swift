@@ -160,7 +160,7 @@ final class PhotoEndpoints: EndpointGroup {
         if list.isStreamed { context.notes.noteStreaming() }
         var headers = Self.listHeaders(tag: list.library.entityTag(of: selection, urls: list.urls))
         if let last = list.lastBeforeMore, let link = HTTPField.Name("Link") {
-            headers[link] = selection.link(toPageAfter: last, origin: origin)
+            headers[link] = selection.link(toPageAfter: last, of: origin + (context.endpointPath ?? ""))
         }
         return Response(status: .ok, headers: headers, body: list.body)
     }

@@ -11,6 +11,13 @@ package struct ServiceError: Error, Equatable {
     package let message: String
     var headers: HTTPFields = [:]
 
+    /// The same for the gallery's pages: a browser would ask for a password of its own.
+    var withoutChallenge: ServiceError {
+        var refusal = self
+        refusal.headers[.wwwAuthenticate] = nil
+        return refusal
+    }
+
     static let wrongURL = ServiceError(
         status: .notFound,
         code: "endpoint_not_found",

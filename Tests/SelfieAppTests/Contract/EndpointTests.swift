@@ -81,7 +81,27 @@ struct EndpointTests {
     @Test("Each but the public ones refuses a request without a credential, and with one of the other kind")
     func refused() async throws {
         try await TestService.run { service in
-            let token = tokenHeader(try await service.makeToken())
+            let plain = try await service.makeToken()
+            let token = tokenHeader(plain)
+            let own = ("Sec-Fetch-Site", "same-origin")
+            for endpoint in Routes.endpoints where [.cookie, .checksItsOwnCookie].contains(endpoint.authentication) {
+                let strangers = [
+                    [own], [own, ("Authorization", token)], [own, ("Authorization", TestService.basic)],
+                    [own, ("Cookie", "selfie=\(plain)x")], [own, ("Cookie", "selfie=\(plain.dropLast())")],
+                    [own, ("Cookie", "selfie=")], [own, ("Cookie", "token=\(plain)")],
+                ]
+                for headers in strangers {
+                    try await service.check(
+                        Scenario(
+                            endpoint.call,
+                            endpoint.call,
+                            headers: headers,
+                            status: 401,
+                            message: Refusal.token
+                        )
+                    )
+                }
+            }
             for endpoint in Routes.endpoints
             where [.basic, .token, .checksItsOwnToken].contains(endpoint.authentication) {
                 let isBasic = endpoint.authentication == .basic

@@ -7,6 +7,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
+@testable import SelfieWeb
+
 @Suite("Secrecy", .timeLimit(.minutes(2)))
 struct SecrecyTests {
     /// What must not be seen, and what it is.
@@ -161,11 +163,44 @@ struct SecrecyTests {
             [("password", try TestService.encrypt(old))]
         )
         #expect(left.status == 200)
+        try await Self.runThroughGallery(service, email: email, password: new, into: &secrets)
         try await RawConnection.open(port: service.port) { connection in
             try await connection.send("GET /?\(query) HTP/1.1\r\nAuthorization: Token \(token)\r\n\r\n")
             _ = try await connection.readToEnd()
         }
         return secrets
+    }
+
+    /// Uses every endpoint of the gallery with a cookie, rightly and wrongly.
+    private static func runThroughGallery(
+        _ service: TestService,
+        email: String,
+        password: String,
+        into secrets: inout Secrets
+    ) async throws {
+        let own = [("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/json")]
+        var cookie = ""
+        for (given, name) in [("wrong-secret-password", ""), (password, "a cookie's token")] {
+            let values = [("full_name", "Secretive"), ("email", email), ("password", given)]
+            let body = Data(Scenario.Payload.jsonText(values).utf8)
+            _ = try await service.send("POST", "/gallery/signup", headers: own, body: body)
+            let answer = try await service.send("POST", "/gallery/signin", headers: own, body: body)
+            guard !name.isEmpty else { continue }
+            cookie = String(try #require(answer.headers["set-cookie"]).prefix { $0 != ";" })
+            secrets.add(name, cookie.split(separator: "=").last)
+        }
+        let calls = Endpoint.calls(.cookie, .checksItsOwnCookie).sorted()
+        #expect(calls.count == 9)
+        for headers in [own + [("Cookie", cookie)], own + [("Cookie", cookie + "x")], [("Cookie", cookie)]] {
+            for call in calls where !call.contains("signout") {
+                let parts = call.split(separator: " ").map(String.init)
+                let values = [("old_password", "wrong-secret-password"), ("new_password", password), ("password", "no")]
+                let body = Data(Scenario.Payload.jsonText(values).utf8)
+                _ = try await service.send(parts[0], parts[1], headers: headers, body: parts[0] == "GET" ? nil : body)
+            }
+        }
+        let out = try await service.send("POST", "/gallery/signout", headers: own + [("Cookie", cookie)])
+        #expect(out.status == 200)
     }
 
     /// Makes the database refuse rows, whose values its messages then quote.

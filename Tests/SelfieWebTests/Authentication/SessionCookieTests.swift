@@ -20,7 +20,7 @@ struct SessionCookieTests {
         ]
     )
     func found(header: String, token: String) {
-        #expect(SessionCookie(origin: "http://a").token(in: Self.headers(header)) == token)
+        #expect(Self.plain.token(in: Self.headers(header)) == token)
     }
 
     @Test(
@@ -28,19 +28,30 @@ struct SessionCookieTests {
         arguments: [
             "", "selfie", "selfie=", "selfie=\"abc\"", "selfie=a b", "selfie=a%20b", "selfie=a, Token token=b",
             "Selfie=abc",
-            "selfies=abc", "xselfie=abc", "__Host-selfie=abc", "=selfie", "selfie=é",
+            "selfies=abc", "xselfie=abc", "=selfie", "selfie=é",
         ]
     )
     func missing(header: String) {
-        #expect(SessionCookie(origin: "http://a").token(in: Self.headers(header)) == nil)
+        #expect(Self.plain.token(in: Self.headers(header)) == nil)
     }
 
-    @Test("Over HTTPS it has a name that only a secure connection to this host can set")
-    func secure() {
-        let cookie = SessionCookie(origin: "https://a")
+    private static let plain = SessionCookie(origin: "http://a", headers: [:])
+
+    @Test(
+        "Over HTTPS it has a name that only a secure connection to this host can set",
+        arguments: [("https://a", [:]), ("http://a", [.origin: "https://a"])] as [(String, HTTPFields)]
+    )
+    func secure(origin: String, headers: HTTPFields) {
+        let cookie = SessionCookie(origin: origin, headers: headers)
         #expect(cookie.token(in: Self.headers("selfie=abc")) == nil)
         #expect(cookie.token(in: Self.headers("selfie=abc", "__Host-selfie=def")) == "def")
         #expect(cookie.removal == "__Host-selfie=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0; Secure")
-        #expect(SessionCookie(origin: "http://a").removal == "selfie=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0")
+    }
+
+    @Test("Where nothing tells of HTTPS, either name counts, and the secure one first")
+    func unknown() {
+        #expect(Self.plain.token(in: Self.headers("__Host-selfie=abc")) == "abc")
+        #expect(Self.plain.token(in: Self.headers("selfie=abc", "__Host-selfie=def")) == "def")
+        #expect(Self.plain.removal == "selfie=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0")
     }
 }
