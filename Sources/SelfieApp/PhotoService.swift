@@ -96,7 +96,8 @@ package struct PhotoService: Service {
             )
         }
         if configuration.rateLimits == nil {
-            logger.warning("RATE_LIMITS is off: anyone with the API's credential can try any number of passwords")
+            let who = configuration.hasGallery ? "anyone" : "anyone with the API's credential"
+            logger.warning("RATE_LIMITS is off: \(who) can try any number of passwords")
         }
         logger.info("\(configuration.trustedProxies)")
         let connections = ConnectionBudget(openFileLimit: OpenFileLimit.raise(), configuration: configuration)

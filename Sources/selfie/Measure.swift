@@ -24,9 +24,9 @@ struct Measure: AsyncParsableCommand {
                 logger: makeLogger(level: .warning),
                 onProgress: { bar.show($0) },
                 onOutcome: { outcome, randomID in
-                    guard outcome == .missing else { return }
+                    guard let trouble = outcome.trouble else { return }
                     bar.clear()
-                    print("the object of this photo is missing: \(randomID)")
+                    print("\(trouble): \(randomID)")
                 }
             )
         } catch {
@@ -47,6 +47,16 @@ extension MeasurePhoto.Outcome {
         case .measured: "Measured"
         case .noImage: "Not a whole photo"
         case .missing: "Missing object"
+        case .refused: "Refused by the store"
+        }
+    }
+
+    /// What to say of a photo whose object can't be read.
+    fileprivate var trouble: String? {
+        switch self {
+        case .measured, .noImage: nil
+        case .missing: "the object of this photo is missing"
+        case .refused: "the store does not give out the object of this photo"
         }
     }
 }

@@ -16,6 +16,20 @@ extension S3Client {
         try await send(request, during: call(within: S3Deadlines.patient.call))
     }
 
+    /// Moves an object to an archive, from which the store gives nothing out.
+    ///
+    /// Source: AWS, "CopyObject" and "Amazon S3 storage classes".
+    ///
+    /// - Parameters:
+    ///   - key: Names the object.
+    ///   - bucket: The bucket that it is in.
+    /// - Throws: `S3Error`.
+    package func archive(key: String, of bucket: String) async throws(S3Error) {
+        let headers: HTTPHeaders = ["x-amz-storage-class": "GLACIER", "x-amz-copy-source": "/\(bucket)/\(key)"]
+        let request = S3Request(method: .PUT, key: key, headers: headers)
+        try await send(request, during: call(within: S3Deadlines.patient.call))
+    }
+
     /// All versions and markers in the bucket, as `key version`, sorted.
     ///
     /// - Returns: One text for each.

@@ -4,26 +4,38 @@ import { element } from "/files/dom.js";
 export class AnswerView {
     constructor(credential) {
         this.credential = credential;
-        this.root = element("div", { class: "answer", role: "status", hidden: true });
+        // A reader hears the status, and finds the rest behind it.
+        this.status = element("p", { class: "status", role: "status" });
+        this.root = element("div", { class: "answer", hidden: true }, this.status);
     }
 
     wait() {
         this.#forgetPhoto();
         this.root.hidden = false;
-        this.root.replaceChildren(element("p", { class: "status" }, "Waiting for the answer…"));
+        this.#tell("Waiting for the answer…", false);
     }
 
     fail(error) {
-        const text = `There was no answer: ${error.message}`;
-        this.root.replaceChildren(element("p", { class: "status refused" }, text));
+        this.#tell(`There was no answer: ${error.message}`, true);
+    }
+
+    #tell(text, isRefusal, ...rest) {
+        this.status.textContent = text;
+        this.status.classList.toggle("refused", isRefusal);
+        while (this.status.nextSibling) this.status.nextSibling.remove();
+        this.root.append(...rest);
     }
 
     async show({ response, blob, milliseconds }) {
+        if (response.type === "opaqueredirect") {
+            return this.#tell("The service sends its clients on to the bucket. Open the photo by its link in the list.", false);
+        }
         const isRefusal = response.status >= 400;
         const status = `${response.status} ${response.statusText} · ${milliseconds} ms · ${blob.size} bytes`;
         const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-        this.root.replaceChildren(
-            element("p", { class: isRefusal ? "status refused" : "status" }, status),
+        return this.#tell(
+            status,
+            isRefusal,
             element("details", {}, element("summary", {}, "Headers"), element("pre", { tabindex: "0" }, element("code", {}, headers))),
             ...(await this.#body(response, blob)),
         );

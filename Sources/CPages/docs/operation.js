@@ -3,7 +3,7 @@ import { prepare } from "/files/request.js";
 import { languages } from "/files/snippets.js";
 import { AnswerView } from "/files/answer.js";
 
-const whoMayCall = { apiCredential: "the API's credential", token: "a token" };
+const whoMayCall = { apiCredential: "the API's credential", token: "a token", cookie: "the gallery's cookie" };
 
 /** One call: what it takes and answers, a form to try it, and the request as code. */
 export class OperationView {
@@ -51,6 +51,7 @@ export class OperationView {
         );
         const details = element("details", { class: "operation", id: operation.operationId }, summary, body);
         details.addEventListener("toggle", () => details.open && this.#showCode());
+        document.getElementById("credential").addEventListener("input", () => details.open && this.#showCode());
         return details;
     }
 
@@ -92,8 +93,10 @@ export class OperationView {
         });
         const copy = element("button", { type: "button", class: "quiet" }, "Copy");
         copy.addEventListener("click", async () => {
-            await navigator.clipboard?.writeText(this.code.textContent);
-            copy.textContent = "Copied";
+            // Browsers have the clipboard on pages of https:// and of localhost only.
+            if (navigator.clipboard) await navigator.clipboard.writeText(this.code.textContent);
+            else getSelection().selectAllChildren(this.code);
+            copy.textContent = navigator.clipboard ? "Copied" : "Selected";
             setTimeout(() => { copy.textContent = "Copy" }, 1500);
         });
         this.languages = element("fieldset", { class: "languages" }, element("legend", { class: "visually-hidden" }, "Language"), ...choices);
@@ -160,7 +163,8 @@ function makeField(id, schema, isRequired, example) {
     if (schema.format === "binary") return element("input", { ...described, type: "file", accept: "image/*" });
     if (schema.enum) {
         const options = schema.enum.filter((value) => typeof value === "string" && value !== "");
-        return element("select", described, element("option", { value: "" }, ""), ...options.map((value) => element("option", {}, value)));
+        const none = isRequired && options.length === 1 ? undefined : element("option", { value: "" }, "");
+        return element("select", described, none, ...options.map((value) => element("option", {}, value)));
     }
     const isPassword = schema.format?.startsWith("aescrypt");
     return element("input", {

@@ -28,7 +28,10 @@ export class PreparedRequest {
             body = JSON.stringify(Object.fromEntries(this.json));
         }
         const start = performance.now();
-        const response = await fetch(this.target, { method: this.method, headers, body, cache: "no-store" });
+        // With a credential of this page, the browser is to ask for none of its own. And it may not follow to a bucket.
+        const credentials = this.authentication && this.authentication !== "cookie" ? "omit" : "same-origin";
+        const options = { cache: "no-store", credentials, redirect: "manual" };
+        const response = await fetch(this.target, { method: this.method, headers, body, ...options });
         const blob = await response.blob();
         return { response, blob, milliseconds: Math.round(performance.now() - start) };
     }
@@ -67,6 +70,11 @@ export async function prepare(operation, values, apiPassword) {
         for (const [name, schema] of Object.entries(content.schema.properties)) {
             const value = values[name];
             const isNeeded = content.schema.required?.includes(name);
+            if (schema.format === "binary" && value === undefined) {
+                // Nothing was chosen yet. The code shows what goes there, and the service refuses an empty file.
+                fields.push([name, new File([], "photo.jpg")]);
+                continue;
+            }
             if (value === undefined || (value === "" && !isNeeded)) continue;
             fields.push([name, await encoded(schema, value)]);
         }

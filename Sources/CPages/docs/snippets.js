@@ -5,15 +5,24 @@ const shellQuote = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 const quote = (text) => JSON.stringify(String(text));
 const fileName = (value) => (value instanceof File ? value.name : "photo.jpg");
 const isFile = (value) => value instanceof File;
+/** A text of Swift: JSON's escapes are Swift's, but for those of four digits. */
+const swiftQuote = (text) => quote(text).replaceAll(/\\u([0-9a-f]{4})/g, "\\u{$1}");
+/** The name of a file in a part's header (WHATWG, HTML, "multipart/form-data"). */
+const partName = (name) => name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+/** The gallery's calls take a cookie, and only from its own page. */
+const cookieOf = (request) => (request.authentication === "cookie" ? '-b "selfie=$COOKIE"' : undefined);
 
 function curl(request, origin) {
     const lines = [`curl ${shellQuote(origin + request.target)}`];
     if (request.method !== "GET") lines.push(`-X ${request.method}`);
     if (request.authentication === "apiCredential") lines.push('-u "$API_AUTH_NAME:$API_AUTH_PASSWORD"');
     if (request.authentication === "token") lines.push('-H "Authorization: Bearer $TOKEN"');
+    if (cookieOf(request)) lines.push(cookieOf(request));
     for (const [name, value] of Object.entries(request.headers)) lines.push(`-H ${shellQuote(`${name}: ${value}`)}`);
     for (const [name, value] of request.form ?? []) {
-        lines.push(isFile(value) ? `-F ${shellQuote(`${name}=@${fileName(value)}`)}` : `-F ${shellQuote(`${name}=${value}`)}`);
+        // In quotes, a name may have commas and semicolons.
+        const quoted = fileName(value).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+        lines.push(isFile(value) ? `-F ${shellQuote(`${name}=@"${quoted}"`)}` : `--form-string ${shellQuote(`${name}=${value}`)}`);
     }
     if (request.json) {
         lines.push("-H 'Content-Type: application/json'", `-d ${shellQuote(JSON.stringify(Object.fromEntries(request.json)))}`);
@@ -24,9 +33,12 @@ function curl(request, origin) {
 function swift(request, origin) {
     const lines = [
         "import Foundation",
+        "#if canImport(FoundationNetworking)",
+        "import FoundationNetworking",
+        "#endif",
         "",
         "let environment = ProcessInfo.processInfo.environment",
-        `var request = URLRequest(url: URL(string: ${quote(origin + request.target)})!)`,
+        `var request = URLRequest(url: URL(string: ${swiftQuote(origin + request.target)})!)`,
         `request.httpMethod = ${quote(request.method)}`,
     ];
     const set = (name, value) => lines.push(`request.setValue(${value}, forHTTPHeaderField: ${quote(name)})`);
@@ -35,21 +47,24 @@ function swift(request, origin) {
         set("Authorization", '"Basic \\(Data(credential.utf8).base64EncodedString())"');
     }
     if (request.authentication === "token") set("Authorization", '"Bearer \\(environment["TOKEN"]!)"');
-    for (const [name, value] of Object.entries(request.headers)) set(name, quote(value));
+    if (request.authentication === "cookie") set("Cookie", '"selfie=\\(environment["COOKIE"]!)"');
+    for (const [name, value] of Object.entries(request.headers)) set(name, swiftQuote(value));
     if (request.json) {
         set("Content-Type", '"application/json"');
-        const members = request.json.map(([name, value]) => `    ${quote(name)}: ${quote(value)},`);
-        lines.push("request.httpBody = try JSONEncoder().encode([", ...members, "])");
+        const members = request.json.map(([name, value]) => `    ${swiftQuote(name)}: ${swiftQuote(value)},`);
+        lines.push("let values: [String: String] = [", ...(members.length ? members : ["    :"]), "]");
+        lines.push("request.httpBody = try JSONEncoder().encode(values)");
     }
     if (request.form) {
         lines.push("let boundary = UUID().uuidString", "var body = Data()");
         for (const [name, value] of request.form) {
-            const file = isFile(value) ? `; filename=\\"${fileName(value)}\\"` : "";
+            const file = isFile(value) ? `; filename="${partName(fileName(value))}"` : "";
+            const head = swiftQuote(`Content-Disposition: form-data; name="${name}"${file}\r\n\r\n`);
             lines.push(
-                `body += Data("--\\(boundary)\\r\\nContent-Disposition: form-data; name=\\"${name}\\"${file}\\r\\n\\r\\n".utf8)`,
+                `body += Data(("--\\(boundary)\\r\\n" + ${head}).utf8)`,
                 isFile(value)
-                    ? `body += try Data(contentsOf: URL(filePath: ${quote(fileName(value))}))`
-                    : `body += Data(${quote(value)}.utf8)`,
+                    ? `body += try Data(contentsOf: URL(filePath: ${swiftQuote(fileName(value))}))`
+                    : `body += Data(${swiftQuote(value)}.utf8)`,
                 'body += Data("\\r\\n".utf8)',
             );
         }
@@ -62,23 +77,29 @@ function swift(request, origin) {
 
 function javascript(request, origin) {
     const headers = { ...request.headers };
-    const lines = [];
+    const photo = (request.form ?? []).find(([, value]) => isFile(value))?.[1];
+    // For Node.js, where the environment and files are.
+    const lines = photo ? ['import { openAsBlob } from "node:fs";'] : [];
     if (request.authentication === "apiCredential") {
         lines.push("const { API_AUTH_NAME, API_AUTH_PASSWORD } = process.env;");
     }
     if (request.authentication === "token") lines.push("const { TOKEN } = process.env;");
+    if (request.authentication === "cookie") lines.push("const { COOKIE } = process.env;");
+    if (photo) lines.push(`const photo = await openAsBlob(${quote(fileName(photo))});`);
     const written = Object.entries(headers).map(([name, value]) => `        ${quote(name)}: ${quote(value)},`);
     if (request.authentication === "apiCredential") {
-        written.push("        Authorization: `Basic ${btoa(`${API_AUTH_NAME}:${API_AUTH_PASSWORD}`)}`,");
+        lines.push('const credential = Buffer.from(`${API_AUTH_NAME}:${API_AUTH_PASSWORD}`).toString("base64");');
+        written.push("        Authorization: `Basic ${credential}`,");
     }
     if (request.authentication === "token") written.push("        Authorization: `Bearer ${TOKEN}`,");
+    if (request.authentication === "cookie") written.push("        Cookie: `selfie=${COOKIE}`,");
     if (request.json) written.push('        "Content-Type": "application/json",');
     if (request.form) {
         lines.push("const body = new FormData();");
         for (const [name, value] of request.form) {
             lines.push(
                 isFile(value)
-                    ? `body.append(${quote(name)}, photo, ${quote(fileName(value))}); // a File or a Blob`
+                    ? `body.append(${quote(name)}, photo, ${quote(fileName(value))});`
                     : `body.append(${quote(name)}, ${quote(value)});`,
             );
         }

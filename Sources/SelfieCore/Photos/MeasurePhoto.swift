@@ -12,6 +12,8 @@ package struct MeasurePhoto: Sendable {
         case noImage
         /// Its object is missing.
         case missing
+        /// The store has its object and does not give it out, such as one that was moved to an archive.
+        case refused
     }
 
     /// - Parameters:
@@ -28,7 +30,14 @@ package struct MeasurePhoto: Sendable {
     /// - Returns: The outcome.
     /// - Throws: `ObjectStoreError`, `PostgresError`, or what reading a file throws.
     package func callAsFunction(_ randomID: String) async throws -> Outcome {
-        guard let facts = try await PhotoFacts(of: randomID, in: objects) else { return .missing }
+        let facts: PhotoFacts?
+        do {
+            facts = try await PhotoFacts(of: randomID, in: objects)
+        } catch ObjectStoreError.refused {
+            // Wrong keys and the like are refused again, and end the whole run.
+            return try await objects.length(key: randomID) == nil ? .missing : .refused
+        }
+        guard let facts else { return .missing }
         guard facts.size != nil else { return .noImage }
         try await photos.keep(facts, of: randomID)
         return .measured

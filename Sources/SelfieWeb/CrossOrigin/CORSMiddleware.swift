@@ -3,7 +3,7 @@ import Hummingbird
 
 /// Lets pages of some origins call the API from a browser.
 ///
-/// Others get no header that would let their pages see an answer. Cookies are never allowed, since the API takes none.
+/// Others get no header that would let their pages see an answer. Cookies are never allowed: only the gallery's own pages use one.
 /// Source: WHATWG, "Fetch", section 3.2 "CORS protocol".
 struct CORSMiddleware: ServiceMiddleware {
     /// Such as `https://app.example.com`.

@@ -12,6 +12,8 @@ import sys
 from chromium import Browser, Keys
 
 GIVEN = json.load(sys.stdin)
+# What shells, curl and quotes stumble over.
+TITLE = "it's @me; <3 \"x\" $HOME, a=b"
 PHOTO = pathlib.Path(__file__).parents[3] / "docs" / "example.jpg"
 
 
@@ -47,8 +49,11 @@ def code(browser, operation, language):
 
 
 def run_curl(code):
+    """Runs what the page shows, in the folder of the photo."""
     environment = {"PATH": os.environ["PATH"], "TOKEN": TOKEN}
-    return subprocess.run(["sh", "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+    command = ["sh", "-c", code]
+    run = subprocess.run(command, env=environment, cwd=PHOTO.parent, capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
 
 
 with Browser() as browser:
@@ -62,17 +67,18 @@ with Browser() as browser:
     send(browser, "signIn", 200, **account)
     TOKEN = browser.one("#token").get_attribute("value")
     assert len(TOKEN) > 40, "signing in fills in the token"
-    upload = send(browser, "uploadPhoto", 200, title="it's me", image=str(PHOTO))
+    upload = send(browser, "uploadPhoto", 200, title=TITLE, image=str(PHOTO))
     assert "image_url" in upload, upload
     browser.tab_to("#uploadPhoto .answer summary", back=True)
     browser.press(Keys.ENTER)
     browser.wait_for_text("#uploadPhoto .answer", "content-type")
     listed = send(browser, "listPhotos", 200, limit="5")
-    assert "it's me" in listed, listed
+    assert json.dumps(TITLE)[1:-1] in listed, listed
     assert "photo_not_found" in send(browser, "deletePhoto", 401, photo_id="of-nobody")
     shown = code(browser, "listPhotos", "curl")
     assert TOKEN not in shown
-    assert json.loads(run_curl(shown))[0]["title"] == "it's me"
+    assert run_curl(shown)[0]["title"] == TITLE
+    assert run_curl(code(browser, "uploadPhoto", "curl"))["title"] == TITLE
     assert "URLSession.shared.data" in code(browser, "listPhotos", "Swift")
     assert "await fetch(" in code(browser, "listPhotos", "JavaScript")
     browser.expect_no_violation("answers")

@@ -194,16 +194,63 @@ def change_password(browser):
     assert browser.focused("#account")
 
 
-def sign_out(browser):
-    browser.tab_to(".cell button")
-    browser.press(Keys.DELETE)
-    browser.wait_for_text("#count", "3 photos")
-    # What is deleted when somebody signs out is not waited for.
-    browser.tab_to("#account", back=True)
+def change_password_meanwhile(browser):
+    """A refusal of what began with the old password leaves the page, and its new session, alone."""
+    browser.set_network(upload_bytes_a_second=60_000)
+    browser.run(DROP, "Meanwhile.png")
+    browser.wait_for_text("#uploads .state", "%")
+    cookie = browser.driver.get_cookies()[0]
+    status, fresh = call(
+        "POST",
+        "/gallery/password",
+        f"selfie={cookie['value']}",
+        old_password=GIVEN["new_password"],
+        new_password=GIVEN["new_password"],
+    )
+    assert status == 200, status
+    browser.driver.add_cookie({**cookie, "value": fresh.split("=")[1]})
+    browser.wait_for_text("#uploads .failed .state", "You were signed out.")
+    browser.set_network()
+    note_secrets(browser)
+    browser.tab_to("[aria-label='Try Meanwhile.png again']")
+    browser.press(Keys.ENTER)
+    browser.wait_for_text("#count", "5 photos")
+
+
+def use_two_tabs(browser):
+    """Where another tab signs somebody else in, this one shows nobody's photos but theirs."""
+    first = browser.driver.current_window_handle
+    browser.driver.switch_to.new_window("tab")
+    browser.open(ORIGIN)
+    browser.wait_for_text("#count", "5 photos")
+    sign_out_by_keyboard(browser)
+    second = browser.driver.current_window_handle
+    browser.driver.switch_to.window(first)
+    browser.wait_for("#sign-in")
+    assert not browser.all(".cell")
+    browser.driver.switch_to.window(second)
+    browser.press(GIVEN["email"], Keys.TAB, GIVEN["new_password"], Keys.ENTER)
+    browser.wait_for_text("#count", "5 photos")
+    note_secrets(browser)
+    browser.driver.close()
+    browser.driver.switch_to.window(first)
+    browser.wait_for_text("#count", "5 photos")
+
+
+def sign_out_by_keyboard(browser):
+    browser.tab_to("#account")
     browser.press(Keys.ENTER)
     browser.tab_to("#sign-out")
     browser.press(Keys.ENTER)
     browser.wait_for("#sign-in")
+
+
+def sign_out(browser):
+    browser.tab_to(".cell button")
+    browser.press(Keys.DELETE)
+    browser.wait_for_text("#count", "4 photos")
+    # What is deleted when somebody signs out is not waited for.
+    sign_out_by_keyboard(browser)
     assert not browser.driver.get_cookies()
     assert not browser.all(".cell"), "no photo stays in the page"
     browser.driver.refresh()
@@ -212,7 +259,7 @@ def sign_out(browser):
 
 def leave(browser):
     browser.press(GIVEN["email"], Keys.TAB, GIVEN["new_password"], Keys.ENTER)
-    browser.wait_for_text("#count", "3 photos")
+    browser.wait_for_text("#count", "4 photos")
     note_secrets(browser)
     browser.tab_to("#account")
     browser.press(Keys.ENTER)
@@ -234,8 +281,11 @@ with Browser() as browser:
     take_selfie(browser)
     end_other_session(browser)
     change_password(browser)
+    change_password_meanwhile(browser)
+    use_two_tabs(browser)
     sign_out(browser)
     leave(browser)
     # Asking who is signed in, and a wrong password, are refusals that a browser notes.
-    browser.expect_no_message(but=["/gallery/account ", "/gallery/password ", "net::ERR_INTERNET_DISCONNECTED"])
+    expected = ["/gallery/account ", "/gallery/password ", "/gallery/photos ", "net::ERR_INTERNET_DISCONNECTED"]
+    browser.expect_no_message(but=expected)
     print(json.dumps(sorted(SECRETS)))

@@ -44,7 +44,9 @@ struct DocumentTests {
         "GET /gallery/account": ["header Sec-Fetch-Site"],
         "DELETE /gallery/account": ["body password", "header Sec-Fetch-Site"],
         "POST /gallery/password": ["body old_password", "body new_password", "body device", "header Sec-Fetch-Site"],
-        "GET /gallery/photos": ["header If-None-Match", "query limit", "query after", "query order", "header Sec-Fetch-Site"],
+        "GET /gallery/photos": [
+            "header If-None-Match", "query limit", "query after", "query order", "header Sec-Fetch-Site",
+        ],
         "POST /gallery/photos": ["body title", "body image", "header Sec-Fetch-Site"],
         "DELETE /gallery/photos": ["query photo_id", "header Sec-Fetch-Site"],
         "GET /gallery/sessions": ["header Sec-Fetch-Site"],

@@ -194,7 +194,9 @@ struct SecrecyTests {
         for headers in [own + [("Cookie", cookie)], own + [("Cookie", cookie + "x")], [("Cookie", cookie)]] {
             for call in calls where !call.contains("signout") {
                 let parts = call.split(separator: " ").map(String.init)
-                let values = [("old_password", "wrong-secret-password"), ("new_password", password), ("password", "no")]
+                let values = [
+                    ("old_password", "wrong-secret-password"), ("new_password", password), ("password", "no"),
+                ]
                 let body = Data(Scenario.Payload.jsonText(values).utf8)
                 _ = try await service.send(parts[0], parts[1], headers: headers, body: parts[0] == "GET" ? nil : body)
             }

@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import Foundation
 import Logging
 import Postgres
+import S3TestSupport
 import SelfieConfiguration
 import SelfieCore
 import SelfieOperations
@@ -11,8 +12,12 @@ import Testing
 
 @Suite("Measuring photos")
 struct MeasureTests {
-    private static func measure(_ service: TestService) async throws -> MeasureReport {
+    private static func measure(
+        _ service: TestService,
+        settings: [String: String] = [:]
+    ) async throws -> MeasureReport {
         let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
+            .merging(settings) { $1 }
         let result = try await Installation.measure(
             configuration: try ServiceConfiguration(from: ConfigurationSource(values: settings)),
             logger: TestLog().logger(level: .info)
@@ -51,6 +56,25 @@ struct MeasureTests {
             #expect(Dictionary(uniqueKeysWithValues: listed) == sizes)
             let again = try await Self.measure(service)
             #expect(again[.measured] == 0 && again[.noImage] == 1 && again[.missing] == 1)
+        }
+    }
+
+    @Test("An object that the store does not give out keeps nobody else from being measured")
+    func archived() async throws {
+        try await VersionedBucket.withService { service, bucket in
+            let token = try await service.makeToken()
+            var ids: [String] = []
+            for _ in 0..<3 {
+                ids.append(try #require(try await service.upload(token: token).json["random_id"] as? String))
+            }
+            try await service.postgres.write("UPDATE photos SET width = NULL, height = NULL")
+            let name = try #require(bucket.settings["S3_BUCKET_NAME"])
+            try await bucket.client.archive(key: ids[0], of: name)
+            let report = try await Self.measure(service, settings: bucket.settings)
+            #expect(report[.measured] == 2 && report[.refused] == 1 && report[.missing] == 0)
+
+            let wrong = bucket.settings.merging(["AWS_SECRET_ACCESS_KEY": "another-secret-access-key"]) { $1 }
+            await #expect(throws: (any Error).self) { try await Self.measure(service, settings: wrong) }
         }
     }
 
