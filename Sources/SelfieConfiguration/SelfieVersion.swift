@@ -1,5 +1,5 @@
 /// The version of Selfie.
 package enum SelfieVersion {
     /// As in CHANGELOG.md.
-    package static let current = "0.13.0"
+    package static let current = "0.14.0"
 }

@@ -3,7 +3,7 @@ import HTTPTypes
 extension HTTPFields {
     /// Names a header that the answer depends on.
     mutating func addVary(_ name: String) {
-        if self[.vary]?.contains(name) == true { return }
-        self[.vary] = [self[.vary], name].compactMap(\.self).joined(separator: ", ")
+        guard let present = self[.vary] else { return self[.vary] = name }
+        if !present.split(separator: ", ").contains(name[...]) { self[.vary] = "\(present), \(name)" }
     }
 }

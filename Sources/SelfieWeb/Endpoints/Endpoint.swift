@@ -56,7 +56,9 @@ package struct Endpoint: Sendable {
             }
         }
 
-        /// Whether a token is needed, by header or cookie. Unknown ones are counted by address.
+        /// Whether a token is needed, by header or cookie.
+        ///
+        /// Unknown ones are counted by address.
         var takesToken: Bool {
             switch self {
             case .token, .checksItsOwnToken, .cookie, .checksItsOwnCookie: true

@@ -120,10 +120,13 @@ struct PathTests {
                 )
             )
             #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)
+            #expect(page.headers["vary"] == "Accept-Encoding, Accept")
+            #expect(page.headers["cross-origin-opener-policy"] == "same-origin")
             #expect(page.headers["content-security-policy"]?.contains("unsafe") == false)
             #expect(
                 page.headers["content-security-policy"]?.hasPrefix("default-src 'none'; script-src 'self';") == true
             )
+            #expect(page.headers["content-security-policy"]?.hasSuffix("; frame-ancestors 'none'") == true)
             let calls = try await service.send("GET", "/gallery/account")
             #expect(calls.status == (gallery == "true" ? 401 : 404))
         }
