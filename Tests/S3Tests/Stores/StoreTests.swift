@@ -112,9 +112,18 @@ struct StoreTests {
             let first = try await client.list()
             #expect(first.entries.isEmpty, "there is no bucket yet")
             try await client.put(key: "put", body: S3Body("hello"), contentType: "text/plain")
-            let keys = (0..<1_205).map { "k\($0)" }
+            let keys = (0..<1_020).map { "k\($0)" }
             let body = S3Body("x")
-            for key in keys { try await client.put(key: key, body: body, contentType: "text/plain") }
+            try await withThrowingTaskGroup { group in
+                for first in 0..<8 {
+                    group.addTask {
+                        for index in stride(from: first, to: keys.count, by: 8) {
+                            try await client.put(key: keys[index], body: body, contentType: "text/plain")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
             let entries = try await client.allObjects()
             #expect(entries.map(\.key).sorted() == (keys + ["put"]).sorted())
             let put = try #require(entries.first { $0.key == "put" })
@@ -124,7 +133,7 @@ struct StoreTests {
 
             let failures = try await client.delete(keys: Array(keys.prefix(20)))
             #expect(failures.isEmpty)
-            #expect(try await client.allObjects().count == 1_186)
+            #expect(try await client.allObjects().count == 1_001)
             #expect(try await client.delete(keys: ["none", "never"]).isEmpty, "missing ones are success")
         }
     }
