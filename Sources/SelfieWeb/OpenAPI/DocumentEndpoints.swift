@@ -4,7 +4,7 @@ import Hummingbird
 
 /// The API's description, for programs and for people.
 struct DocumentEndpoints: EndpointGroup {
-    private let document: StaticFile
+    private let document: FirstUse<StaticFile>
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -38,13 +38,15 @@ struct DocumentEndpoints: EndpointGroup {
     static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasPublicDocs }
 
     init(_ parts: WebParts) {
-        var json = JSONWriter(capacity: 128 * 1024)
-        json.write(OpenAPIDocument(of: parts.endpoints, facts: parts.settings.facts).value)
-        document = StaticFile(json.buffer, contentType: jsonContentType)
+        document = FirstUse { [endpoints = parts.endpoints, facts = parts.settings.facts] in
+            var json = JSONWriter(capacity: 128 * 1024)
+            json.write(OpenAPIDocument(of: endpoints, facts: facts).value)
+            return StaticFile(json.buffer, contentType: jsonContentType)
+        }
     }
 
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
-        document.response(to: request)
+        document.value.response(to: request)
     }
 }
