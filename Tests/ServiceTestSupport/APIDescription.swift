@@ -21,6 +21,10 @@ package enum APIDescription {
         for (name, header) in response["headers"]?.members ?? [:] {
             if header["required"] == true, answer.headers[name.lowercased()] == nil { return "it lacks \(name)" }
         }
+        let described = Set((response["headers"]?.members?.keys ?? []).map { $0.lowercased() })
+        if let name = describedHeaders.subtracting(described).first(where: { answer.headers[$0] != nil }) {
+            return "it has \(name), which is not described there"
+        }
         guard let contents = response["content"]?.members else {
             return answer.body.isEmpty ? nil : "it has a body"
         }
@@ -37,6 +41,13 @@ package enum APIDescription {
         }
         return JSONSchema.problem(with: value, schema)
     }
+
+    /// All headers that some answer is described with.
+    private static let describedHeaders: Set<String> = {
+        let operations = (document["paths"]?.members ?? [:]).values.flatMap { $0.members?.values.map(\.self) ?? [] }
+        let answers = operations.flatMap { $0["responses"]?.members?.values.map(\.self) ?? [] }
+        return Set(answers.flatMap { $0["headers"]?.members?.keys.map { $0.lowercased() } ?? [] })
+    }()
 
     /// The bytes of a body that are checked: of a list of thousands of photos, those of the first hundred or so.
     ///

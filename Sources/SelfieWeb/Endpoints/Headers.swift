@@ -33,6 +33,11 @@ extension Endpoint.Header {
         example: #""YWJj""#,
         isAlwaysThere: true
     )
+    static let pageTag = Self(
+        name: entityTag.name,
+        summary: "Names this version of the page. The line of text has none.",
+        example: entityTag.example
+    )
     static let nextPage = Self(
         name: "Link",
         summary: "With `limit`, the URL of the next page, if there is one (RFC 8288).",

@@ -17,7 +17,7 @@ struct WelcomeEndpoints: EndpointGroup {
             "A greeting",
             details: "A browser gets a page: with `GALLERY=true` the gallery.",
             dependsOn: [.ifNoneMatch],
-            answers: [.ok("The service is there.", .page(text: text)), .notModified]
+            answers: [.ok("The service is there.", .page(text: text), headers: [.pageTag]), .notModified]
         )
     ]
 

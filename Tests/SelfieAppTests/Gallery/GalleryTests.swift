@@ -144,6 +144,23 @@ struct GalleryTests {
         }
     }
 
+    @Test("The next page of photos is the gallery's, too")
+    func pages() async throws {
+        try await TestService.run { service in
+            let cookie = try await Self.signIn(service)
+            for _ in 0..<2 {
+                _ = try await service.upload(token: String(try #require(cookie.split(separator: "=").last)))
+            }
+            let headers = Self.headers(cookie)
+            let first = try await service.send("GET", "/gallery/photos?limit=1", headers: headers)
+            let link = try #require(first.headers["link"])
+            let target = try #require(link.firstMatch(of: /<http:\/\/[^\/]+(\/gallery\/photos\?[^>]+)>/)).output.1
+            let second = try await service.send("GET", String(target), headers: headers)
+            #expect(second.status == 200 && second.jsonArray?.count == 1)
+            #expect(second.text != first.text && second.headers["link"] == nil)
+        }
+    }
+
     @Test("A credential or a token in a header is not taken for a cookie")
     func otherCredentials() async throws {
         try await TestService.run { service in
