@@ -21,7 +21,7 @@ export function showPhoto(image, photo, options) {
     const task = { image, photo, options, tries: 0 };
     tasks.set(image, task);
     waiting = options.isFirst ? [task, ...waiting] : [...waiting, task];
-    next();
+    queueMicrotask(next);
 }
 
 /** Stops loading what nobody looks at any more. */
@@ -29,6 +29,8 @@ export function forgetPhoto(image) {
     running.delete(tasks.get(image));
     tasks.delete(image);
     image.removeAttribute("src");
+    // Later, since the ones that wait may be forgotten with it.
+    queueMicrotask(next);
 }
 
 function next() {

@@ -32,6 +32,13 @@ struct BrowserTests {
         }
     }
 
+    @Test("Photos that are still seen are loaded when those that were under way are scrolled out of sight")
+    func imageLine() async throws {
+        try await TestService.run { service in
+            _ = try await PythonScript.run("browser/image_line.py", input: #"{"origin": "\#(service.origin)"}"#)
+        }
+    }
+
     @Test("By keyboard: learn the API, try its calls, and run what the page shows")
     func docs() async throws {
         try await TestService.run(settings: ["LOG_LEVEL": "trace"]) { service in
