@@ -1,5 +1,5 @@
 import { element, inline, paragraphs } from "/files/dom.js";
-import { prepare } from "/files/request.js";
+import { isSecret, prepare } from "/files/request.js";
 import { languages } from "/files/snippets.js";
 import { AnswerView } from "/files/answer.js";
 
@@ -129,7 +129,7 @@ export class OperationView {
 
     async #showCode() {
         const language = this.languages.querySelector(":checked").value;
-        const request = await prepare(this.operation, this.#values, this.credential.password);
+        const request = await prepare(this.operation, this.#values, this.credential.password, { hidesPasswords: true });
         this.code.textContent = languages[language](request, location.origin);
     }
 
@@ -166,7 +166,7 @@ function makeField(id, schema, isRequired, example) {
         const none = isRequired && options.length === 1 ? undefined : element("option", { value: "" }, "");
         return element("select", described, none, ...options.map((value) => element("option", {}, value)));
     }
-    const isPassword = schema.format?.startsWith("aescrypt");
+    const isPassword = isSecret(schema);
     return element("input", {
         ...described,
         type: isPassword ? "password" : "text",

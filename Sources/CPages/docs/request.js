@@ -42,6 +42,7 @@ function base64(text) {
 }
 
 const isEncrypted = (schema) => schema.format?.startsWith("aescrypt");
+export const isSecret = (schema) => isEncrypted(schema) || Boolean(schema.format?.startsWith("password"));
 
 /**
  * Puts together the request of an operation.
@@ -49,11 +50,14 @@ const isEncrypted = (schema) => schema.format?.startsWith("aescrypt");
  * @param operation What the description has, with its method and path.
  * @param values The fields' values by name: texts, or a file.
  * @param apiPassword Encrypts passwords; where it is empty they go as they are.
+ * @param options `hidesPasswords` puts something else in their place where they are not encrypted.
  */
-export async function prepare(operation, values, apiPassword) {
+export async function prepare(operation, values, apiPassword, { hidesPasswords = false } = {}) {
     const request = { method: operation.method, path: operation.path, query: [], headers: {} };
-    const encoded = async (schema, value) =>
-        isEncrypted(schema) && apiPassword && globalThis.crypto?.subtle ? encryptPassword(value, apiPassword) : value;
+    const encoded = async (schema, value) => {
+        if (isEncrypted(schema) && apiPassword && globalThis.crypto?.subtle) return encryptPassword(value, apiPassword);
+        return hidesPasswords && isSecret(schema) ? "the password" : value;
+    };
     for (const parameter of operation.parameters ?? []) {
         const value = values[parameter.name];
         if (value === undefined || value === "") continue;

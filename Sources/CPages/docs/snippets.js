@@ -1,4 +1,4 @@
-/** A request as code. The credential is read from the environment, so that no secret is in the code. */
+/** A request as code. What signs a request in is read from the environment, so that it is not in the code. */
 export const languages = { curl, Swift: swift, JavaScript: javascript };
 
 const shellQuote = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
@@ -10,14 +10,14 @@ const swiftQuote = (text) => quote(text).replaceAll(/\\u([0-9a-f]{4})/g, "\\u{$1
 /** The name of a file in a part's header (WHATWG, HTML, "multipart/form-data"). */
 const partName = (name) => name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 /** The gallery's calls take a cookie, and only from its own page. */
-const cookieOf = (request) => (request.authentication === "cookie" ? '-b "selfie=$COOKIE"' : undefined);
+const cookieName = location.protocol === "https:" ? "__Host-selfie" : "selfie";
 
 function curl(request, origin) {
     const lines = [`curl ${shellQuote(origin + request.target)}`];
     if (request.method !== "GET") lines.push(`-X ${request.method}`);
     if (request.authentication === "apiCredential") lines.push('-u "$API_AUTH_NAME:$API_AUTH_PASSWORD"');
     if (request.authentication === "token") lines.push('-H "Authorization: Bearer $TOKEN"');
-    if (cookieOf(request)) lines.push(cookieOf(request));
+    if (request.authentication === "cookie") lines.push(`-b "${cookieName}=$COOKIE"`);
     for (const [name, value] of Object.entries(request.headers)) lines.push(`-H ${shellQuote(`${name}: ${value}`)}`);
     for (const [name, value] of request.form ?? []) {
         // In quotes, a name may have commas and semicolons.
@@ -47,7 +47,7 @@ function swift(request, origin) {
         set("Authorization", '"Basic \\(Data(credential.utf8).base64EncodedString())"');
     }
     if (request.authentication === "token") set("Authorization", '"Bearer \\(environment["TOKEN"]!)"');
-    if (request.authentication === "cookie") set("Cookie", '"selfie=\\(environment["COOKIE"]!)"');
+    if (request.authentication === "cookie") set("Cookie", `"${cookieName}=\\(environment["COOKIE"]!)"`);
     for (const [name, value] of Object.entries(request.headers)) set(name, swiftQuote(value));
     if (request.json) {
         set("Content-Type", '"application/json"');
@@ -92,7 +92,7 @@ function javascript(request, origin) {
         written.push("        Authorization: `Basic ${credential}`,");
     }
     if (request.authentication === "token") written.push("        Authorization: `Bearer ${TOKEN}`,");
-    if (request.authentication === "cookie") written.push("        Cookie: `selfie=${COOKIE}`,");
+    if (request.authentication === "cookie") written.push(`        Cookie: \`${cookieName}=\${COOKIE}\`,`);
     if (request.json) written.push('        "Content-Type": "application/json",');
     if (request.form) {
         lines.push("const body = new FormData();");

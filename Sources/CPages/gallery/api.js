@@ -2,7 +2,7 @@
 export class Refusal extends Error {
     constructor(status, code, message, seconds) {
         super(texts[code]?.(seconds) ?? message);
-        Object.assign(this, { status, code });
+        Object.assign(this, { status, code, seconds });
     }
 
     /** Whether nobody is signed in any more. */

@@ -14,27 +14,31 @@ const find = (id) => document.getElementById(id);
 const tabs = new BroadcastChannel("selfie");
 
 let user;
+/** Grows when somebody signs in or out, or has a new password: what was asked before may be wrong since. */
+let turn = 0;
+/** Whose photos the uploads are. When a session ends by itself, they wait for the same person. */
+let uploader;
 
 const library = new Library(show);
 const grid = new Grid(find("grid"), { onOpen: (photo) => viewer.open(library.visible, photo), onDelete: remove });
 const viewer = new Viewer({ onDelete: remove, onClose: (photo) => grid.focus(photo) });
 const deletions = new Deletions({
-    onFailed: (photo, error) => {
-        if (error.isSignedOut) return checkSession();
+    onFailed: async (photo, error) => {
         library.bringBack(photo.random_id);
-        return toast(`The photo is still there. ${error.message}`);
+        if (error.isSignedOut) await checkSession();
+        if (user) toast(`The photo is still there. ${error.message}`);
     },
 });
 const uploads = new Uploads({ list: find("uploads"), status: find("uploads-status") }, {
-    onStored: (photo) => library.add(photo),
+    onStored: (photo) => { if (user) library.add(photo) },
     onSignedOut: checkSession,
     onEmpty: () => find("add").focus(),
 });
 const camera = new Camera({ onPhoto: (file) => uploads.add([file]), onFile: () => find("files").click() });
 const settings = new Settings({
-    beforeSignOut: () => deletions.finishAll(),
-    onPasswordChanged: () => { tabs.postMessage("session"); load() },
-    onSignedOut: (text) => { signedOut(text); tabs.postMessage("session") },
+    beforeSessionEnds: () => deletions.finishAll(),
+    onPasswordChanged: () => { turn += 1; tabs.postMessage("session"); load() },
+    onSignedOut: (text) => { uploads.cancelAll(); signedOut(text); tabs.postMessage("session") },
     onTrouble: checkSession,
 });
 
@@ -72,7 +76,11 @@ function remove(photo) {
 }
 
 function signedIn(account) {
+    turn += 1;
     user = account;
+    if (uploader !== account.email) uploads.cancelAll();
+    uploader = account.email;
+    for (const form of [find("sign-in"), find("sign-up")]) form.reset();
     find("initials").textContent = (user.first_name[0] ?? "") + (user.last_name[0] ?? "");
     find("welcome").hidden = true;
     find("gallery").hidden = false;
@@ -81,8 +89,8 @@ function signedIn(account) {
 }
 
 function signedOut(text) {
+    turn += 1;
     deletions.finishAll();
-    uploads.cancelAll();
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
     user = undefined;
     library.clear();
@@ -97,16 +105,17 @@ function signedOut(text) {
  * A refusal alone does not tell: a request may have begun before the password was changed here.
  */
 async function checkSession() {
+    const asked = turn;
+    let account, trouble;
     try {
-        const account = await api.account();
-        if (!user || account.email !== user.email) {
-            if (user) signedOut();
-            signedIn(account);
-        }
+        account = await api.account();
     } catch (error) {
-        if (!error.isSignedOut) toast(error.message);
-        else if (user) signedOut(error.message);
+        trouble = error;
     }
+    if (asked !== turn) return checkSession();
+    if (trouble && !trouble.isSignedOut) return toast(trouble.message);
+    if (user && account?.email !== user.email) signedOut(trouble?.message);
+    if (account && !user) signedIn(account);
 }
 
 function showForm(name) {

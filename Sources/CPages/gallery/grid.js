@@ -83,6 +83,8 @@ export class Grid {
         for (const index of indexes) {
             const photo = this.#photos[index];
             const cell = this.#cells.get(photo.random_id) ?? this.#make(photo);
+            // With a new password, a photo that is not there yet has another URL.
+            if (cell.url !== photo.url && !cell.classList.contains("loaded")) this.#load(cell, photo);
             if (cell === following) following = cell.nextElementSibling;
             else this.root.insertBefore(cell, following);
             cell.style.transform = `translate(${(index % columns) * size}px, ${Math.floor(index / columns) * size}px)`;
@@ -116,10 +118,6 @@ export class Grid {
         const unseen = element("span", { class: "unseen", hidden: true });
         const button = element("button", { type: "button", "aria-label": photo.label }, image, unseen);
         const cell = element("div", { class: "cell", role: "listitem" }, button);
-        showPhoto(image, photo, {
-            onLoad: () => cell.classList.add("loaded"),
-            onFail: () => { [image.hidden, unseen.hidden, unseen.textContent] = [true, false, photo.kind] },
-        });
         button.addEventListener("click", () => this.onOpen(photo));
         button.addEventListener("focus", () => {
             this.#focused = this.#photos.findIndex((other) => other.random_id === photo.random_id);
@@ -127,6 +125,15 @@ export class Grid {
         });
         this.#cells.set(photo.random_id, cell);
         return cell;
+    }
+
+    #load(cell, photo) {
+        const [image, unseen] = cell.firstChild.children;
+        const show = (isSeen) => { [image.hidden, unseen.hidden] = [!isSeen, isSeen] };
+        cell.url = photo.url;
+        unseen.textContent = photo.kind;
+        show(true);
+        showPhoto(image, photo, { onLoad: () => cell.classList.add("loaded"), onFail: () => show(false) });
     }
 
     #move(event) {

@@ -54,9 +54,14 @@ function end(task, then) {
 
 function failed(task) {
     task.image.removeAttribute("src");
-    if (rareKinds.includes(task.photo.kind)) return task.options.onFail(`This browser can't show ${task.photo.kind}.`);
     const pause = pauses[task.tries];
-    if (pause === undefined) return task.options.onFail("The photo can't be loaded at the moment.");
+    if (pause === undefined) {
+        const { kind } = task.photo;
+        const isRare = rareKinds.includes(kind);
+        return task.options.onFail?.(
+            isRare ? `This browser may be unable to show ${kind}.` : "The photo can't be loaded at the moment.",
+        );
+    }
     task.tries += 1;
     return setTimeout(() => { waiting.push(task); next() }, pause);
 }

@@ -7,13 +7,16 @@ const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyl
 
 /** The account in a dialog: sessions, password, leaving. */
 export class Settings {
-    constructor({ beforeSignOut, onPasswordChanged, onSignedOut, onTrouble }) {
+    constructor({ beforeSessionEnds, onPasswordChanged, onSignedOut, onTrouble }) {
         this.dialog = find("settings");
-        Object.assign(this, { beforeSignOut, onSignedOut, onTrouble });
+        Object.assign(this, { beforeSessionEnds, onSignedOut, onTrouble });
         find("settings-close").addEventListener("click", () => this.dialog.close());
+        this.dialog.addEventListener("close", () => this.#forget());
         find("sign-out").addEventListener("click", () => this.#signOut(false));
         find("sign-out-all").addEventListener("click", () => this.#signOut(true));
         onSubmit(find("password"), async ({ old_password, new_password }) => {
+            // With the old session, they would be refused.
+            await this.beforeSessionEnds();
             await changePassword({ old_password, new_password });
             find("password").reset();
             onPasswordChanged();
@@ -26,12 +29,19 @@ export class Settings {
         });
     }
 
-    open(user) {
-        find("settings-who").textContent = `${user.first_name} ${user.last_name} · ${user.email}`;
+    /** Somebody else may open the dialog next. */
+    #forget() {
         for (const form of [find("password"), find("leave")]) {
-            form.elements.email.value = user.email;
+            form.reset();
             form.querySelector(".problem").textContent = "";
         }
+        find("sessions").replaceChildren();
+    }
+
+    open(user) {
+        this.#forget();
+        find("settings-who").textContent = `${user.first_name} ${user.last_name} · ${user.email}`;
+        for (const form of [find("password"), find("leave")]) form.elements.email.value = user.email;
         this.#tell("");
         this.dialog.showModal();
         this.#showSessions();
@@ -69,7 +79,7 @@ export class Settings {
 
     async #signOut(all) {
         try {
-            await this.beforeSignOut();
+            await this.beforeSessionEnds();
             await signOut(all);
         } catch (error) {
             if (!error.isSignedOut) return this.#fail(error);

@@ -1,7 +1,7 @@
 import { element } from "/files/dom.js";
 import { upload } from "/files/api.js";
 
-/** How many photos are on their way at once. The service takes four of a user's. */
+/** How many photos are on their way at once. The service may take fewer of a user's: then it tells how long to wait. */
 const atOnce = 2;
 
 /** The photos that are being uploaded, each with its progress, a way to cancel it and to try again. */
@@ -18,8 +18,8 @@ export class Uploads {
         this.onEmpty = onEmpty;
     }
 
-    /** Whether something would be lost if the page were closed. */
-    get areUnderWay() { return this.#running + this.#waiting.length > 0 }
+    /** Whether something would be lost if the page were closed: what failed may be nowhere else, such as a selfie. */
+    get areUnderWay() { return this.list.childElementCount > 0 }
 
     add(files) {
         for (const file of files) this.#waiting.push(this.#row(file));
@@ -86,10 +86,21 @@ export class Uploads {
             this.#drop(item);
             this.onStored(photo);
         } catch (error) {
-            if (error.name !== "AbortError") this.#fail(item, error);
+            if (error.code === "too_many_at_once") this.#wait(item, error);
+            else if (error.name !== "AbortError") this.#fail(item, error);
         }
         this.#running -= 1;
         this.#next();
+    }
+
+    #wait(item, { seconds }) {
+        item.state.textContent = "Waiting";
+        item.bar.value = 0;
+        setTimeout(() => {
+            if (item.controller.signal.aborted) return;
+            this.#waiting.push(item);
+            this.#next();
+        }, (seconds || 1) * 1000);
     }
 
     #fail(item, error) {

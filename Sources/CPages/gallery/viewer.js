@@ -10,6 +10,7 @@ export class Viewer {
     constructor({ onDelete, onClose }) {
         this.dialog = find("viewer");
         this.image = find("viewer-image");
+        this.neighbour = new Image();
         find("viewer-close").addEventListener("click", () => this.dialog.close());
         find("viewer-previous").addEventListener("click", () => this.#go(-1));
         find("viewer-next").addEventListener("click", () => this.#go(1));
@@ -25,6 +26,7 @@ export class Viewer {
         });
         this.dialog.addEventListener("close", () => {
             forgetPhoto(this.image);
+            forgetPhoto(this.neighbour);
             const after = this.isDeleting ? onDelete : onClose;
             this.isDeleting = false;
             after(this.#photos[this.#index]);
@@ -65,7 +67,8 @@ export class Viewer {
         find("viewer-next").ariaDisabled = `${this.#index === this.#photos.length - 1}`;
         // The neighbour is there when it is wanted.
         const neighbour = this.#photos[this.#index + 1];
-        if (neighbour) new Image().src = neighbour.url;
+        if (neighbour) showPhoto(this.neighbour, neighbour, {});
+        else forgetPhoto(this.neighbour);
     }
 
     #trouble(text) {

@@ -22,7 +22,9 @@ struct GalleryMiddleware: ServiceMiddleware {
         do {
             return try await next(Request(head: head, body: request.body), context)
         } catch {
-            throw ServiceError(error).withoutChallenge
+            let refusal = ServiceError(error)
+            // The log and the figures want the error itself.
+            throw refusal.headers[.wwwAuthenticate] == nil ? error : refusal.withoutChallenge
         }
     }
 }

@@ -65,6 +65,12 @@ extension Endpoint.Header {
         example: "selfie=…; Path=/; HttpOnly; SameSite=Strict; Max-Age=86400",
         isAlwaysThere: true
     )
+    static let clearSiteData = Self(
+        name: "Clear-Site-Data",
+        summary: "Has the browser forget the photos that it keeps.",
+        example: #""cache""#,
+        isAlwaysThere: true
+    )
     static let requestID = Self(
         name: "X-Request-Id",
         summary: "Names this request in the log: the client's own, if it sent one.",

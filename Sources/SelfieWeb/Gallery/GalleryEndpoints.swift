@@ -58,7 +58,7 @@ struct GalleryEndpoints: EndpointGroup {
             .cookie(handleSignOut),
             "Sign out",
             takes: [.all],
-            answers: [.message(signedOut, headers: [.setCookie])],
+            answers: [.message(signedOut, headers: [.setCookie, .clearSiteData])],
             refuses: [.tokenExpired]
         ),
         HandledEndpoint(
@@ -83,7 +83,7 @@ struct GalleryEndpoints: EndpointGroup {
             "Delete the account",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.typedPassword],
-            answers: [.message(accountDeleted, headers: [.setCookie])],
+            answers: [.message(accountDeleted, headers: [.setCookie, .clearSiteData])],
             refuses: [.tokenExpired, AccountRequests.wrongPassword]
         ),
         HandledEndpoint(
@@ -181,7 +181,7 @@ struct GalleryEndpoints: EndpointGroup {
     @Sendable
     private func handleSignOut(request: Request, context: SessionRequestContext) async throws -> Response {
         try await accounts.signOut(request, context, expired: .tokenExpired)
-        return .message(Self.signedOut).setting(cookie(of: request).removal)
+        return .message(Self.signedOut).setting(cookie(of: request).removal).clearingSiteData()
     }
 
     @Sendable
@@ -193,7 +193,7 @@ struct GalleryEndpoints: EndpointGroup {
     @Sendable
     private func handleLeave(request: Request, context: SessionRequestContext) async throws -> Response {
         try await accounts.deleteAccount(request, context)
-        return .message(Self.accountDeleted).setting(cookie(of: request).removal)
+        return .message(Self.accountDeleted).setting(cookie(of: request).removal).clearingSiteData()
     }
 
     private func cookie(of request: Request) -> SessionCookie {
@@ -214,6 +214,15 @@ struct GalleryEndpoints: EndpointGroup {
 }
 
 extension Response {
+    /// The same answer, after which the browser keeps no photo.
+    ///
+    /// Source: W3C, Clear Site Data.
+    fileprivate func clearingSiteData() -> Response {
+        var response = self
+        if let name = HTTPField.Name("Clear-Site-Data") { response.headers[name] = #""cache""# }
+        return response
+    }
+
     /// The same answer with a cookie.
     fileprivate func setting(_ cookie: String) -> Response {
         var response = notStored()

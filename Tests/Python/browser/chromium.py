@@ -15,6 +15,19 @@ from selenium.webdriver.support.ui import WebDriverWait
 PATIENCE_SECONDS = 30
 AXE = pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js"
 
+DROP = """
+    const canvas = Object.assign(document.createElement("canvas"), { width: 300, height: 200 });
+    const pixels = canvas.getContext("2d").createImageData(300, 200);
+    pixels.data.forEach((_, index) => { pixels.data[index] = Math.random() * 256 });
+    canvas.getContext("2d").putImageData(pixels, 0, 0);
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([blob], given[0]));
+    for (const type of ["dragover", "drop"]) {
+        document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
+    }
+"""
+
 
 class Browser:
     """A browser that is used by its keyboard."""
@@ -104,6 +117,10 @@ class Browser:
             f".then((value) => done({{ value }}), (error) => done({{ error: `${{error}}` }}))",
             *arguments,
         )
+
+    def drop_image(self, name):
+        """What happens when somebody drops a file on the page."""
+        self.run(DROP, name)
 
     def set_network(self, offline=False, upload_bytes_a_second=-1):
         self.driver.execute_cdp_cmd("Network.enable", {})

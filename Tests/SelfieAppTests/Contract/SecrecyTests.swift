@@ -201,6 +201,26 @@ struct SecrecyTests {
                 _ = try await service.send(parts[0], parts[1], headers: headers, body: parts[0] == "GET" ? nil : body)
             }
         }
+        let upload = try await service.send(
+            "POST",
+            "/gallery/photos",
+            headers: [own[0], ("Content-Type", TestMultipart.contentType), ("Cookie", cookie)],
+            body: TestMultipart.body(image: TestImage.jpeg, title: "Secretive")
+        )
+        let url = try #require(upload.json["image_url"] as? String)
+        secrets.add("a signature", url.split(separator: "=").last)
+        // A store may be asked for it itself.
+        #expect([200, 302].contains(try await service.send("GET", url).status))
+        let values = [("old_password", password), ("new_password", password)]
+        let change = Data(Scenario.Payload.jsonText(values).utf8)
+        let changed = try await service.send(
+            "POST",
+            "/gallery/password",
+            headers: own + [("Cookie", cookie)],
+            body: change
+        )
+        cookie = String(try #require(changed.headers["set-cookie"]).prefix { $0 != ";" })
+        secrets.add("a cookie's token", cookie.split(separator: "=").last)
         let out = try await service.send("POST", "/gallery/signout", headers: own + [("Cookie", cookie)])
         #expect(out.status == 200)
     }

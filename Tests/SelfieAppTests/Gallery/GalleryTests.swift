@@ -129,6 +129,7 @@ struct GalleryTests {
             let out = try await Self.post(service, "signout", [], headers: fresh)
             #expect(out.status == 200)
             #expect(out.headers["set-cookie"] == "selfie=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0")
+            #expect(out.headers["clear-site-data"] == #""cache""#)
             #expect(try await service.send("GET", "/gallery/account", headers: fresh).status == 401)
             #expect(try await service.list(token: other).status == 200, "the other session goes on")
 
@@ -140,7 +141,20 @@ struct GalleryTests {
                 body: Data(Scenario.Payload.jsonText([("password", "a new password")]).utf8)
             )
             #expect(left.status == 200 && left.headers["set-cookie"]?.hasPrefix("selfie=;") == true)
+            #expect(left.headers["clear-site-data"] == #""cache""#)
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
+        }
+    }
+
+    @Test("A failure has its cause in the log, and shows none of it")
+    func failure() async throws {
+        try await TestService.run { service in
+            let cookie = try await Self.signIn(service)
+            try await service.postgres.write("ALTER TABLE photo_libraries RENAME TO elsewhere")
+            let failed = try await service.send("GET", "/gallery/photos", headers: Self.headers(cookie))
+            #expect(failed.status == 500 && !failed.text.contains("photo_libraries"))
+            let line = try #require(service.log.entries.last { $0.contains("status=500") })
+            #expect(line.contains("PostgreSQL refused a statement"))
         }
     }
 
