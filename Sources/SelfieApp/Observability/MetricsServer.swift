@@ -55,9 +55,20 @@ struct MetricsServer: Service {
                 address: .hostname(address.host, port: address.port),
                 serverName: nil
             ),
-            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? address.port) },
-            logger: logger
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? address.port
+                logger.info("figures for Prometheus", metadata: ["address": "\(address.host)", "port": "\(port)"])
+                await onRunning(port)
+            },
+            logger: quietLogger
         )
+    }
+
+    /// Its line of a started server would look as the API's does.
+    private var quietLogger: Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .notice)
+        return logger
     }
 
     private func answer(_ request: Request) async -> Response {

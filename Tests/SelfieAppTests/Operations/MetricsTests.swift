@@ -120,6 +120,9 @@ struct MetricsTests {
         try await withMetrics(settings: ["RATE_LIMITS": "on", "RATE_LIMIT_UPLOADS_PER_USER": "1/1h"]) {
             service,
             figures in
+            // Whoever reads the log for the API's port finds one.
+            #expect(service.log.entries.count { $0.contains("listening on") } == 1)
+            #expect(service.log.entries.count { $0.contains("figures for Prometheus") } == 1)
             let token = try await service.makeToken()
             for _ in 0..<3 { _ = try await service.upload(token: token) }
             #expect(try await figures()[#"refusals_total{limit="UPLOADS_PER_USER"}"#] == 2)
