@@ -5,7 +5,9 @@ package import Budgets
 /// The holders are users, by their ids.
 package struct ListBudget: Sendable {
     /// The bytes of lists that were sent before, those included that are still being sent.
-    package var kept = ByteBudget<Int>(maxBytes: 32 << 20, maxBytesPerHolder: 8 << 20)
+    ///
+    /// A user has room for the longest list that is kept, and for the one that takes its place.
+    package var kept = ByteBudget<Int>(maxBytes: 48 << 20, maxBytesPerHolder: 12 << 20)
     /// The lists that are made while their clients read.
     ///
     /// Each holds up to 250 rows, of two kilobytes at most, and two pieces of JSON: usually about 200 KiB.

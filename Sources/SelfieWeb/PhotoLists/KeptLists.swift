@@ -22,8 +22,8 @@ final class KeptLists: Sendable {
     private let budget: ByteBudget<Int>
     private let state = Mutex(State())
 
-    /// The bytes of the longest list that is kept.
-    static let maxListBytes = 4 * 1024 * 1024
+    /// The bytes of the longest list that is kept: as many photos as a user may have, with titles and names as people give them.
+    static let maxListBytes = 6 * 1024 * 1024
 
     /// About what a list takes beside its JSON.
     static let overheadBytes = 1024

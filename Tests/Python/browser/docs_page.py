@@ -83,6 +83,13 @@ with Browser() as browser:
     assert "URLSession.shared.data" in code(browser, "listPhotos", "Swift")
     assert "await fetch(" in code(browser, "listPhotos", "JavaScript")
     assert "photo_not_found" in send(browser, "deletePhoto", 401, photo_id="of-nobody")
+    browser.tab_to("#gallerySignIn > summary")
+    browser.press(Keys.ENTER)
+    browser.wait_for("#gallerySignIn form")
+    browser.tab_to("#gallerySignIn-body-password")
+    browser.press(GIVEN["password"])
+    browser.wait("the password's place", lambda: '"the password"' in code(browser, "gallerySignIn", "curl"))
+    assert browser.one("#gallerySignIn-body-password").get_attribute("type") == "password"
     browser.expect_no_violation("answers")
     # A refusal that was asked for.
     browser.expect_no_message(but=["/api/delete_photo?"])
