@@ -9,7 +9,7 @@ const isFile = (value) => value instanceof File;
 const swiftQuote = (text) => quote(text).replaceAll(/\\u([0-9a-f]{4})/g, "\\u{$1}");
 /** The name of a file in a part's header (WHATWG, HTML, "multipart/form-data"). */
 const partName = (name) => name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-/** The gallery's calls take a cookie, and only from its own page. */
+/** The gallery's calls take a cookie. Its name tells whether the site is secure. */
 const cookieName = location.protocol === "https:" ? "__Host-selfie" : "selfie";
 
 function curl(request, origin) {

@@ -22,7 +22,9 @@ final class KeptLists: Sendable {
     private let budget: ByteBudget<Int>
     private let state = Mutex(State())
 
-    /// The bytes of the longest list that is kept: as many photos as a user may have, with titles and names as people give them.
+    /// The bytes of the longest list that is kept.
+    ///
+    /// It has room for 10,000 photos, as many as a user may have by default, with titles and names of usual length.
     static let maxListBytes = 6 * 1024 * 1024
 
     /// About what a list takes beside its JSON.
