@@ -99,6 +99,20 @@ extension TestService {
         return token
     }
 
+    /// Uploads a photo as the gallery's page does.
+    ///
+    /// - Parameter cookie: A name and a value.
+    package func uploadByGallery(cookie: String) async throws -> HTTPAnswer {
+        try await send(
+            "POST",
+            "/gallery/photos",
+            headers: [
+                ("Sec-Fetch-Site", "same-origin"), ("Cookie", cookie), ("Content-Type", TestMultipart.contentType),
+            ],
+            body: TestMultipart.body(image: TestImage.jpeg, title: "Me")
+        )
+    }
+
     /// Uploads a photo as the reference client does.
     package func upload(
         _ image: Data = TestImage.jpeg,

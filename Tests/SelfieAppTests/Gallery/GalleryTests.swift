@@ -100,12 +100,7 @@ struct GalleryTests {
         try await TestService.run { service in
             let cookie = try await Self.signIn(service)
             let headers = Self.headers(cookie)
-            let upload = try await service.send(
-                "POST",
-                "/gallery/photos",
-                headers: headers + [("Content-Type", TestMultipart.contentType)],
-                body: TestMultipart.body(image: TestImage.jpeg, title: "Me")
-            )
+            let upload = try await service.uploadByGallery(cookie: cookie)
             #expect(upload.status == 200)
             let id = try #require(upload.json["random_id"] as? String)
             let list = try await service.send("GET", "/gallery/photos?order=newest&limit=10", headers: headers)
