@@ -99,9 +99,7 @@ extension TestService {
         return token
     }
 
-    /// Uploads a photo as the gallery's page does.
-    ///
-    /// - Parameter cookie: A name and a value.
+    /// Uploads a photo as the gallery's page does, with a cookie's name and value.
     package func uploadByGallery(cookie: String) async throws -> HTTPAnswer {
         try await send(
             "POST",
