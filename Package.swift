@@ -80,6 +80,15 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "RecordSchema",
+            dependencies: [
+                "Encodings",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
         .target(name: "Deadlines", swiftSettings: settings),
         .target(name: "ImageFiles", swiftSettings: settings),
         .target(
@@ -493,6 +502,14 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RecordSchemaTests",
+            dependencies: [
+                "Encodings", "RecordSchema",
+                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
         ),

@@ -6,10 +6,19 @@ struct JSONParser {
     private var index = 0
     /// How many arrays and objects are open.
     private var depth = 0
+    /// Where members are; nil when nobody asks.
+    private(set) var places: JSONPlaces?
 
-    init(_ text: some Collection<UInt8>) {
+    /// - Parameters:
+    ///   - text: The text in UTF-8.
+    ///   - notesPlaces: Whether to note where members are.
+    init(_ text: some Collection<UInt8>, notesPlaces: Bool = false) {
         self.text = Array(text)
+        places = notesPlaces ? JSONPlaces() : nil
     }
+
+    /// The line that was reached, from 1.
+    var line: Int { 1 + text[..<min(index, text.count)].count { $0 == UInt8(ascii: "\n") } }
 
     mutating func document() throws(JSONError) -> JSONValue {
         let value = try value()
@@ -35,17 +44,25 @@ struct JSONParser {
         var members: OrderedDictionary<String, JSONValue> = [:]
         try elements(end: "}") { parser throws(JSONError) in
             parser.skipSpace()
+            let start = parser.index
             let name = try parser.string()
             parser.skipSpace()
             try parser.expect(":")
+            parser.places?.enter(name, at: start, in: parser.text)
             members[name] = try parser.value()
+            parser.places?.leave()
         }
         return .object(members)
     }
 
     private mutating func array() throws(JSONError) -> JSONValue {
         var values: [JSONValue] = []
-        try elements(end: "]") { parser throws(JSONError) in values.append(try parser.value()) }
+        try elements(end: "]") { parser throws(JSONError) in
+            parser.skipSpace()
+            parser.places?.enter(String(values.count), at: parser.index, in: parser.text)
+            values.append(try parser.value())
+            parser.places?.leave()
+        }
         return .array(values)
     }
 

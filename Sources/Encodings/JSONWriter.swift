@@ -29,6 +29,9 @@ package struct JSONWriter: ~Copyable {
     /// What was written, as UTF-8.
     package var buffer: ByteBuffer { text.buffer }
 
+    /// What was written.
+    package var string: String { text.string }
+
     /// Writes an object.
     ///
     /// - Parameter members: Adds its members.

@@ -1,11 +1,14 @@
 extension UInt8 {
-    /// Whether this is an ASCII letter or digit.
-    package var isASCIILetterOrDigit: Bool {
+    /// Whether this is an ASCII letter.
+    package var isASCIILetter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        default: isASCIIDigit
+        default: false
         }
     }
+
+    /// Whether this is an ASCII letter or digit.
+    package var isASCIILetterOrDigit: Bool { isASCIILetter || isASCIIDigit }
 
     /// Whether this is one of `0` to `9`.
     package var isASCIIDigit: Bool {

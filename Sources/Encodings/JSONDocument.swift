@@ -1,0 +1,42 @@
+/// A JSON text that somebody wrote by hand, with the lines of its members.
+package struct JSONDocument: Sendable {
+    package let value: JSONValue
+    /// Members whose object has one of the same name before, in the order of the text.
+    package let duplicates: [(path: [String], line: Int)]
+    private let lines: [[String]: Int]
+
+    /// A text is no JSON, or is too deep.
+    package struct Problem: Error {
+        package let error: JSONError
+        /// The line where reading stopped, from 1.
+        package let line: Int
+    }
+
+    /// Reads a text.
+    ///
+    /// - Parameter text: The text in UTF-8.
+    /// - Throws: `Problem`.
+    package init(_ text: some Collection<UInt8>) throws(Problem) {
+        var parser = JSONParser(text, notesPlaces: true)
+        do {
+            value = try parser.document()
+        } catch {
+            throw Problem(error: error, line: parser.line)
+        }
+        lines = parser.places?.lines ?? [:]
+        duplicates = parser.places?.duplicates ?? []
+    }
+
+    /// The line of a member or an element, from 1.
+    ///
+    /// - Parameter path: The names and positions that lead to it.
+    /// - Returns: Its line; that of what it would be in when it is not there.
+    package func line(of path: [String]) -> Int {
+        var path = path[...]
+        while !path.isEmpty {
+            if let line = lines[Array(path)] { return line }
+            path.removeLast()
+        }
+        return 1
+    }
+}

@@ -1,0 +1,31 @@
+import Encodings
+
+/// A number of JSON: its digits, and where the point is.
+///
+/// Two texts of the same number, such as `1e1` and `10.0`, have the same canonical text.
+struct DecimalNumber {
+    /// Whether a 64-bit number with a floating point holds it: it is not too large, and not too close to zero.
+    let isInRange: Bool
+    /// Its digits without zeros at either end, and the power of ten behind them, such as `-25e-1`.
+    let canonicalText: String
+
+    /// - Parameter text: A number by the grammar of JSON.
+    init(_ text: String) {
+        let isNegative = text.hasPrefix("-")
+        let halves = (isNegative ? text.dropFirst() : text[...]).split(maxSplits: 1) { $0 == "e" || $0 == "E" }
+        let mantissa = (halves.first ?? "").split(separator: ".", omittingEmptySubsequences: false)
+        let leading = mantissa.joined().drop { $0 == "0" }
+        let trailingCount = leading.reversed().prefix { $0 == "0" }.count
+        let digits = leading.dropLast(trailingCount)
+        let written = halves.count > 1 ? Int(halves[1]) : 0
+        guard !digits.isEmpty else {
+            (isInRange, canonicalText) = (true, "0")
+            return
+        }
+        let value = Double(text) ?? .infinity
+        isInRange = written != nil && value.isFinite && value != 0
+        let fractionCount = mantissa.count > 1 ? mantissa[1].count : 0
+        let exponent = (written ?? 0).addingReportingOverflow(trailingCount - fractionCount).partialValue
+        canonicalText = "\(isNegative ? "-" : "")\(digits)e\(exponent)"
+    }
+}

@@ -1,0 +1,65 @@
+/// A field that the records of a collection have.
+package struct Field: Sendable, Equatable {
+    package let name: String
+    package let type: FieldType
+    /// Whether each record must have it, and not as `null`.
+    package let isRequired: Bool
+
+    /// - Parameters:
+    ///   - name: Its name in records.
+    ///   - type: The type of its values.
+    ///   - isRequired: Whether each record must have it.
+    package init(name: String, type: FieldType, isRequired: Bool = false) {
+        self.name = name
+        self.type = type
+        self.isRequired = isRequired
+    }
+}
+
+/// The type of a field's values.
+package enum FieldType: Sendable, Equatable {
+    /// A text of at most this many characters. With nil, only the record's limit counts.
+    case string(max: Int?)
+    /// A whole number of 64 bits.
+    case integer
+    case number
+    case boolean
+    /// A time of RFC 3339, such as `2026-11-24T10:00:00Z`.
+    case timestamp
+    /// Any value.
+    case json
+    /// The id of a member.
+    case member
+    /// The id of a record in a collection.
+    case reference(to: String)
+    /// The `random_id` of a photo.
+    case photo
+
+    /// The word for it in schema files.
+    package var word: String {
+        switch self {
+        case .string: "string"
+        case .integer: "integer"
+        case .number: "number"
+        case .boolean: "boolean"
+        case .timestamp: "timestamp"
+        case .json: "json"
+        case .member: "member"
+        case .reference: "reference"
+        case .photo: "photo"
+        }
+    }
+
+    /// All words, in the order of the documentation.
+    package static let words = [
+        "string", "integer", "number", "boolean", "timestamp", "json", "member", "reference", "photo",
+    ]
+
+    /// Whether `where` can look for its values.
+    package var canBeIndexed: Bool {
+        switch self {
+        case .json, .photo: false
+        case .string, .integer, .number, .boolean, .timestamp, .member, .reference: true
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Crypto
+package import Encodings
+
+/// A value as indexes have it: two values are equal if and only if their bytes are.
+package struct IndexValue: Sendable, Hashable {
+    /// A letter for the kind, and the value.
+    ///
+    /// Long values are SHA-256 digests, so there are at most 64 bytes.
+    package let bytes: [UInt8]
+
+    private static let maxLength = 64
+
+    /// - Parameters:
+    ///   - value: The value. One that is missing counts as `null`.
+    ///   - type: The type of its field; nil when that is not described.
+    package init(_ value: JSONValue, of type: FieldType?) {
+        let (kind, text): (Character, String) =
+            switch (value, type) {
+            case (.null, _): ("0", "")
+            case (.boolean(let flag), _): ("b", flag ? "1" : "0")
+            case (.number(let digits), _): ("n", DecimalNumber(digits).canonicalText)
+            case (.string(let text), .timestamp): ("t", Timestamp(text).map { "\($0.milliseconds)" } ?? text)
+            case (.string(let text), _): ("s", text)
+            case (.array, _), (.object, _): ("j", value.text)
+            }
+        let bytes = Array("\(kind)\(text)".utf8)
+        self.bytes = bytes.count <= Self.maxLength ? bytes : [UInt8(ascii: "h")] + Array(SHA256.hash(data: bytes))
+    }
+}

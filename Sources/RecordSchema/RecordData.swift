@@ -1,0 +1,101 @@
+package import Encodings
+import OrderedCollections
+
+/// The data of a record that keeps to its collection's fields.
+package struct RecordData: Sendable {
+    /// The data as JSON without white space, at most ``RecordLimits/maxBytes``.
+    package let text: String
+    /// What its fields refer to.
+    ///
+    /// Whether that is there, only the database knows.
+    package let links: [Link]
+    /// The values of the collection's indexes, in their order.
+    package let indexValues: [IndexValue]
+
+    /// A field that names something else.
+    package struct Link: Sendable, Equatable {
+        package let field: String
+        package let target: Target
+    }
+
+    /// What a field names.
+    package enum Target: Sendable, Hashable {
+        case record(id: String, collection: String)
+        case member(id: String)
+        case photo(randomID: String)
+    }
+
+    /// Checks data.
+    ///
+    /// - Parameters:
+    ///   - value: The data.
+    ///   - collection: The record's collection.
+    /// - Throws: `InvalidRecord` with all that is refused.
+    package init(_ value: JSONValue, in collection: RecordCollection) throws(InvalidRecord) {
+        guard case .object(let members) = value else {
+            throw InvalidRecord(problems: [RecordProblem(nil, .notAnObject)])
+        }
+        // Deeper values are not written, which would take as many calls in each other.
+        guard value.depth <= RecordLimits.maxDepth else {
+            throw InvalidRecord(problems: [RecordProblem(nil, .tooDeep)])
+        }
+        var problems: [RecordProblem] = []
+        for (name, member) in members {
+            if name.utf8.contains(0) { problems.append(RecordProblem(nil, .hasNull)) }
+            problems += member.problems.map { RecordProblem(name, $0) }
+        }
+        problems += Self.problems(of: members, in: collection)
+        text = value.text
+        if text.utf8.count > RecordLimits.maxBytes { problems.append(RecordProblem(nil, .tooManyBytes)) }
+        guard problems.isEmpty else { throw InvalidRecord(problems: problems) }
+        links = (collection.fields ?? []).compactMap { field in
+            guard case .string(let id)? = members[field.name], let target = field.type.target(id) else { return nil }
+            return Link(field: field.name, target: target)
+        }
+        indexValues = collection.indexes.map { name in
+            IndexValue(members[name] ?? .null, of: collection.field(name)?.type)
+        }
+    }
+
+    private static func problems(
+        of members: OrderedDictionary<String, JSONValue>,
+        in collection: RecordCollection
+    ) -> [RecordProblem] {
+        guard let fields = collection.fields else { return [] }
+        let unknown = collection.isOpen ? [] : members.keys.filter { collection.field($0) == nil }
+        return unknown.map { RecordProblem($0, .unknown) }
+            + fields.compactMap { field in
+                guard let value = members[field.name], value != .null else {
+                    return field.isRequired ? RecordProblem(field.name, .missing) : nil
+                }
+                return field.type.problem(with: value).map { RecordProblem(field.name, $0) }
+            }
+    }
+}
+
+extension FieldType {
+    /// What a value of the type names; nil when it names nothing.
+    fileprivate func target(_ id: String) -> RecordData.Target? {
+        switch self {
+        case .member: .member(id: id)
+        case .reference(let collection): .record(id: id, collection: collection)
+        case .photo: .photo(randomID: id)
+        case .string, .integer, .number, .boolean, .timestamp, .json: nil
+        }
+    }
+
+    /// The rule that a value breaks; nil when it is of the type.
+    fileprivate func problem(with value: JSONValue) -> RecordProblem.Reason? {
+        switch (self, value) {
+        case (.json, _), (.number, .number), (.boolean, .boolean): nil
+        case (.string(let max?), .string(let text)):
+            text.unicodeScalars.count > max ? .tooLong(maxCharacters: max) : nil
+        case (.string, .string): nil
+        case (.integer, .number(let digits)): Int(digits) == nil ? .notA(self) : nil
+        case (.timestamp, .string(let text)): Timestamp(text) == nil ? .notA(self) : nil
+        case (.member, .string(let id)), (.reference, .string(let id)), (.photo, .string(let id)):
+            RecordID.isValid(id) ? nil : .notA(self)
+        default: .notA(self)
+        }
+    }
+}

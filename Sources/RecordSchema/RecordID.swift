@@ -1,0 +1,15 @@
+import Encodings
+
+/// The ids of records.
+package enum RecordID {
+    /// Whether a text can be an id: 1 to 255 of `A-Z a-z 0-9 . _ : ~ @ -`.
+    package static func isValid(_ text: String) -> Bool {
+        (1...RecordLimits.maxIDLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                byte.isASCIILetterOrDigit || "._:~@-".utf8.contains(byte)
+            }
+    }
+
+    /// A new id, which nobody can guess.
+    package static func make() -> String { RandomIdentifier.makeSecret(length: 22) }
+}

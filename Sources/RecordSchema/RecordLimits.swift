@@ -1,0 +1,19 @@
+/// The limits of records.
+package enum RecordLimits {
+    /// The most bytes of a record's data, as JSON without white space.
+    package static let maxBytes = 64 * 1024
+    /// How deep arrays and objects may be in each other, the record's own object included.
+    package static let maxDepth = 16
+    /// The most members whom a record names as readers and writers.
+    package static let maxReaderCount = 100
+    /// The most records of a call that changes them.
+    package static let maxBatchCount = 100
+    /// The most records of a page.
+    package static let maxPageCount = 200
+    /// The most characters of an id.
+    package static let maxIDLength = 255
+    /// The most records that wait in an inbox.
+    package static let maxInboxCount = 10_000
+    /// The most records of a user.
+    package static let maxCountPerUser = 100_000
+}

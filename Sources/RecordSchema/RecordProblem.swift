@@ -1,0 +1,48 @@
+/// Why the data of a record is refused.
+package struct RecordProblem: Error, Equatable {
+    /// The field; nil for the record itself.
+    package let field: String?
+    package let reason: Reason
+
+    /// - Parameters:
+    ///   - field: The field; nil for the record itself.
+    ///   - reason: The rule that it breaks.
+    package init(_ field: String?, _ reason: Reason) {
+        self.field = field
+        self.reason = reason
+    }
+
+    /// The rules that data can break.
+    package enum Reason: Sendable, Equatable {
+        /// It is no JSON object.
+        case notAnObject
+        /// It has more than ``RecordLimits/maxBytes``.
+        case tooManyBytes
+        /// It has more than ``RecordLimits/maxDepth`` levels.
+        case tooDeep
+        /// A text has U+0000, which PostgreSQL's text can't hold.
+        case hasNull
+        /// A number is beyond what 64 bits of floating point hold.
+        case numberOutOfRange
+        /// The collection has no such field.
+        case unknown
+        /// It is required.
+        case missing
+        /// It is of another type than this.
+        case notA(FieldType)
+        /// A text has more than this many characters.
+        case tooLong(maxCharacters: Int)
+        /// What it names is not there, or not for its writer.
+        case notFound
+    }
+}
+
+/// The data of a record is refused.
+package struct InvalidRecord: Error, Equatable {
+    /// At least one.
+    package let problems: [RecordProblem]
+
+    package init(problems: [RecordProblem]) {
+        self.problems = problems
+    }
+}

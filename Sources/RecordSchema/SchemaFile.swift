@@ -1,0 +1,152 @@
+import Encodings
+import OrderedCollections
+
+extension Schema {
+    /// Reads a schema file.
+    ///
+    /// - Parameter text: The file's text in UTF-8.
+    /// - Throws: `InvalidSchema` with all that is refused.
+    package init(file text: some Collection<UInt8>) throws(InvalidSchema) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(text)
+        } catch {
+            let message =
+                switch error.error {
+                case .malformed: "The file is not valid JSON from here on."
+                case .tooDeep: "The file has too many levels."
+                }
+            throw InvalidSchema(problems: [SchemaProblem(line: error.line, key: "", message: message)])
+        }
+        var reader = SchemaReader(document: document)
+        let schema = reader.schema()
+        let problems = reader.problems.sorted { $0.line < $1.line }
+        guard problems.isEmpty else { throw InvalidSchema(problems: problems) }
+        self = schema
+    }
+}
+
+/// An object of a schema file that is being read.
+struct SchemaObject {
+    let path: [String]
+    let members: [(name: String, value: JSONValue)]
+
+    subscript(name: String) -> JSONValue? {
+        members.first { $0.name == name }?.value
+    }
+
+    func path(of name: String) -> [String] { path + [name] }
+}
+
+/// Reads a schema file, and gathers what is wrong with it.
+struct SchemaReader {
+    let document: JSONDocument
+    private(set) var problems: [SchemaProblem] = []
+
+    init(document: JSONDocument) {
+        self.document = document
+        for (path, _) in document.duplicates { refuse(path, "The name is there twice.") }
+    }
+
+    mutating func refuse(_ path: [String], _ message: String) {
+        let line = document.duplicates.first { $0.path == path }?.line ?? document.line(of: path)
+        problems.append(SchemaProblem(line: line, key: path.joined(separator: "."), message: message))
+    }
+
+    mutating func schema() -> Schema {
+        guard let file = object(document.value, at: [], allowing: ["roles", "collections"]) else { return .empty }
+        let roles = named(file["roles"], at: ["roles"], atMost: Schema.maxRoleCount) { reader, name, value, path in
+            let object = reader.object(value, at: path, allowing: ["manages"])
+            let manages = object.map { reader.names($0["manages"], at: $0.path(of: "manages")) } ?? []
+            return Schema.Role(name: name, manages: manages)
+        }
+        let collections = named(
+            file["collections"],
+            at: ["collections"],
+            atMost: Schema.maxCollectionCount
+        ) { reader, name, value, path in
+            if name == Schema.photosName { reader.refuse(path, "The feed uses the name `photos` for photos.") }
+            return reader.collection(name, value, at: path)
+        }
+        let schema = Schema(roles: roles, collections: collections)
+        checkNames(schema)
+        return schema
+    }
+
+    // MARK: Values
+
+    /// The members of an object; nil when it is none.
+    mutating func object(_ value: JSONValue, at path: [String], allowing names: [String]?) -> SchemaObject? {
+        guard case .object(let members) = value else {
+            refuse(path, "It must be an object.")
+            return nil
+        }
+        if let names {
+            for name in members.keys where !names.contains(name) {
+                refuse(path + [name], "It is unknown. Here may be: \(names.joined(separator: ", ")).")
+            }
+        }
+        return SchemaObject(path: path, members: members.map { ($0.key, $0.value) })
+    }
+
+    /// What the members of an object describe, each under its name.
+    mutating func named<Described>(
+        _ value: JSONValue?,
+        at path: [String],
+        atMost maxCount: Int,
+        _ describe: (inout SchemaReader, String, JSONValue, [String]) -> Described?
+    ) -> [Described] {
+        guard let value, let object = object(value, at: path, allowing: nil) else { return [] }
+        if object.members.count > maxCount { refuse(path, "It has more than \(maxCount).") }
+        var described: [Described] = []
+        for (name, value) in object.members {
+            let path = path + [name]
+            if !Self.isName(name) {
+                refuse(
+                    path,
+                    "A name is a letter with letters, digits, `_` and `-` behind it, \(Schema.maxNameLength) at most."
+                )
+            }
+            if let next = describe(&self, name, value, path) { described.append(next) }
+        }
+        return described
+    }
+
+    mutating func names(_ value: JSONValue?, at path: [String]) -> [String] {
+        guard let value else { return [] }
+        guard case .array(let elements) = value else {
+            refuse(path, "It must be an array of names.")
+            return []
+        }
+        var names: [String] = []
+        for (position, element) in elements.enumerated() {
+            let path = path + [String(position)]
+            guard let name = text(element, at: path) else { continue }
+            if names.contains(name) { refuse(path, "The name is there twice.") }
+            names.append(name)
+        }
+        return names
+    }
+
+    mutating func text(_ value: JSONValue?, at path: [String]) -> String? {
+        guard let value else { return nil }
+        if case .string(let text) = value { return text }
+        refuse(path, "It must be a text.")
+        return nil
+    }
+
+    mutating func flag(_ value: JSONValue?, at path: [String]) -> Bool {
+        guard let value else { return false }
+        if case .boolean(let flag) = value { return flag }
+        refuse(path, "It must be true or false.")
+        return false
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        guard let first = name.utf8.first, first.isASCIILetter else { return false }
+        return name.utf8.count <= Schema.maxNameLength
+            && name.utf8.allSatisfy {
+                $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+            }
+    }
+}

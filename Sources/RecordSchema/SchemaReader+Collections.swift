@@ -1,0 +1,158 @@
+import Encodings
+
+extension SchemaReader {
+    private static let keys = ["access", "role", "fields", "open", "indexes", "parent"]
+
+    mutating func collection(_ name: String, _ value: JSONValue, at path: [String]) -> RecordCollection? {
+        guard let object = object(value, at: path, allowing: Self.keys) else { return nil }
+        let fields: [Field]? =
+            if let value = object["fields"] {
+                named(value, at: object.path(of: "fields"), atMost: Schema.maxFieldCount) { reader, name, value, path in
+                    reader.field(name, value, at: path)
+                }
+            } else { nil }
+        return RecordCollection(
+            name: name,
+            access: access(object),
+            role: text(object["role"], at: object.path(of: "role")),
+            fields: fields,
+            isOpen: flag(object["open"], at: object.path(of: "open")),
+            indexes: names(object["indexes"], at: object.path(of: "indexes")),
+            parent: parent(object)
+        )
+    }
+
+    private mutating func access(_ object: SchemaObject) -> Access {
+        let words = Access.allCases.map(\.rawValue)
+        guard let word = text(object["access"], at: object.path(of: "access")) else {
+            if object["access"] == nil { refuse(object.path, "`access` is missing: \(words.joined(separator: ", ")).") }
+            return .private
+        }
+        guard let access = Access(rawValue: word) else {
+            refuse(object.path(of: "access"), "It must be one of: \(words.joined(separator: ", ")).")
+            return .private
+        }
+        return access
+    }
+
+    private mutating func parent(_ object: SchemaObject) -> RecordCollection.Parent? {
+        let path = object.path(of: "parent")
+        guard let value = object["parent"], let parent = self.object(value, at: path, allowing: ["field", "set"])
+        else { return nil }
+        guard let field = text(parent["field"], at: parent.path(of: "field")),
+            let set = text(parent["set"], at: parent.path(of: "set"))
+        else {
+            refuse(path, "It needs `field` and `set`.")
+            return nil
+        }
+        return RecordCollection.Parent(field: field, set: set)
+    }
+
+    private mutating func field(_ name: String, _ value: JSONValue, at path: [String]) -> Field? {
+        guard let object = object(value, at: path, allowing: ["type", "required", "max", "to"]) else { return nil }
+        let isRequired = flag(object["required"], at: object.path(of: "required"))
+        guard let word = text(object["type"], at: object.path(of: "type")), let type = type(word, of: object) else {
+            if object["type"] == nil { refuse(path, "`type` is missing: \(FieldType.words.joined(separator: ", ")).") }
+            return nil
+        }
+        if object["max"] != nil, word != "string" { refuse(object.path(of: "max"), "Only a string has it.") }
+        if object["to"] != nil, word != "reference" { refuse(object.path(of: "to"), "Only a reference has it.") }
+        return Field(name: name, type: type, isRequired: isRequired)
+    }
+
+    private mutating func type(_ word: String, of object: SchemaObject) -> FieldType? {
+        switch word {
+        case "string": return .string(max: maxCharacters(object))
+        case "integer": return .integer
+        case "number": return .number
+        case "boolean": return .boolean
+        case "timestamp": return .timestamp
+        case "json": return .json
+        case "member": return .member
+        case "photo": return .photo
+        case "reference":
+            if let name = text(object["to"], at: object.path(of: "to")) { return .reference(to: name) }
+            if object["to"] == nil { refuse(object.path, "`to` is missing: the collection that it refers to.") }
+            return nil
+        default:
+            refuse(object.path(of: "type"), "It must be one of: \(FieldType.words.joined(separator: ", ")).")
+            return nil
+        }
+    }
+
+    private mutating func maxCharacters(_ object: SchemaObject) -> Int? {
+        guard let value = object["max"] else { return nil }
+        if case .number(let digits) = value, let max = Int(digits), (1...RecordLimits.maxBytes).contains(max) {
+            return max
+        }
+        refuse(object.path(of: "max"), "It must be a whole number from 1 to \(RecordLimits.maxBytes).")
+        return nil
+    }
+
+    // MARK: What names refer to
+
+    /// Refuses names of roles, collections and fields that are not there, or can't be meant.
+    mutating func checkNames(_ schema: Schema) {
+        for role in schema.roles {
+            for (position, name) in role.manages.enumerated() where !schema.roles.contains(where: { $0.name == name }) {
+                refuse(["roles", role.name, "manages", String(position)], "There is no such role.")
+            }
+        }
+        for collection in schema.collections {
+            checkRole(of: collection, in: schema)
+            checkFields(of: collection, in: schema)
+            checkParent(of: collection, in: schema)
+        }
+    }
+
+    private mutating func checkRole(of collection: RecordCollection, in schema: Schema) {
+        let path = ["collections", collection.name]
+        switch (collection.access, collection.role) {
+        case (.shared, nil): refuse(path, "`role` is missing: the role whose members share it.")
+        case (.shared, let role?):
+            if !schema.roles.contains(where: { $0.name == role }) { refuse(path + ["role"], "There is no such role.") }
+        case (_, .some): refuse(path + ["role"], "Only a shared collection has it.")
+        case (_, nil): break
+        }
+    }
+
+    private mutating func checkFields(of collection: RecordCollection, in schema: Schema) {
+        let path = ["collections", collection.name]
+        for (field, target) in collection.references {
+            let path = path + ["fields", field, "to"]
+            switch schema.collection(target)?.access {
+            case nil: refuse(path, "There is no such collection.")
+            case .inbox: refuse(path, "A record in an inbox can't be referred to.")
+            default: break
+            }
+        }
+        if collection.isOpen, collection.fields == nil {
+            refuse(path + ["open"], "Without `fields`, a record may be any object.")
+        }
+        if collection.indexes.count > Schema.maxIndexCount {
+            refuse(path + ["indexes"], "It has more than \(Schema.maxIndexCount).")
+        }
+        guard collection.fields != nil else { return }
+        for (position, name) in collection.indexes.enumerated() {
+            let path = path + ["indexes", String(position)]
+            switch collection.field(name)?.type.canBeIndexed {
+            case nil where !collection.isOpen: refuse(path, "There is no such field.")
+            case false: refuse(path, "A field of its type can't be looked for.")
+            default: break
+            }
+        }
+    }
+
+    private mutating func checkParent(of collection: RecordCollection, in schema: Schema) {
+        guard let parent = collection.parent else { return }
+        let path = ["collections", collection.name, "parent"]
+        guard collection.access != .inbox else { return refuse(path, "A record in an inbox has no parent.") }
+        guard let target = collection.references.first(where: { $0.field == parent.field })?.collection else {
+            return refuse(path + ["field"], "It must be a field that is a reference.")
+        }
+        let set = schema.collection(target)?.field(parent.set)
+        if set?.type != .reference(to: collection.name) {
+            refuse(path + ["set"], "It must be a field of `\(target)` that refers to `\(collection.name)`.")
+        }
+    }
+}
