@@ -36,6 +36,7 @@ package struct UseCases: Sendable {
     package struct Settings: Sendable {
         let secretKeyBase: String
         let tokenLifetimeHours: Int
+        let rememberedLifetimeDays: Int
         let needsPasswordForToken: Bool
         let rateLimits: RateLimits?
         let auditRetentionDays: Int
@@ -45,6 +46,7 @@ package struct UseCases: Sendable {
         /// - Parameters:
         ///   - secretKeyBase: Hashes the names in the keys of limits.
         ///   - tokenLifetimeHours: How long a token lives.
+        ///   - rememberedLifetimeDays: After how many days without use a remembered session ends.
         ///   - needsPasswordForToken: Whether `get_token` requires the password.
         ///   - rateLimits: The rate limits; nil for none.
         ///   - auditRetentionDays: How many days events are kept, 30 or more.
@@ -53,6 +55,7 @@ package struct UseCases: Sendable {
         package init(
             secretKeyBase: String,
             tokenLifetimeHours: Int,
+            rememberedLifetimeDays: Int,
             needsPasswordForToken: Bool,
             rateLimits: RateLimits?,
             auditRetentionDays: Int,
@@ -61,6 +64,7 @@ package struct UseCases: Sendable {
         ) {
             self.secretKeyBase = secretKeyBase
             self.tokenLifetimeHours = tokenLifetimeHours
+            self.rememberedLifetimeDays = rememberedLifetimeDays
             self.needsPasswordForToken = needsPasswordForToken
             self.rateLimits = rateLimits
             self.auditRetentionDays = auditRetentionDays
@@ -105,7 +109,10 @@ package struct UseCases: Sendable {
         clocks: Clocks,
         logger: Logger
     ) {
-        let tokenLifetime = TimeInterval(settings.tokenLifetimeHours * 3600)
+        let lifetimes = SessionLifetimes(
+            usual: .fixed(hours: settings.tokenLifetimeHours),
+            remembered: .remembered(maxUnusedDays: settings.rememberedLifetimeDays)
+        )
         let (users, audit) = (UserStore(postgres: postgres), AuditStore(postgres: postgres))
         self.users = users
         let limiter = RateLimiter(
@@ -129,7 +136,7 @@ package struct UseCases: Sendable {
             audit: audit,
             check: check,
             hasher: hasher,
-            tokenLifetime: tokenLifetime,
+            lifetimes: lifetimes,
             now: clocks.now
         )
         getToken = GetToken(signIn: signIn, limiter: limiter, needsPassword: settings.needsPasswordForToken)
@@ -137,7 +144,7 @@ package struct UseCases: Sendable {
             users: users,
             check: check,
             hasher: hasher,
-            tokenLifetime: tokenLifetime,
+            lifetimes: lifetimes,
             now: clocks.now
         )
         deleteAccount = DeleteAccount(users: users, check: check)
@@ -159,7 +166,7 @@ package struct UseCases: Sendable {
         sweeper = PhotoSweeper(photos: photos, objects: objects, now: clocks.storeNow, logger: logger)
         housekeeper = Housekeeper(
             postgres: postgres,
-            tokenLifetimeHours: settings.tokenLifetimeHours,
+            sessionLifetimeHours: max(settings.tokenLifetimeHours, settings.rememberedLifetimeDays * 24),
             auditRetentionDays: settings.auditRetentionDays,
             logger: logger
         )

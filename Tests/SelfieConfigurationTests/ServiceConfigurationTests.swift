@@ -44,6 +44,7 @@ struct ServiceConfigurationTests {
         #expect(configuration.port == 3000)
         #expect(configuration.maxUploadBytes == 32 * 1024 * 1024)
         #expect(configuration.tokenLifetimeHours == 24)
+        #expect(configuration.rememberedLifetimeDays == 90)
         #expect(configuration.passwordHashCost == 12)
         #expect(configuration.getsTokenWithoutPassword == false)
         #expect(configuration.logLevel == .info)

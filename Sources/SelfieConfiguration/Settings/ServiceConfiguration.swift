@@ -25,6 +25,8 @@ package struct ServiceConfiguration: Sendable {
     package let maxUploadBytes: Int
     /// From `TOKEN_LIFETIME_HOURS`.
     package let tokenLifetimeHours: Int
+    /// From `REMEMBERED_LIFETIME_DAYS`.
+    package let rememberedLifetimeDays: Int
     /// From `PASSWORD_HASH_COST`.
     package let passwordHashCost: Int
     /// From `GET_TOKEN_WITHOUT_PASSWORD`.
@@ -91,6 +93,7 @@ package struct ServiceConfiguration: Sendable {
         port = settings.port()
         maxUploadBytes = settings.maxUploadBytes()
         tokenLifetimeHours = settings.integer("TOKEN_LIFETIME_HOURS", in: 1...(365 * 24), default: 24)
+        rememberedLifetimeDays = settings.integer("REMEMBERED_LIFETIME_DAYS", in: 1...3_650, default: 90)
         passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
         rateLimits = settings.rateLimits()
@@ -204,6 +207,7 @@ extension ServiceConfiguration {
         UseCases.Settings(
             secretKeyBase: secretKeyBase,
             tokenLifetimeHours: tokenLifetimeHours,
+            rememberedLifetimeDays: rememberedLifetimeDays,
             needsPasswordForToken: !getsTokenWithoutPassword,
             rateLimits: rateLimits,
             auditRetentionDays: auditRetentionDays,

@@ -5,10 +5,12 @@ package struct ResetPassword: Sendable {
     let users: UserStore
     let check: PasswordCheck
     let hasher: PasswordHasher
-    let tokenLifetime: TimeInterval
+    let lifetimes: SessionLifetimes
     let now: @Sendable () -> Date
 
     /// Changes the password, ends all sessions and begins a new one.
+    ///
+    /// The new one is remembered if the request's was.
     ///
     /// - Parameters:
     ///   - session: The session of the account's user.
@@ -44,7 +46,11 @@ package struct ResetPassword: Sendable {
                         try await hasher.hash(try Password.checked(new), for: source.claimant(.user(id: user.id)))
                     }
                 hash = newHash
-                let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
+                let isRemembered = session.maxUnusedDays != nil
+                let issued = IssuedToken(
+                    date: now(),
+                    lifetime: isRemembered ? lifetimes.remembered : lifetimes.usual
+                )
                 let isChanged = try await users.changePassword(
                     of: user,
                     to: newHash,

@@ -8,6 +8,8 @@ package struct SignInAttempt: Sendable {
     /// The label of the session, for its user.
     let device: String?
     let source: RequestSource
+    /// Whether the session lives until it is ended, or was not used for long.
+    let isRemembered: Bool
     /// Whether to check only: no session begins.
     let changesNothing: Bool
 
@@ -16,12 +18,21 @@ package struct SignInAttempt: Sendable {
     ///   - password: Nil for one that could not be decrypted.
     ///   - device: The label of the session, for its user.
     ///   - source: Where the request came from.
+    ///   - isRemembered: Whether the session lives until it is ended, or was not used for long.
     ///   - changesNothing: Whether to check only: no session begins.
-    package init(email: String, password: Password?, device: String?, source: RequestSource, changesNothing: Bool) {
+    package init(
+        email: String,
+        password: Password?,
+        device: String?,
+        source: RequestSource,
+        isRemembered: Bool,
+        changesNothing: Bool
+    ) {
         self.email = email
         self.password = password
         self.device = device
         self.source = source
+        self.isRemembered = isRemembered
         self.changesNothing = changesNothing
     }
 }
@@ -33,7 +44,7 @@ package struct SignIn: Sendable {
     let audit: AuditStore
     let check: PasswordCheck
     let hasher: PasswordHasher
-    let tokenLifetime: TimeInterval
+    let lifetimes: SessionLifetimes
     let now: @Sendable () -> Date
 
     /// Checks the password and begins a session.
@@ -117,7 +128,7 @@ package struct SignIn: Sendable {
     }
 
     private func begin(_ attempt: SignInAttempt, user: User, passwordHash: String) async throws -> IssuedToken? {
-        let issued = IssuedToken(date: now(), lifetime: tokenLifetime)
+        let issued = IssuedToken(date: now(), lifetime: attempt.isRemembered ? lifetimes.remembered : lifetimes.usual)
         if attempt.changesNothing { return issued }
         let hasBegun = try await sessions.begin(
             issued,

@@ -5,13 +5,13 @@ import Postgres
 /// Removes old rows: expired sessions, ended windows of limits, addresses that were not used for long, old events and old counts.
 package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
-    private let tokenLifetimeHours: Int
+    private let sessionLifetimeHours: Int
     private let auditRetentionDays: Int
     private let report: OutageReport
 
-    init(postgres: PostgresClient, tokenLifetimeHours: Int, auditRetentionDays: Int, logger: Logger) {
+    init(postgres: PostgresClient, sessionLifetimeHours: Int, auditRetentionDays: Int, logger: Logger) {
         self.postgres = postgres
-        self.tokenLifetimeHours = tokenLifetimeHours
+        self.sessionLifetimeHours = sessionLifetimeHours
         self.auditRetentionDays = auditRetentionDays
         report = OutageReport(
             failing: "tidying up fails and will be tried again",
@@ -30,7 +30,11 @@ package struct Housekeeper: Sendable {
             ("limits", { try await RateLimitStore(postgres: postgres).removeEnded() }),
             (
                 "addresses",
-                { try await KnownAddressStore(postgres: postgres).removeUnused(tokenLifetimeHours: tokenLifetimeHours) }
+                {
+                    try await KnownAddressStore(postgres: postgres).removeUnused(
+                        sessionLifetimeHours: sessionLifetimeHours
+                    )
+                }
             ),
             ("sources of events", { try await audit.removeOldSources() }),
             (

@@ -55,11 +55,11 @@ struct KnownAddressStore: Sendable {
 
     /// Forgets addresses that were not used for long.
     ///
-    /// - Parameter tokenLifetimeHours: How long a token lives. A user with a long token seldom signs in, but must not
+    /// - Parameter sessionLifetimeHours: How long a session lives. A user with a long one seldom signs in, but must not
     ///   be forgotten.
     /// - Throws: `PostgresError`.
-    func removeUnused(tokenLifetimeHours: Int) async throws {
-        let maxUnusedDays = max(Self.minUnusedDays, 2 * tokenLifetimeHours / 24)
+    func removeUnused(sessionLifetimeHours: Int) async throws {
+        let maxUnusedDays = max(Self.minUnusedDays, 2 * sessionLifetimeHours / 24)
         try await postgres.writeInBatches { rowCount in
             """
             DELETE FROM known_addresses WHERE (user_id, network) IN (

@@ -7,6 +7,8 @@ package struct Session: Sendable {
     package let id: Int
     package let userID: Int
     let expiry: Date
+    /// After how many days without use it ends; nil for one with a fixed end.
+    let maxUnusedDays: Int?
 
     package func isExpired(at date: Date) -> Bool {
         expiry <= date
@@ -18,14 +20,18 @@ package struct Session: Sendable {
 /// The client gets it once, and only its digest is kept.
 package struct IssuedToken: Sendable {
     package let token: String
+    /// When it ends, if it is not used before.
     package let expiry: Date
+    /// After how many days without use its session ends; nil for one with a fixed end.
+    let maxUnusedDays: Int?
 
-    /// Makes a token that lives for `lifetime` seconds.
+    /// Makes a token.
     ///
     /// Its end is rounded to milliseconds, as clients see it.
-    init(date: Date, lifetime: TimeInterval) {
+    init(date: Date, lifetime: SessionLifetime) {
         token = RandomIdentifier.makeSecret()
-        let milliseconds = ((date.timeIntervalSince1970 + lifetime) * 1000).rounded(.down)
+        maxUnusedDays = lifetime.maxUnusedDays
+        let milliseconds = ((date.timeIntervalSince1970 + lifetime.seconds) * 1000).rounded(.down)
         expiry = Date(timeIntervalSince1970: milliseconds / 1000)
     }
 

@@ -13,12 +13,17 @@ package struct SessionStore: Sendable {
     /// The session of a token, expired or not.
     func find(token: String) async throws -> Session? {
         try await postgres.lookUp(Self.byToken, key: IssuedToken.digest(of: token)).map { row in
-            Session(id: try row.decode("id"), userID: try row.decode("user_id"), expiry: try row.decode("expires_at"))
+            Session(
+                id: try row.decode("id"),
+                userID: try row.decode("user_id"),
+                expiry: try row.decode("expires_at"),
+                maxUnusedDays: try row.decodeIfPresent("max_unused_days")
+            )
         }
     }
 
     static let byToken = PostgresLookup(
-        columns: "id, user_id, expires_at",
+        columns: "id, user_id, expires_at, max_unused_days",
         source: "FROM sessions WHERE token_digest = asked.key"
     )
 
@@ -102,8 +107,8 @@ package struct SessionStore: Sendable {
         forEach users: PostgresQuery
     ) -> PostgresQuery {
         """
-        INSERT INTO sessions (user_id, token_digest, expires_at, device)
-        SELECT id, \(IssuedToken.digest(of: issued.token)), \(issued.expiry), \(device)
+        INSERT INTO sessions (user_id, token_digest, expires_at, max_unused_days, device)
+        SELECT id, \(IssuedToken.digest(of: issued.token)), \(issued.expiry), \(issued.maxUnusedDays)::integer, \(device)
         FROM (\(part: users)) AS affected (id)
         """
     }
@@ -175,10 +180,15 @@ package struct SessionStore: Sendable {
     }
 
     /// Notes that sessions were used, each at most once a minute.
+    ///
+    /// The ends of remembered ones move on.
     func noteUse(of ids: [Int]) async throws {
         try await postgres.write(
             """
-            UPDATE sessions SET last_used_at = now() AT TIME ZONE 'UTC' WHERE id IN (
+            UPDATE sessions SET last_used_at = now() AT TIME ZONE 'UTC',
+                expires_at = CASE WHEN max_unused_days IS NULL THEN expires_at
+                    ELSE now() AT TIME ZONE 'UTC' + make_interval(days => max_unused_days) END
+            WHERE id IN (
                 SELECT id FROM sessions
                 WHERE id = ANY(\(ids)) AND expires_at > now() AT TIME ZONE 'UTC'
                     AND last_used_at <= now() AT TIME ZONE 'UTC' - interval '1 minute'

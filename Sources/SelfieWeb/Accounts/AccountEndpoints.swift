@@ -31,7 +31,7 @@ struct AccountEndpoints: EndpointGroup {
             "Sign in",
             details: "Begins a session of its own, and leaves the user's other sessions alone.",
             limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount],
-            takes: [.accountEmail, .password, .device],
+            takes: [.accountEmail, .password, .device, .remember],
             answers: [.ok("The account, with a token.", .object(Member.user + Member.token))],
             refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
@@ -50,7 +50,7 @@ struct AccountEndpoints: EndpointGroup {
             limitedBy: [
                 .getTokenPerAddress, .signInPerAccount, .signInPerAddress, .passwordTriesPerAccount,
             ],
-            takes: [.accountEmail, .password, .device],
+            takes: [.accountEmail, .password, .device, .remember],
             answers: [.ok("The token.", .object(Member.token))],
             refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
@@ -115,7 +115,7 @@ struct AccountEndpoints: EndpointGroup {
     private static let accountDeleted = "Account deleted"
 
     init(_ parts: WebParts) {
-        requests = AccountRequests(parts, passwords: .encrypted(parts.cipher))
+        requests = AccountRequests(parts, passwords: .encrypted(parts.cipher), remembersSessions: true)
     }
 
     @Sendable

@@ -11,6 +11,7 @@ struct AccountRequests: Sendable {
     private let useCases: UseCases
     private let sources: RequestSourceReader
     private let passwords: PasswordForm
+    private let remembersSessions: Bool
     private let now: @Sendable () -> Date
 
     static let wrongCredentials = ServiceError(
@@ -27,11 +28,13 @@ struct AccountRequests: Sendable {
     /// - Parameters:
     ///   - parts: What the endpoints share.
     ///   - passwords: How clients send passwords.
-    init(_ parts: WebParts, passwords: PasswordForm) {
+    ///   - remembersSessions: Whether clients may ask for a remembered session.
+    init(_ parts: WebParts, passwords: PasswordForm, remembersSessions: Bool) {
         useCases = parts.useCases
         sources = parts.sources
         now = parts.now
         self.passwords = passwords
+        self.remembersSessions = remembersSessions
     }
 
     /// Makes an account.
@@ -156,6 +159,7 @@ struct AccountRequests: Sendable {
             password: needsPassword ? try password(.password, parameters, context.notes) : nil,
             device: try Self.device(parameters, request),
             source: sources.source(of: request, context: context),
+            isRemembered: remembersSessions ? try parameters.flag(.remember) : false,
             changesNothing: request.method == .head
         )
     }

@@ -74,6 +74,14 @@ extension Endpoint.Parameter {
         isRequired: false,
         refusedFor: textRules
     )
+    static let remember = Self(
+        "remember",
+        .flag,
+        "Whether the session lives until it is ended, or was not used for `REMEMBERED_LIFETIME_DAYS`.",
+        example: "true",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
     static let all = Self(
         "all",
         .flag,

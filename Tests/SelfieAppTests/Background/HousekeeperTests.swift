@@ -27,7 +27,7 @@ struct HousekeeperTests {
                 )
                 let housekeeper = Housekeeper(
                     postgres: postgres,
-                    tokenLifetimeHours: tokenLifetimeHours,
+                    sessionLifetimeHours: tokenLifetimeHours,
                     auditRetentionDays: auditRetentionDays,
                     logger: TestLog().logger(level: .info)
                 )

@@ -51,7 +51,7 @@ struct RandomIdentifierTests {
         for _ in 0..<200 {
             photos.append(try await NewPhoto(title: "A", fileName: "photo", object: object, userID: 1).randomID)
         }
-        let tokens = (0..<200).map { _ in IssuedToken(date: Date(), lifetime: 1).token }
+        let tokens = (0..<200).map { _ in IssuedToken(date: Date(), lifetime: .fixed(hours: 1)).token }
         for names in [photos, tokens] {
             #expect(Set(names).count == 200)
             #expect(names.allSatisfy { $0.wholeMatch(of: /[A-Za-z0-9]{48}/) != nil })
