@@ -7,6 +7,10 @@ extension Schema {
     /// - Parameter text: The file's text in UTF-8.
     /// - Throws: `InvalidSchema` with all that is refused.
     package init(file text: some Collection<UInt8>) throws(InvalidSchema) {
+        guard text.count <= Self.maxFileBytes else {
+            let message = "The file has more than \(Self.maxFileBytes) bytes."
+            throw InvalidSchema(problems: [SchemaProblem(line: 1, key: "", message: message)])
+        }
         let document: JSONDocument
         do {
             document = try JSONDocument(text)

@@ -1,3 +1,4 @@
+import Encodings
 package import FoundationEssentials
 
 /// A time of RFC 3339, such as `2026-11-24T10:00:00.5Z` or `2026-11-24T12:00:00+02:00`.
@@ -10,12 +11,35 @@ package struct Timestamp: Sendable, Equatable {
     /// The time as a date.
     package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-    /// - Parameter text: The text, whose year has four digits.
+    private static let maxDecimalCount = 9
+
+    /// - Parameter text: The text, with capital letters, and at most nine decimals of a second.
     package init?(_ text: String) {
-        let styles = [true, false].map { Date.ISO8601FormatStyle(includingFractionalSeconds: $0) }
-        guard text.utf8.count <= 40, let date = styles.lazy.compactMap({ try? $0.parse(text) }).first else {
-            return nil
+        let text = Array(text.utf8)
+        let whole = text.prefix("0000-00-00T00:00:00".utf8.count)
+        var zone = text.dropFirst(whole.count)
+        var decimals: ArraySlice<UInt8> = []
+        if zone.first == UInt8(ascii: ".") {
+            decimals = zone.dropFirst().prefix(while: \.isASCIIDigit)
+            guard (1...Self.maxDecimalCount).contains(decimals.count) else { return nil }
+            zone = zone[decimals.endIndex...]
         }
-        milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded(.down))
+        // Foundation's parser takes other forms, too, and longer numbers. It reads decimals as binary fractions.
+        guard Self.has(whole, form: "0000-00-00T00:00:00"),
+            ["Z", "+00:00", "-00:00"].contains(where: { Self.has(zone, form: $0) }),
+            let date = try? Date.ISO8601FormatStyle().parse(String(decoding: whole + zone, as: UTF8.self))
+        else { return nil }
+        let thousandths = (0..<3).reduce(0) { sum, place in
+            sum * 10 + (place < decimals.count ? Int(decimals[decimals.startIndex + place] - UInt8(ascii: "0")) : 0)
+        }
+        milliseconds = Int(date.timeIntervalSince1970) * 1000 + thousandths
+    }
+
+    /// Whether a text has a form, in which `0` stands for any digit.
+    private static func has(_ text: ArraySlice<UInt8>, form: String) -> Bool {
+        text.count == form.utf8.count
+            && zip(form.utf8, text).allSatisfy { form, byte in
+                form == UInt8(ascii: "0") ? byte.isASCIIDigit : form == byte
+            }
     }
 }

@@ -140,6 +140,10 @@ struct SchemaFileTests {
             _ = try Schema(file: Array(make(max).utf8))
             #expect(throws: InvalidSchema.self) { try Schema(file: Array(make(max + 1).utf8)) }
         }
+        _ = try Schema(file: Array("{}".utf8) + Array(repeating: 0x20, count: Schema.maxFileBytes - 2))
+        #expect(throws: InvalidSchema.self) {
+            try Schema(file: Array("{}".utf8) + Array(repeating: 0x20, count: Schema.maxFileBytes - 1))
+        }
         #expect([Schema.maxRoleCount, Schema.maxCollectionCount, Schema.maxIndexCount] == [32, 64, 4])
     }
 }
