@@ -1,0 +1,82 @@
+-- A stream is what somebody can see change: one for each user, role and collection. A grant is a stream's right to a
+-- record, and the place of the record's last change in the stream.
+-- migrate:up
+CREATE TABLE roles (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    -- A role that is disabled gives nothing.
+    disabled_at timestamp
+);
+
+CREATE TABLE role_members (
+    role_id integer NOT NULL REFERENCES roles (id) ON DELETE CASCADE,
+    user_id integer NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    added_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
+    PRIMARY KEY (user_id, role_id)
+);
+
+CREATE INDEX role_members_role_id_index ON role_members (role_id, user_id);
+
+CREATE TABLE collections (
+    -- 0 stands for photos, which have no row.
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE
+);
+
+CREATE TABLE streams (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    user_id integer UNIQUE REFERENCES users (id) ON DELETE CASCADE,
+    role_id integer UNIQUE REFERENCES roles (id) ON DELETE CASCADE,
+    collection_id integer UNIQUE REFERENCES collections (id) ON DELETE CASCADE,
+    -- The number of the last change. Who takes the next one locks this row until the end of the transaction.
+    seq bigint NOT NULL DEFAULT 0,
+    -- What a user owns, and what waits in the user's inboxes.
+    record_count bigint NOT NULL DEFAULT 0,
+    inbox_count bigint NOT NULL DEFAULT 0,
+    CHECK (num_nonnulls(user_id, role_id, collection_id) = 1)
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION create_stream() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO streams (user_id) VALUES (NEW.id);
+    RETURN NULL;
+END
+$$;
+
+-- Whoever signs up between the first insert and the trigger would have no stream.
+LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE;
+INSERT INTO streams (user_id) SELECT id FROM users ORDER BY id;
+CREATE TRIGGER users_added AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION create_stream();
+
+CREATE TABLE grants (
+    stream_id bigint NOT NULL,
+    collection_id integer NOT NULL,
+    -- The record's key; for photos, the photo's id.
+    record_key bigint NOT NULL,
+    -- The sum of 1 to read, 2 to write, 4 to delete and 8 to share.
+    rights smallint NOT NULL,
+    -- The number of the last change in the stream. NULL for what the stream never showed.
+    seq bigint,
+    -- The number of the change since which the stream shows it.
+    shown_seq bigint,
+    -- When the right to read ended. Such a grant is kept for a while, for those who have not heard of it.
+    ended_at timestamp,
+    -- A photo's id for clients, which is needed when the photo is gone.
+    random_id text,
+    PRIMARY KEY (collection_id, record_key, stream_id)
+) WITH (fillfactor = 80);
+
+-- Lists walk along it.
+CREATE UNIQUE INDEX grants_list_key ON grants (stream_id, collection_id, record_key) WHERE rights % 2 = 1;
+-- The feed walks along it.
+CREATE UNIQUE INDEX grants_seq_key ON grants (stream_id, seq);
+CREATE INDEX grants_ended_at_index ON grants (ended_at) WHERE ended_at IS NOT NULL;
+
+-- migrate:down
+DROP TRIGGER users_added ON users;
+DROP FUNCTION create_stream();
+DROP TABLE grants;
+DROP TABLE streams;
+DROP TABLE collections;
+DROP TABLE role_members;
+DROP TABLE roles;

@@ -1,0 +1,71 @@
+-- Records are JSON objects in collections. What lists and rules need of them are rows of their own.
+-- migrate:up
+CREATE TABLE schema_definitions (
+    -- Grows with each change. The present one is the largest.
+    version bigint PRIMARY KEY,
+    definition json NOT NULL,
+    applied_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC')
+);
+
+CREATE TABLE records (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    collection_id integer NOT NULL REFERENCES collections (id),
+    -- The user in whose inbox it is; 0 for other records.
+    recipient_id integer NOT NULL DEFAULT 0,
+    id text COLLATE "C" NOT NULL,
+    owner_id integer NOT NULL,
+    -- NULL once it is deleted.
+    data json,
+    byte_count integer NOT NULL,
+    version bigint NOT NULL DEFAULT 1,
+    created_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
+    updated_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
+    expires_at timestamp,
+    deleted_at timestamp,
+    CHECK ((data IS NULL) = (deleted_at IS NOT NULL))
+);
+
+CREATE UNIQUE INDEX records_id_key ON records (collection_id, recipient_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX records_deleted_id_index ON records (collection_id, recipient_id, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX records_owner_id_index ON records (owner_id) WHERE deleted_at IS NULL;
+CREATE INDEX records_recipient_id_index ON records (recipient_id) WHERE recipient_id > 0;
+CREATE INDEX records_expires_at_index ON records (expires_at) WHERE deleted_at IS NULL AND expires_at IS NOT NULL;
+CREATE INDEX records_deleted_at_index ON records (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- The values of indexed fields, for each stream that shows the record.
+CREATE TABLE record_index (
+    stream_id bigint NOT NULL,
+    collection_id integer NOT NULL,
+    field text COLLATE "C" NOT NULL,
+    value text COLLATE "C" NOT NULL,
+    record_key bigint NOT NULL REFERENCES records (key) ON DELETE CASCADE,
+    PRIMARY KEY (stream_id, collection_id, field, value, record_key)
+);
+
+CREATE INDEX record_index_record_key_index ON record_index (record_key);
+
+-- What fields refer to.
+CREATE TABLE record_references (
+    record_key bigint NOT NULL REFERENCES records (key) ON DELETE CASCADE,
+    field text COLLATE "C" NOT NULL,
+    target_key bigint NOT NULL REFERENCES records (key),
+    PRIMARY KEY (record_key, field)
+);
+
+CREATE INDEX record_references_target_key_index ON record_references (target_key);
+
+CREATE TABLE photo_references (
+    record_key bigint NOT NULL REFERENCES records (key) ON DELETE CASCADE,
+    field text COLLATE "C" NOT NULL,
+    photo_id integer NOT NULL REFERENCES photos (id) ON DELETE CASCADE,
+    PRIMARY KEY (record_key, field)
+);
+
+CREATE INDEX photo_references_photo_id_index ON photo_references (photo_id);
+
+-- migrate:down
+DROP TABLE photo_references;
+DROP TABLE record_references;
+DROP TABLE record_index;
+DROP TABLE records;
+DROP TABLE schema_definitions;
