@@ -9,7 +9,7 @@ CREATE TABLE schema_definitions (
 
 CREATE TABLE records (
     key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    collection_id integer NOT NULL REFERENCES collections (id),
+    collection_id integer NOT NULL,
     -- The user in whose inbox it is; 0 for other records.
     recipient_id integer NOT NULL DEFAULT 0,
     id text COLLATE "C" NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE record_index (
     collection_id integer NOT NULL,
     field text COLLATE "C" NOT NULL,
     value text COLLATE "C" NOT NULL,
-    record_key bigint NOT NULL REFERENCES records (key) ON DELETE CASCADE,
+    record_key bigint NOT NULL,
     PRIMARY KEY (stream_id, collection_id, field, value, record_key)
 );
 
@@ -46,16 +46,16 @@ CREATE INDEX record_index_record_key_index ON record_index (record_key);
 
 -- What fields refer to.
 CREATE TABLE record_references (
-    record_key bigint NOT NULL REFERENCES records (key) ON DELETE CASCADE,
+    record_key bigint NOT NULL,
     field text COLLATE "C" NOT NULL,
-    target_key bigint NOT NULL REFERENCES records (key),
+    target_key bigint NOT NULL,
     PRIMARY KEY (record_key, field)
 );
 
 CREATE INDEX record_references_target_key_index ON record_references (target_key);
 
 CREATE TABLE photo_references (
-    record_key bigint NOT NULL REFERENCES records (key) ON DELETE CASCADE,
+    record_key bigint NOT NULL,
     field text COLLATE "C" NOT NULL,
     photo_id integer NOT NULL REFERENCES photos (id) ON DELETE CASCADE,
     PRIMARY KEY (record_key, field)
