@@ -10,11 +10,10 @@ enum MediaType {
 
     /// - Parameter request: The request's head. A POST without a `Content-Type` is a form, as in Rack.
     init(_ request: HTTPRequest) {
-        guard let contentType = request.headerFields[.contentType] else {
+        guard let essence = Self.essence(of: request) else {
             self = request.method == .post ? .form : .other
             return
         }
-        let essence = contentType.prefix { $0 != ";" && $0 != "," }.filter { !$0.isWhitespace }.lowercased()
         self =
             switch essence {
             // The synonyms that Rails registers for JSON.
@@ -24,5 +23,13 @@ enum MediaType {
             case "" where request.method == .post: .form
             default: .other
             }
+    }
+
+    /// The media type in small letters, without its parameters; nil when none is told.
+    ///
+    /// - Parameter request: The request's head.
+    /// - Returns: Such as `application/json`.
+    static func essence(of request: HTTPRequest) -> String? {
+        request.headerFields[.contentType]?.prefix { $0 != ";" && $0 != "," }.filter { !$0.isWhitespace }.lowercased()
     }
 }

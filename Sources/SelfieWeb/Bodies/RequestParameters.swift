@@ -1,5 +1,4 @@
 import Encodings
-import HTTPConnection
 import HTTPTypes
 import Hummingbird
 import Multipart
@@ -109,21 +108,30 @@ struct RequestParameters {
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
         let body: [String: String]
         switch MediaType(request.head) {
-        case .json: body = try JSONParameters.parse(try await collect(request, context: context))
-        case .form: body = try FormParameters.parse(try await collect(request, context: context).readableBytesView)
+        case .json: body = try JSONParameters.parse(try await collect(request, context))
+        case .form: body = try FormParameters.parse(try await collect(request, context).readableBytesView)
         case .multipart: body = try await readMultipart(request, context: context)
         case .other: body = [:]
         }
         return RequestParameters(query: query, body: body, names: context.parameterNames)
     }
 
-    private static func collect(_ request: Request, context: some ConnectionContext) async throws -> ByteBuffer {
-        var collected = ByteBuffer()
-        for try await chunk in try request.wantedBody(maxBytes: maxBodyBytes, context: context) {
-            guard collected.readableBytes + chunk.readableBytes <= maxBodyBytes else { throw ServiceError.bodyTooLarge }
-            collected.writeImmutableBuffer(chunk)
-        }
-        return collected
+    /// Reads only the query.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body is left alone.
+    ///   - context: What knows the names of the parameters.
+    /// - Returns: The parameters.
+    /// - Throws: `ServiceError.malformedParameters`, `ServiceError.tooManyParameters`.
+    static func readQuery(of request: Request, context: some ConnectionContext) throws(ServiceError)
+        -> RequestParameters
+    {
+        let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
+        return RequestParameters(query: query, body: [:], names: context.parameterNames)
+    }
+
+    private static func collect(_ request: Request, _ context: some ConnectionContext) async throws -> ByteBuffer {
+        try await request.collectedBody(maxBytes: maxBodyBytes, context: context)
     }
 
     private static func readMultipart(
@@ -139,25 +147,5 @@ struct RequestParameters {
         var form = MultipartForm()
         for try await event in parts { try form.append(event) }
         return form.fields
-    }
-}
-
-extension Request {
-    /// The body, for a handler that will read it.
-    ///
-    /// A body that announces too many bytes is refused. A client that waits for `100 Continue` is told to go on.
-    ///
-    /// - Parameters:
-    ///   - maxBytes: The most bytes that the body may announce.
-    ///   - context: The connection.
-    /// - Returns: The body, which can be read once.
-    /// - Throws: `ServiceError.bodyTooLarge`.
-    func wantedBody(maxBytes: Int, context: some ConnectionContext) throws(ServiceError) -> RequestBody {
-        // A length that does not fit an `Int` is too large.
-        if let length = headers[.contentLength], Int(length) ?? .max > maxBytes { throw .bodyTooLarge }
-        if headers[.expect] != nil {
-            context.channel.triggerUserOutboundEvent(ContinueEvent(), promise: nil)
-        }
-        return body
     }
 }

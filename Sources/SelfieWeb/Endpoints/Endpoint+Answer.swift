@@ -1,4 +1,4 @@
-import Encodings
+package import Encodings
 package import HTTPTypes
 
 extension Endpoint {
@@ -19,6 +19,8 @@ extension Endpoint {
             case object([Member])
             /// A JSON array of such objects.
             case array([Member])
+            /// Any other JSON, with its JSON Schema and an example.
+            case json(schema: JSONValue, example: JSONValue)
             /// A photo's bytes.
             case photoBytes
             /// A page for people, or this line of text.

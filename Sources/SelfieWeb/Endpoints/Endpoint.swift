@@ -25,6 +25,8 @@ package struct Endpoint: Sendable {
     /// The headers of a request that change the answer.
     package let headers: [Header]
     package let parameters: [Parameter]
+    /// The JSON that is its body; nil when its body has parameters, or there is none.
+    package let body: JSONBodyDescription?
     package let answers: [Answer]
     /// This call's own refusals.
     ///
@@ -72,6 +74,7 @@ package struct Endpoint: Sendable {
         case accounts = "Accounts"
         case photos = "Photos"
         case sessions = "Sessions"
+        case members = "Members"
         case gallery = "Gallery"
         case service = "Service"
 
@@ -81,6 +84,7 @@ package struct Endpoint: Sendable {
             case .accounts: "Make an account, sign in, change the password, leave."
             case .photos: "Upload, list, open and delete photos."
             case .sessions: "See where a user is signed in, and end sessions."
+            case .members: "A user's profile, what others see of it, and whom a user blocks."
             case .gallery: "What the gallery's own pages call. Other clients take the calls above."
             case .service: "Whether the service is there, and what it can do."
             }
@@ -129,6 +133,9 @@ package struct Endpoint: Sendable {
             shared += [.malformedMultipart, .bodyTooLarge, .bodyIncomplete]
             if !parameters.contains(where: { $0.place == .multipart }) { shared.append(.malformedJSON) }
             if parameters.contains(where: \.isRequired) { shared.append(.parametersMissing) }
+        }
+        if let body {
+            shared += [.jsonRequired, .malformedJSON, .bodyTooLarge, .bodyIncomplete] + body.complaints
         }
         return shared
     }

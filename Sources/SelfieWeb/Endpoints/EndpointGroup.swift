@@ -64,6 +64,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
         limitedBy rateLimits: [RateLimitName] = [],
         dependsOn headers: [Endpoint.Header] = [],
         takes parameters: [Endpoint.Parameter] = [],
+        sends body: Endpoint.JSONBodyDescription? = nil,
         answers: [Endpoint.Answer],
         refuses refusals: [ServiceError] = []
     ) {
@@ -80,6 +81,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
             rateLimits: rateLimits,
             headers: headers,
             parameters: parameters,
+            body: body,
             answers: answers,
             refusals: refusals
         )

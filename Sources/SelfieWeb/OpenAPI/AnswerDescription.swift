@@ -62,7 +62,7 @@ struct AnswerDescription {
                 "text/html": ["schema": ["type": "string"], "example": "<!DOCTYPE html>…"],
             ]
         case .none? where refusals.isEmpty: return [:]
-        case .document, .message, .object, .array, .none?, nil: break
+        case .document, .message, .object, .array, .json, .none?, nil: break
         }
         var schemas: [JSONValue] = []
         var examples: OrderedDictionary<String, JSONValue> = [:]
@@ -117,6 +117,7 @@ extension Endpoint.Answer.Body {
                 ["status": 200, "message": .string(text)]
             )
         case .object(let members): (Self.schema(of: members), Self.example(of: members))
+        case .json(let schema, let example): (schema, example)
         case .array(let members):
             (["type": "array", "items": Self.schema(of: members)], [Self.example(of: members)])
         }

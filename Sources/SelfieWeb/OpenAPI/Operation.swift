@@ -96,6 +96,12 @@ struct Operation {
     }
 
     private var requestBody: JSONValue? {
+        if let body = endpoint.body {
+            return [
+                "required": true, "description": .string(body.summary),
+                "content": [JSONBody.mediaType: ["schema": body.schema, "example": body.example]],
+            ]
+        }
         guard hasBody else { return nil }
         let shown = endpoint.parameters.filter { [.anywhere, .multipart].contains($0.place) }
         guard !shown.isEmpty else { return nil }
@@ -130,7 +136,7 @@ struct Operation {
         return mediaType == Self.multipart ? schema.with(["propertyNames": ["not": Pattern.noPartName]]) : schema
     }
 
-    private static let json = "application/json"
+    private static let json = JSONBody.mediaType
     private static let multipart = "multipart/form-data"
 
     // MARK: Answers

@@ -58,6 +58,11 @@ package struct ServiceError: Error, Equatable {
         code: "json_malformed",
         message: "The request's JSON is malformed"
     )
+    static let jsonRequired = ServiceError(
+        status: .unsupportedMediaType,
+        code: "json_required",
+        message: "The request's body must be JSON: application/json"
+    )
     static let malformedParameters = ServiceError(
         status: .badRequest,
         code: "parameters_malformed",

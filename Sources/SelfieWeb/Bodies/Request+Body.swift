@@ -1,0 +1,40 @@
+import HTTPConnection
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Request {
+    /// The body, for a handler that will read it.
+    ///
+    /// A body that announces too many bytes is refused. A client that waits for `100 Continue` is told to go on.
+    ///
+    /// - Parameters:
+    ///   - maxBytes: The most bytes that the body may announce.
+    ///   - context: The connection.
+    /// - Returns: The body, which can be read once.
+    /// - Throws: `ServiceError.bodyTooLarge`.
+    func wantedBody(maxBytes: Int, context: some ConnectionContext) throws(ServiceError) -> RequestBody {
+        // A length that does not fit an `Int` is too large.
+        if let length = headers[.contentLength], Int(length) ?? .max > maxBytes { throw .bodyTooLarge }
+        if headers[.expect] != nil {
+            context.channel.triggerUserOutboundEvent(ContinueEvent(), promise: nil)
+        }
+        return body
+    }
+
+    /// The whole body.
+    ///
+    /// - Parameters:
+    ///   - maxBytes: The most bytes that it may have.
+    ///   - context: The connection.
+    /// - Returns: The body's bytes.
+    /// - Throws: `ServiceError.bodyTooLarge`, or what the connection throws.
+    func collectedBody(maxBytes: Int, context: some ConnectionContext) async throws -> ByteBuffer {
+        var collected = ByteBuffer()
+        for try await chunk in try wantedBody(maxBytes: maxBytes, context: context) {
+            guard collected.readableBytes + chunk.readableBytes <= maxBytes else { throw ServiceError.bodyTooLarge }
+            collected.writeImmutableBuffer(chunk)
+        }
+        return collected
+    }
+}
