@@ -217,11 +217,13 @@ let package = Package(
             name: "SelfieCore",
             dependencies: [
                 "AESCrypt", "Budgets", "CCrypt", "Encodings", "ImageFiles", "ObjectStore", "Outages", "Postgres",
+                "RecordSchema",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
         ),
@@ -231,7 +233,7 @@ let package = Package(
                 "Traces",
                 "AESCrypt", "Budgets", "CPages", "Encodings", "Gzip", "HTTPConnection", "ImageFiles", "Multipart",
                 "ObjectStore",
-                "Postgres", "SelfieCore",
+                "Postgres", "RecordSchema", "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -90,6 +90,38 @@ package struct JSONWriter: ~Copyable {
         text.append(digits)
     }
 
+    /// Adds a value that is JSON already.
+    package mutating func member(_ key: JSONKey, json value: String) {
+        add(key)
+        var value = value
+        value.withUTF8 { text.append(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds a value, with all that it holds.
+    package mutating func member(_ key: JSONKey, _ value: JSONValue) {
+        add(key)
+        needsComma = false
+        write(value)
+        needsComma = true
+    }
+
+    /// Adds an array, or `null`.
+    package mutating func member(_ key: JSONKey, texts: [String]?) {
+        member(key, texts.map { JSONValue($0) } ?? .null)
+    }
+
+    /// Adds an array of objects.
+    package mutating func member<Element>(
+        _ key: JSONKey,
+        array elements: some Sequence<Element>,
+        each: (inout JSONWriter, Element) throws -> Void
+    ) rethrows {
+        add(key)
+        needsComma = false
+        try array(elements, each: each)
+        needsComma = true
+    }
+
     /// Adds a string whose bytes need no escaping.
     ///
     /// - Parameters:

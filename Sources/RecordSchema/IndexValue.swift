@@ -1,12 +1,12 @@
 import Crypto
 package import Encodings
 
-/// A value as indexes have it: two values are equal if and only if their bytes are.
+/// A value as indexes have it: two values are equal if and only if their texts are.
 package struct IndexValue: Sendable, Hashable {
     /// A letter for the kind, and the value.
     ///
-    /// Long values are SHA-256 digests, so there are at most 64 bytes.
-    package let bytes: [UInt8]
+    /// Long values are SHA-256 digests, so there are at most 65 bytes.
+    package let text: String
 
     private static let maxLength = 64
 
@@ -14,7 +14,7 @@ package struct IndexValue: Sendable, Hashable {
     ///   - value: The value. One that is missing counts as `null`.
     ///   - type: The type of its field; nil when that is not described.
     package init(_ value: JSONValue, of type: FieldType?) {
-        let (kind, text): (Character, String) =
+        let (kind, content): (Character, String) =
             switch (value, type) {
             case (.null, _): ("0", "")
             case (.boolean(let flag), _): ("b", flag ? "1" : "0")
@@ -23,7 +23,9 @@ package struct IndexValue: Sendable, Hashable {
             case (.string(let text), _): ("s", text)
             case (.array, _), (.object, _): ("j", value.text)
             }
-        let bytes = Array("\(kind)\(text)".utf8)
-        self.bytes = bytes.count <= Self.maxLength ? bytes : [UInt8(ascii: "h")] + Array(SHA256.hash(data: bytes))
+        let text = "\(kind)\(content)"
+        // PostgreSQL's text can't hold NUL. `where` may ask for one, and finds nothing.
+        let isPlain = text.utf8.count <= Self.maxLength && !text.utf8.contains(0)
+        self.text = isPlain ? text : "h" + SHA256.hash(data: Array(text.utf8)).withUnsafeBytes { $0.hexadecimal }
     }
 }

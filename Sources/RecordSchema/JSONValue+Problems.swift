@@ -1,9 +1,9 @@
-import Encodings
+package import Encodings
 import OrderedCollections
 
 extension JSONValue {
     /// How many arrays and objects are in each other at most; 0 for other values.
-    var depth: Int {
+    package var depth: Int {
         switch self {
         case .null, .boolean, .number, .string: 0
         case .array(let elements): 1 + (elements.lazy.map(\.depth).max() ?? 0)

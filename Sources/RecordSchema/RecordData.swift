@@ -48,13 +48,36 @@ package struct RecordData: Sendable {
         text = value.text
         if text.utf8.count > RecordLimits.maxBytes { problems.append(RecordProblem(nil, .tooManyBytes)) }
         guard problems.isEmpty else { throw InvalidRecord(problems: problems) }
-        links = (collection.fields ?? []).compactMap { field in
+        (links, indexValues) = Self.parts(of: members, in: collection)
+    }
+
+    /// Takes data that was stored before, even if it does not keep to the fields that the collection has now.
+    ///
+    /// - Parameters:
+    ///   - text: The data as JSON.
+    ///   - value: The same, read.
+    ///   - collection: The record's collection.
+    package init(stored text: String, _ value: JSONValue, in collection: RecordCollection) {
+        self.text = text
+        guard case .object(let members) = value else {
+            (links, indexValues) = Self.parts(of: [:], in: collection)
+            return
+        }
+        (links, indexValues) = Self.parts(of: members, in: collection)
+    }
+
+    private static func parts(
+        of members: OrderedDictionary<String, JSONValue>,
+        in collection: RecordCollection
+    ) -> (links: [Link], indexValues: [IndexValue]) {
+        let links = (collection.fields ?? []).compactMap { field -> Link? in
             guard case .string(let id)? = members[field.name], let target = field.type.target(id) else { return nil }
             return Link(field: field.name, target: target)
         }
-        indexValues = collection.indexes.map { name in
+        let indexValues = collection.indexes.map { name in
             IndexValue(members[name] ?? .null, of: collection.field(name)?.type)
         }
+        return (links, indexValues)
     }
 
     private static func problems(

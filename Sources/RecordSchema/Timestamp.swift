@@ -43,3 +43,15 @@ package struct Timestamp: Sendable, Equatable {
             }
     }
 }
+
+extension Timestamp {
+    /// The time in UTC with three decimals, such as `2026-11-24T10:00:00.500Z`.
+    package var text: String {
+        let seconds = Date(timeIntervalSince1970: Double((milliseconds - thousandths) / 1000))
+        let whole = Date.ISO8601FormatStyle().format(seconds).dropLast()
+        let digits = String(thousandths)
+        return "\(whole).\(String(repeating: "0", count: 3 - digits.count))\(digits)Z"
+    }
+
+    private var thousandths: Int { (milliseconds % 1000 + 1000) % 1000 }
+}

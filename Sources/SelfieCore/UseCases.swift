@@ -23,6 +23,9 @@ package struct UseCases: Sendable {
     package let deletePhoto: DeletePhoto
     package let describePhoto: DescribePhoto
     package let photos: PhotoStore
+    package let schemas: SchemaCache
+    package let readRecords: ReadRecords
+    package let writeRecords: WriteRecords
     /// Run it every few seconds.
     package let sweeper: PhotoSweeper
     /// Run it every few minutes.
@@ -163,6 +166,9 @@ package struct UseCases: Sendable {
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
         deletePhoto = DeletePhoto(photos: photos, objects: objects)
         describePhoto = DescribePhoto(photos: photos, objects: objects)
+        schemas = SchemaCache(store: SchemaStore(postgres: postgres))
+        readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
+        writeRecords = WriteRecords(postgres: postgres, schemas: schemas, limiter: limiter)
         sweeper = PhotoSweeper(photos: photos, objects: objects, now: clocks.storeNow, logger: logger)
         housekeeper = Housekeeper(
             postgres: postgres,

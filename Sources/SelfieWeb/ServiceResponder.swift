@@ -36,10 +36,14 @@ package struct ServiceResponder: HTTPResponder {
         }
     }
 
+    private static let records = ["/api/records/".utf8, "/api/members/".utf8]
+
     private static func withoutFormat(_ request: Request) -> Request {
         guard let target = request.head.path else { return request }
         var path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         let query = target.utf8[path.endIndex...]
+        // Records have ids of their clients' choice, which may end like that.
+        if records.contains(where: path.starts(with:)) { return request }
         while path.last == UInt8(ascii: "/") { path.removeLast() }
         guard path.suffix(Endpoint.format.utf8.count).elementsEqual(Endpoint.format.utf8) else { return request }
         var head = request.head

@@ -113,8 +113,8 @@ struct RecordDataTests {
     func longIndexValues() {
         let values = ["x", "y"].map { IndexValue(.string(String(repeating: "a", count: 500) + $0), of: nil) }
         #expect(values[0] != values[1])
-        #expect(values.allSatisfy { $0.bytes.count == 33 })
-        #expect(IndexValue(.string(String(repeating: "a", count: 63)), of: nil).bytes.count == 64)
+        #expect(values.allSatisfy { $0.text.utf8.count == 65 })
+        #expect(IndexValue(.string(String(repeating: "a", count: 63)), of: nil).text.utf8.count == 64)
     }
 
     @Test("An id is 1 to 255 letters, digits and six other characters")

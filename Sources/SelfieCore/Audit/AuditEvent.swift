@@ -7,12 +7,14 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case signInFailed = "sign_in_failed"
     /// Too many sign-ins failed, so more are refused. It is noted once for each window.
     case signInLimited = "sign_in_limited"
-    /// The same for passwords with a token, sign-ups, calls of `get_token`, guesses at tokens and uploads.
+    /// The same for passwords with a token, sign-ups, calls of `get_token`, guesses at tokens, uploads and records.
     case passwordLimited = "password_limited"
     case signUpLimited = "sign_up_limited"
     case getTokenLimited = "get_token_limited"
     case tokenGuessesLimited = "token_guesses_limited"
     case uploadsLimited = "uploads_limited"
+    case recordWritesLimited = "record_writes_limited"
+    case inboxSendsLimited = "inbox_sends_limited"
     case tokenCleared = "token_cleared"
     case allTokensCleared = "all_tokens_cleared"
     case sessionEnded = "session_ended"

@@ -14,18 +14,22 @@ struct LimitedAction: Sendable {
     let factor: Int
     /// Whether the count is given back to a client that turns out to be right.
     let isForgiven: Bool
+    /// For how many it counts.
+    let amount: Int
 
     private init(
         _ limit: RateLimitName,
         _ refusal: AuditEvent,
         factor: Int = 1,
         isForgiven: Bool = true,
+        amount: Int = 1,
         by actor: String...
     ) {
         self.limit = limit
         self.refusal = refusal
         self.factor = factor
         self.isForgiven = isForgiven
+        self.amount = amount
         name = actor.joined(separator: "\0")
     }
 
@@ -91,6 +95,16 @@ struct LimitedAction: Sendable {
 
     static func upload(userID: Int) -> LimitedAction {
         LimitedAction(.uploadsPerUser, .uploadsLimited, by: "upload", "\(userID)")
+    }
+
+    /// Records are created, changed or deleted.
+    static func recordWrites(_ count: Int, userID: Int) -> LimitedAction {
+        LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "record", "\(userID)")
+    }
+
+    /// Records are sent to inboxes, or members are named as readers.
+    static func inboxSends(_ count: Int, userID: Int) -> LimitedAction {
+        LimitedAction(.inboxSendsPerUser, .inboxSendsLimited, amount: count, by: "inbox", "\(userID)")
     }
 }
 

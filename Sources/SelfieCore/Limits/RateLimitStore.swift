@@ -11,29 +11,32 @@ struct RateLimitStore: Sendable {
         let place: Place
     }
 
-    /// One of a count in one window, which can be given back.
+    /// A part of a count in one window, which can be given back.
     struct Place: Sendable {
         let key: String
         let limit: Int
+        let amount: Int
         /// In microseconds since 1970.
         let windowEnd: Int
     }
 
-    /// Counts once, in a window that begins with the first.
+    /// Counts in a window that begins with the first.
     ///
     /// - Parameters:
     ///   - key: What is counted.
+    ///   - amount: How many.
     ///   - limit: The limit. The first refusal is counted as one more. All others together are counted as two more,
     ///     until something is given back.
     /// - Returns: The count.
     /// - Throws: `PostgresError`.
-    func count(_ key: String, limit: RateLimit) async throws -> Count {
+    func count(_ key: String, amount: Int, limit: RateLimit) async throws -> Count {
         let query: PostgresQuery = """
             INSERT INTO rate_limits AS counted (key, count, window_ends_at)
-            VALUES (\(key), 1, now() AT TIME ZONE 'UTC' + make_interval(secs => \(limit.seconds)))
+            VALUES (\(key), least(\(amount), \(limit.count + 1)), now() AT TIME ZONE 'UTC' + make_interval(secs => \(limit.seconds)))
             ON CONFLICT (key) DO UPDATE SET
-                count = CASE WHEN counted.window_ends_at <= now() AT TIME ZONE 'UTC' THEN 1
-                    ELSE least(counted.count + 1, \(limit.count + 2)) END,
+                count = CASE WHEN counted.window_ends_at <= now() AT TIME ZONE 'UTC' THEN excluded.count
+                    WHEN counted.count + \(amount) <= \(limit.count) THEN counted.count + \(amount)
+                    WHEN counted.count <= \(limit.count) THEN \(limit.count + 1) ELSE \(limit.count + 2) END,
                 window_ends_at = CASE WHEN counted.window_ends_at <= now() AT TIME ZONE 'UTC'
                     THEN excluded.window_ends_at ELSE counted.window_ends_at END
             RETURNING count,
@@ -41,19 +44,25 @@ struct RateLimitStore: Sendable {
                 (extract(epoch FROM window_ends_at) * 1000000)::bigint AS window_end
             """
         let row = try await postgres.withConnection { try await $0.query(query)[0] }
-        let place = Place(key: key, limit: limit.count, windowEnd: try row.decode("window_end"))
+        let place = Place(
+            key: key,
+            limit: limit.count,
+            amount: amount,
+            windowEnd: try row.decode("window_end")
+        )
         return Count(count: try row.decode("count"), secondsLeft: try row.decode("seconds_left"), place: place)
     }
 
-    /// Takes one from each count whose window is still the same.
+    /// Takes its amount from each count whose window is still the same.
     ///
     /// Refusals since then are taken off, too.
     func giveBack(_ places: [Place]) async throws {
         try await postgres.write(
             """
-            UPDATE rate_limits SET count = least(rate_limits.count, limits.count) - 1
-            FROM unnest(\(places.map(\.key)), \(places.map(\.limit)), \(places.map(\.windowEnd)))
-                AS limits (key, count, window_end)
+            UPDATE rate_limits SET count = greatest(least(rate_limits.count, limits.count) - amount, 0)
+            FROM unnest(
+                \(places.map(\.key)), \(places.map(\.limit)), \(places.map(\.amount)), \(places.map(\.windowEnd))
+            ) AS limits (key, count, amount, window_end)
             WHERE rate_limits.key = limits.key AND rate_limits.count > 0
                 AND (extract(epoch FROM window_ends_at) * 1000000)::bigint = limits.window_end
                 AND rate_limits.key IN (

@@ -18,6 +18,10 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case tokenGuessesPerAddress = "TOKEN_GUESSES_PER_ADDRESS"
     /// Uploads of one user.
     case uploadsPerUser = "UPLOADS_PER_USER"
+    /// Records that one user creates, changes or deletes.
+    case recordWritesPerUser = "RECORD_WRITES_PER_USER"
+    /// Records that one user sends to inboxes, and members whom one user names as readers.
+    case inboxSendsPerUser = "INBOX_SENDS_PER_USER"
 
     /// The limit where nothing else is set.
     var standard: RateLimit {
@@ -27,6 +31,8 @@ package enum RateLimitName: String, Sendable, CaseIterable {
         case .passwordTriesPerAccount: RateLimit(240, per: 15 * 60)
         case .signUpPerAddress: RateLimit(30, per: 3_600)
         case .uploadsPerUser: RateLimit(500, per: 3_600)
+        case .recordWritesPerUser: RateLimit(600, per: 600)
+        case .inboxSendsPerUser: RateLimit(300, per: 600)
         }
     }
 }

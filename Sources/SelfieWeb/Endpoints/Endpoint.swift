@@ -74,6 +74,7 @@ package struct Endpoint: Sendable {
         case accounts = "Accounts"
         case photos = "Photos"
         case sessions = "Sessions"
+        case records = "Records"
         case members = "Members"
         case gallery = "Gallery"
         case service = "Service"
@@ -85,6 +86,7 @@ package struct Endpoint: Sendable {
             case .photos: "Upload, list, open and delete photos."
             case .sessions: "See where a user is signed in, and end sessions."
             case .members: "A user's profile, what others see of it, and whom a user blocks."
+            case .records: "Create, read, change and delete records in the collections that the operator describes."
             case .gallery: "What the gallery's own pages call. Other clients take the calls above."
             case .service: "Whether the service is there, and what it can do."
             }

@@ -177,7 +177,7 @@ extension Endpoint.Parameter {
     private static let ciphertext = "EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk="
     private static let randomIDExample = "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"
 
-    private init(
+    init(
         _ name: String,
         _ kind: Kind,
         in place: Place = .anywhere,

@@ -170,6 +170,8 @@ extension RateLimitName {
         case .getTokenPerAddress: "calls from an address"
         case .tokenGuessesPerAddress: "unknown tokens from an address"
         case .uploadsPerUser: "uploads of a user"
+        case .recordWritesPerUser: "records that a user writes"
+        case .inboxSendsPerUser: "records that a user sends, and readers that a user names,"
         }
     }
 }

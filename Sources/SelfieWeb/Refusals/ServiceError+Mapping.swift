@@ -24,6 +24,10 @@ extension ServiceError {
             case PhotoError.givenUp: .unavailable
             case PhotoError.noRoom: .noRoomForPhotos
             case PhotoError.noSuchPosition: ServiceError(.invalid, of: "after")
+            case let error as RecordRefusal: ServiceError(error)
+            case is RecordsBusy: .unavailable
+            case NoBytes.holderHasAll: .tooManyAtOnce
+            case NoBytes.allTaken: .unavailable
             case NoPlace.holderHasAll: .tooManyAtOnce
             case NoPlace.allTaken: .unavailable
             case let error as RateLimitExceeded: ServiceError(error)

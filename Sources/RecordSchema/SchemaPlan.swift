@@ -1,0 +1,154 @@
+/// What applying a schema changes: pure, from the present one and the new one.
+package struct SchemaPlan: Sendable, Equatable {
+    /// In the order of the file, removals last.
+    package let changes: [Change]
+
+    /// A change of a role or a collection.
+    package struct Change: Sendable, Equatable {
+        /// In a line, such as `add the collection bugs (shared, role team)`.
+        package let description: String
+        /// Whether it loses what nobody can bring back.
+        package let losesData: Bool
+        /// Whether it can't be made.
+        package let isRefused: Bool
+        /// The collection whose records must be reviewed; nil for none.
+        let reviewed: String?
+
+        init(_ description: String, losesData: Bool = false, isRefused: Bool = false, reviewed: String? = nil) {
+            self.description = description
+            self.losesData = losesData
+            self.isRefused = isRefused
+            self.reviewed = reviewed
+        }
+    }
+
+    package var losses: [Change] { changes.filter(\.losesData) }
+    package var refusals: [Change] { changes.filter(\.isRefused) }
+
+    /// The collections whose records must be looked at one by one, in order.
+    package var reviewedCollections: [String] {
+        changes.compactMap(\.reviewed).reduce(into: []) { names, name in
+            if !names.contains(name) { names.append(name) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - old: The present schema.
+    ///   - new: The schema that is to be applied.
+    package init(from old: Schema, to new: Schema) {
+        var changes: [Change] = []
+        for role in new.roles {
+            guard let before = old.roles.first(where: { $0.name == role.name }) else {
+                changes.append(Change("add the role \(role.name)\(Self.managing(role))"))
+                continue
+            }
+            if Set(before.manages) != Set(role.manages) {
+                changes.append(Change("change the role \(role.name): it manages \(Self.list(role.manages))"))
+            }
+        }
+        for collection in new.collections {
+            guard let before = old.collection(collection.name) else {
+                changes.append(Change("add the collection \(collection.name) (\(Self.access(collection)))"))
+                continue
+            }
+            changes += Self.changes(from: before, to: collection, old, new)
+        }
+        for collection in old.collections where new.collection(collection.name) == nil {
+            changes.append(Change("remove the collection \(collection.name) with all its records", losesData: true))
+        }
+        for role in old.roles where !new.roles.contains(where: { $0.name == role.name }) {
+            changes.append(Change("remove the role \(role.name) with the list of its members", losesData: true))
+        }
+        if changes.isEmpty, old != new { changes.append(Change("change the order of roles, collections or fields")) }
+        self.changes = changes
+    }
+
+    /// Whether the records of a collection have the same grants under both schemas.
+    ///
+    /// - Parameters:
+    ///   - before: The collection until now.
+    ///   - after: The collection from now on.
+    ///   - old: The schema until now.
+    ///   - new: The schema from now on.
+    /// - Returns: Whether they have.
+    package static func isSharedAlike(
+        _ before: RecordCollection,
+        _ after: RecordCollection,
+        _ old: Schema,
+        _ new: Schema
+    ) -> Bool {
+        before.access == after.access && before.role == after.role
+            && Set(before.role.map(old.managers) ?? []) == Set(after.role.map(new.managers) ?? [])
+    }
+
+    private static func changes(
+        from before: RecordCollection,
+        to after: RecordCollection,
+        _ old: Schema,
+        _ new: Schema
+    ) -> [Change] {
+        var changes: [Change] = []
+        let name = after.name
+        if before.access != after.access || before.role != after.role {
+            // Records of an inbox lie with a member, others do not.
+            let isRefused = before.access != after.access && [before.access, after.access].contains(.inbox)
+            changes.append(
+                Change(
+                    "change the access of \(name) from \(access(before)) to \(access(after))"
+                        + (isRefused ? ", which can't be done" : ""),
+                    losesData: before.access == .acl,
+                    isRefused: isRefused,
+                    reviewed: name
+                )
+            )
+        } else if !isSharedAlike(before, after, old, new) {
+            changes.append(Change("change who manages the records of \(name)", reviewed: name))
+        }
+        changes += fieldChanges(from: before, to: after)
+        if Set(before.indexes) != Set(after.indexes) {
+            changes.append(Change("change the indexes of \(name) to \(list(after.indexes))", reviewed: name))
+        }
+        if before.isOpen != after.isOpen {
+            changes.append(
+                Change(after.isOpen ? "let \(name) have other fields, too" : "let \(name) have no other fields", reviewed: name)
+            )
+        }
+        if before.parent != after.parent {
+            changes.append(
+                Change(after.parent.map { "let \(name) set \($0.set) by \($0.field)" } ?? "let \(name) have no parent")
+            )
+        }
+        return changes
+    }
+
+    private static func fieldChanges(from before: RecordCollection, to after: RecordCollection) -> [Change] {
+        let name = after.name
+        guard let old = before.fields, let new = after.fields else {
+            if before.fields == nil, after.fields == nil { return [] }
+            let what = after.fields == nil ? "any JSON object" : "only the fields of the file"
+            return [Change("let \(name) take \(what)", reviewed: name)]
+        }
+        let added = new.filter { before.field($0.name) == nil }.map {
+            Change("add the field \($0.name) (\($0.type.word)) to \(name)", reviewed: name)
+        }
+        let changed = new.filter { field in before.field(field.name).map { $0 != field } ?? false }.map {
+            Change("change the field \($0.name) of \(name)", reviewed: name)
+        }
+        let removed = old.filter { after.field($0.name) == nil }.map {
+            Change("remove the field \($0.name) from \(name); records keep their values", reviewed: name)
+        }
+        return added + changed + removed
+    }
+
+    private static func access(_ collection: RecordCollection) -> String {
+        collection.access.rawValue + (collection.role.map { ", role \($0)" } ?? "")
+    }
+
+    private static func managing(_ role: Schema.Role) -> String {
+        role.manages.isEmpty ? "" : ", which manages \(list(role.manages))"
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.isEmpty ? "none" : names.joined(separator: ", ")
+    }
+}

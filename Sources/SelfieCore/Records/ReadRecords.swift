@@ -1,0 +1,106 @@
+import Postgres
+import RecordSchema
+
+/// Shows records to those who may read them.
+package struct ReadRecords: Sendable {
+    let store: RecordStore
+    let schemas: SchemaCache
+
+    /// A record by its id.
+    ///
+    /// - Parameters:
+    ///   - id: The id.
+    ///   - place: Where it is.
+    ///   - userID: Who reads.
+    /// - Returns: The record.
+    /// - Throws: `RecordRefusal`, `PostgresError`.
+    package func record(_ id: String, in place: RecordPlace, by userID: Int) async throws -> StoredRecord {
+        try await schemas.withSchema { schema in
+            let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
+            let isInbox = reader.collection.definition.access == .inbox
+            guard place.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
+            guard RecordID.isValid(id), place.inboxOf.map(RecordID.isValid) ?? true,
+                let (record, rights) = try await store.find(id, inboxOf: place.inboxOf, for: reader, schema: schema),
+                !rights.isEmpty
+            else { throw RecordRefusal(.noRecord) }
+            guard rights.contains(.read) else { throw RecordRefusal(.forbidden) }
+            return record
+        }
+    }
+
+    /// A page of the records that a user reads.
+    ///
+    /// - Parameters:
+    ///   - query: Which records.
+    ///   - place: Where they are.
+    ///   - userID: Who reads.
+    /// - Returns: The page.
+    /// - Throws: `RecordRefusal`, `PostgresError`.
+    package func page(_ query: RecordQuery, in place: RecordPlace, by userID: Int) async throws -> RecordPage {
+        try await schemas.withSchema { schema in
+            let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
+            try await requireOwnInbox(place, of: reader)
+            let targets = try Self.targets(of: query.include, in: reader.collection, schema: schema)
+            // No record has another id, and PostgreSQL's text can't hold each.
+            if let after = query.after, !RecordID.isValid(after) { throw RecordRefusal(.noSuchPosition) }
+            guard let page = try await store.page(query, for: reader, schema: schema) else {
+                throw RecordRefusal(.noCollection)
+            }
+            guard !targets.isEmpty, !page.rows.isEmpty else {
+                return RecordPage(records: page.rows.map(\.record), included: [], next: page.next)
+            }
+            let references = try await store.references(
+                of: page.rows.map(\.key),
+                in: query.include,
+                to: targets,
+                userID: userID
+            )
+            let (count, keys) = Self.fitting(page.rows, references)
+            let included = try await store.records(keys, in: targets, userID: userID, schema: schema)
+            let records = page.rows.prefix(count).map(\.record)
+            let next = count < page.rows.count ? records.last?.id : page.next
+            return RecordPage(records: records, included: included, next: next)
+        }
+    }
+
+    /// Nobody lists what is in the inbox of somebody else.
+    private func requireOwnInbox(_ place: RecordPlace, of reader: RecordReader) async throws {
+        guard let member = place.inboxOf else { return }
+        guard reader.collection.definition.access == .inbox else { throw RecordRefusal(.noCollection) }
+        guard RecordID.isValid(member), try await store.isMember(reader.userID, member) else {
+            throw RecordRefusal(.noMember)
+        }
+    }
+
+    private static func targets(
+        of fields: [String],
+        in collection: AppliedCollection,
+        schema: AppliedSchema
+    ) throws(RecordRefusal) -> [AppliedCollection] {
+        var targets: [AppliedCollection] = []
+        for field in fields {
+            guard case .reference(let name)? = collection.definition.field(field)?.type else {
+                throw RecordRefusal(.noReference(field: field))
+            }
+            targets.append(try schema.collection(name))
+        }
+        return targets
+    }
+
+    /// How many records of a page fit it with what they refer to, and the keys of that.
+    ///
+    /// The first record always does.
+    static func fitting(
+        _ rows: [RecordRow],
+        _ references: [Int: [(key: Int, byteCount: Int)]]
+    ) -> (count: Int, included: [Int]) {
+        var (bytes, included) = (0, Set<Int>())
+        for (position, row) in rows.enumerated() {
+            let new = (references[row.key] ?? []).filter { !included.contains($0.key) }
+            bytes += row.record.data.utf8.count + new.reduce(0) { $0 + $1.byteCount }
+            if bytes > RecordQuery.maxPageBytes, position > 0 { return (position, included.sorted()) }
+            included.formUnion(new.map(\.key))
+        }
+        return (rows.count, included.sorted())
+    }
+}

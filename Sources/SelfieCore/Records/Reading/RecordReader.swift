@@ -1,0 +1,62 @@
+import Postgres
+import RecordSchema
+
+/// A user who reads the records of a collection, as parts of statements.
+struct RecordReader {
+    let userID: Int
+    let collection: AppliedCollection
+
+    private var own: PostgresQuery { "SELECT id FROM streams WHERE user_id = \(userID)" }
+
+    /// The roles that the user has, of some.
+    private func roles(_ roles: [AppliedRole]) -> PostgresQuery {
+        """
+        SELECT role_id FROM role_members JOIN roles ON roles.id = role_id
+        WHERE user_id = \(userID) AND disabled_at IS NULL AND role_id = ANY(\(roles.map(\.id)))
+        """
+    }
+
+    /// Selects the stream that a list walks along, if the user has it.
+    ///
+    /// Each collection's records are readable by way of one stream of a user's.
+    var listStream: PostgresQuery {
+        switch collection.definition.access {
+        case .private, .acl, .inbox: own
+        case .published: "SELECT \(collection.streamID)::bigint AS id"
+        case .shared:
+            """
+            SELECT \(collection.role?.streamID ?? 0)::bigint AS id
+            WHERE EXISTS (\(part: roles(collection.role.map { [$0] } ?? [])))
+            """
+        }
+    }
+
+    /// Selects all streams by which the user has rights in the collection.
+    var streams: PostgresQuery {
+        guard let role = collection.role else {
+            return "\(part: own) UNION ALL SELECT \(collection.streamID)::bigint"
+        }
+        let roles = roles([role] + collection.managers)
+        // Who has left the role has nothing of it, not even what they own.
+        return """
+            \(part: own) AND EXISTS (\(part: roles))
+            UNION ALL SELECT id FROM streams WHERE role_id IN (\(part: roles))
+            """
+    }
+
+    /// Selects all streams by which the user may read any of some collections.
+    static func streams(ofUser userID: Int, reading collections: [AppliedCollection]) -> PostgresQuery {
+        """
+        SELECT id FROM streams WHERE user_id = \(userID)
+        UNION ALL SELECT unnest(\(collections.map(\.streamID)))
+        UNION ALL SELECT streams.id FROM role_members JOIN roles ON roles.id = role_members.role_id
+            JOIN streams ON streams.role_id = roles.id
+            WHERE role_members.user_id = \(userID) AND disabled_at IS NULL
+        """
+    }
+
+    /// The condition that a record of `records` is there.
+    static let isThere: PostgresQuery = """
+        deleted_at IS NULL AND (expires_at IS NULL OR expires_at > now() AT TIME ZONE 'UTC')
+        """
+}

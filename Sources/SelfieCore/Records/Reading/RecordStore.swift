@@ -1,0 +1,157 @@
+import Postgres
+import RecordSchema
+
+/// Reads records.
+struct RecordStore: Sendable {
+    let postgres: PostgresClient
+
+    /// A record by its id, and what the reader may do with it.
+    ///
+    /// - Parameters:
+    ///   - id: The record's id.
+    ///   - inboxOf: The id of the member in whose inbox it is; nil for the reader's own.
+    ///   - reader: Who reads, and the collection.
+    ///   - schema: The schema.
+    /// - Returns: The record; nil when there is none.
+    /// - Throws: `SchemaChanged`, `PostgresError`.
+    func find(
+        _ id: String,
+        inboxOf: String?,
+        for reader: RecordReader,
+        schema: AppliedSchema
+    ) async throws -> (record: StoredRecord, rights: Rights)? {
+        let recipient: PostgresQuery =
+            switch (reader.collection.definition.access, inboxOf) {
+            case (.inbox, let member?): "(SELECT users.id FROM users WHERE member_id = \(member))"
+            case (.inbox, nil): "\(reader.userID)"
+            default: "0"
+            }
+        let rows = try await postgres.read(
+            """
+            SELECT schema_version, found.* FROM (SELECT \(part: SchemaStore.versionColumn) AS schema_version) AS present
+            LEFT JOIN LATERAL (
+                SELECT \(part: RecordRow.columns), (
+                    SELECT bit_or(rights)::bigint FROM grants
+                    WHERE grants.collection_id = records.collection_id AND record_key = records.key
+                        AND stream_id IN (\(part: reader.streams))
+                ) AS rights
+                FROM records \(part: RecordRow.joins(reader))
+                WHERE records.collection_id = \(reader.collection.id) AND recipient_id = \(part: recipient)
+                    AND records.id = \(id) AND \(part: RecordReader.isThere)
+            ) AS found ON true
+            """
+        )
+        try Self.check(rows, schema)
+        guard try rows[0].decodeIfPresent("key", as: Int.self) != nil else { return nil }
+        let rights = Rights(rawValue: try rows[0].decodeIfPresent("rights") ?? 0)
+        return (try RecordRow(rows[0], schema: schema).record, rights)
+    }
+
+    /// Whether a user is the member with an id.
+    func isMember(_ userID: Int, _ memberID: String) async throws -> Bool {
+        try await !postgres.read("SELECT FROM users WHERE id = \(userID) AND member_id = \(memberID)").isEmpty
+    }
+
+    /// Records in the order of their keys.
+    struct Page {
+        let rows: [RecordRow]
+        /// The id after which the next page begins; nil for the last page.
+        let next: String?
+    }
+
+    /// A page of a list.
+    ///
+    /// - Parameters:
+    ///   - query: Which records.
+    ///   - reader: Who reads, and the collection.
+    ///   - schema: The schema.
+    /// - Returns: The page; nil when the reader may not read any of the collection's.
+    /// - Throws: `RecordRefusal`, `SchemaChanged`, `PostgresError`.
+    func page(_ query: RecordQuery, for reader: RecordReader, schema: AppliedSchema) async throws -> Page? {
+        let statement = RecordListStatement(query: query, reader: reader)
+        let rows = try await postgres.read(try statement.text())
+        try Self.check(rows, schema)
+        guard try rows[0].decodeIfPresent("stream_id", as: Int.self) != nil else { return nil }
+        if query.after != nil, try rows[0].decodeIfPresent("position", as: Int.self) == nil {
+            throw RecordRefusal(.noSuchPosition)
+        }
+        let found = try rows.filter { try $0.decodeIfPresent("key", as: Int.self) != nil }
+            .map { try RecordRow($0, schema: schema) }
+        let wanted: Int = try rows[0].decode("wanted_count")
+        let next: String? =
+            found.count < wanted ? found.last?.record.id : try rows[0].decodeIfPresent("last_before_more")
+        return Page(rows: found, next: next)
+    }
+
+    /// The records that others refer to, as far as the reader may see them.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys of the others, in the order of their page.
+    ///   - fields: The fields.
+    ///   - targets: The collections of these fields.
+    ///   - userID: The reader.
+    /// - Returns: For each key, the keys and the bytes of what it refers to.
+    /// - Throws: `PostgresError`.
+    func references(
+        of keys: [Int],
+        in fields: [String],
+        to targets: [AppliedCollection],
+        userID: Int
+    ) async throws -> [Int: [(key: Int, byteCount: Int)]] {
+        let rows = try await postgres.read(
+            """
+            SELECT record_references.record_key, records.key, byte_count::bigint AS byte_count
+            FROM record_references JOIN records ON records.key = target_key
+            WHERE record_references.record_key = ANY(\(keys)) AND field = ANY(\(fields))
+                AND \(part: RecordReader.isThere) AND \(part: Self.isReadable(userID: userID, in: targets))
+            ORDER BY record_references.record_key, field
+            """
+        )
+        return try rows.reduce(into: [:]) { references, row in
+            references[try row.decode("record_key"), default: []].append(
+                (try row.decode("key"), try row.decode("byte_count"))
+            )
+        }
+    }
+
+    /// Records by their keys, as far as the reader may see them.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys.
+    ///   - collections: Their collections.
+    ///   - userID: The reader.
+    ///   - schema: The schema.
+    /// - Returns: The records, in the order of their keys.
+    /// - Throws: `SchemaChanged`, `PostgresError`.
+    func records(
+        _ keys: [Int],
+        in collections: [AppliedCollection],
+        userID: Int,
+        schema: AppliedSchema
+    ) async throws -> [StoredRecord] {
+        let rows = try await postgres.read(
+            """
+            SELECT \(part: RecordRow.columns)
+            FROM records \(part: RecordRow.joins(userID: userID, collections: collections))
+            WHERE records.key = ANY(\(keys)) AND \(part: RecordReader.isThere)
+                AND \(part: Self.isReadable(userID: userID, in: collections))
+            ORDER BY records.key
+            """
+        )
+        return try rows.map { try RecordRow($0, schema: schema).record }
+    }
+
+    /// The condition that a record of `records` has a grant for a reader.
+    private static func isReadable(userID: Int, in collections: [AppliedCollection]) -> PostgresQuery {
+        """
+        EXISTS (
+            SELECT FROM grants WHERE grants.collection_id = records.collection_id AND grants.record_key = records.key
+                AND rights % 2 = 1 AND stream_id IN (\(part: RecordReader.streams(ofUser: userID, reading: collections)))
+        )
+        """
+    }
+
+    private static func check(_ rows: PostgresRows, _ schema: AppliedSchema) throws {
+        guard try rows[0].decode("schema_version") == schema.version else { throw SchemaChanged() }
+    }
+}

@@ -1,0 +1,56 @@
+package import RecordSchema
+
+/// A call about records is refused.
+package struct RecordRefusal: Error, Equatable {
+    /// The position in a call with many, from 0; nil for the call itself.
+    package let position: Int?
+    package let reason: Reason
+
+    init(_ reason: Reason, at position: Int? = nil) {
+        self.reason = reason
+        self.position = position
+    }
+
+    /// The same without the position.
+    package var withoutPosition: RecordRefusal { RecordRefusal(reason) }
+
+    /// Why it is refused.
+    package enum Reason: Sendable, Equatable {
+        /// There is no such collection, or none for this user.
+        case noCollection
+        /// There is no such member, or the member has blocked this user.
+        case noMember
+        /// There is no such record, or none for this user.
+        case noRecord
+        /// The user may see the record, but not do this.
+        case forbidden
+        /// There is another record with the id.
+        case taken
+        /// Another record refers to it.
+        case referredTo
+        /// It has not the version that the client asks for.
+        case otherVersion
+        /// The data breaks rules.
+        case invalid([RecordProblem])
+        /// The id is none, or comes twice in the call.
+        case invalidID
+        /// The end is not in the future.
+        case invalidExpiry
+        /// Only records of an `acl` collection have readers and writers.
+        case notShared
+        /// Somebody is named who does not exist, or has blocked the user.
+        case unknownReader
+        /// More readers and writers than ``RecordLimits/maxReaderCount``.
+        case tooManyReaders
+        /// The user has as many records as one may have.
+        case noRoom
+        /// The inbox has no room.
+        case inboxFull
+        /// `where` names a field that has no index.
+        case noIndex(field: String)
+        /// `include` names a field that is no reference.
+        case noReference(field: String)
+        /// The list begins after a record that the user does not see.
+        case noSuchPosition
+    }
+}

@@ -1,0 +1,91 @@
+import Encodings
+import OrderedCollections
+import Postgres
+import RecordSchema
+
+/// Creates, changes and deletes records: all of a call, or none.
+package struct WriteRecords: Sendable {
+    let postgres: PostgresClient
+    let schemas: SchemaCache
+    let limiter: RateLimiter
+
+    /// How often a call begins again when others are in its way.
+    private static let maxAttempts = 10
+
+    /// Does what a client wants.
+    ///
+    /// - Parameters:
+    ///   - operations: What to do, at most ``RecordLimits/maxBatchCount``.
+    ///   - place: Where the records are.
+    ///   - userID: Who does it.
+    ///   - source: Where the request came from.
+    /// - Returns: The records, without those that were deleted.
+    /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is gone or disabled,
+    ///   `RecordsBusy`, `PostgresError`.
+    package func callAsFunction(
+        _ operations: [RecordOperation],
+        in place: RecordPlace,
+        by userID: Int,
+        from source: RequestSource
+    ) async throws -> [StoredRecord] {
+        try Self.checkIDs(operations)
+        try await limiter.count(
+            [.recordWrites(operations.count, userID: userID)],
+            ofUser: userID,
+            from: source
+        )
+        var paidSends = 0
+        if place.inboxOf != nil {
+            paidSends = operations.count { [.create, .put].contains($0.action) }
+        } else {
+            paidSends = operations.reduce(0) { $0 + ($1.action == .create ? $1.named.count : 0) }
+        }
+        if paidSends > 0 { try await paySends(paidSends, userID: userID, from: source) }
+        for _ in 1...Self.maxAttempts {
+            do {
+                return try await schemas.withSchema { schema in
+                    let call = RecordCall(operations: operations, place: place, userID: userID, schema: schema)
+                    return try await postgres.withTransaction { try await call.run(on: $0, paidSends: paidSends) }
+                }
+            } catch let unpaid as UnpaidSends {
+                try await paySends(unpaid.count, userID: userID, from: source)
+                paidSends += unpaid.count
+            } catch let expired as ExpiredRecords {
+                try await RemoveRecords(postgres: postgres, schemas: schemas)(keys: expired.keys, areExpired: true)
+            } catch is RecordBusy {
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...20)))
+            } catch let error as PostgresError where error.sqlState?.code == Self.uniqueViolation {
+                // Somebody else has just created a record of the id. It is seen now.
+                continue
+            }
+        }
+        throw RecordsBusy()
+    }
+
+    private static let uniqueViolation = "23505"
+
+    private func paySends(_ count: Int, userID: Int, from source: RequestSource) async throws {
+        try await limiter.count([.inboxSends(count, userID: userID)], ofUser: userID, from: source)
+    }
+
+    private static func checkIDs(_ operations: [RecordOperation]) throws(RecordRefusal) {
+        var seen: Set<String> = []
+        for (position, operation) in operations.enumerated() {
+            guard let id = operation.id else { continue }
+            guard RecordID.isValid(id), seen.insert(id).inserted else { throw RecordRefusal(.invalidID, at: position) }
+        }
+    }
+}
+
+/// Others are in the way of a call again and again.
+package struct RecordsBusy: Error {}
+
+/// So many more sends are to be counted before the call begins again.
+struct UnpaidSends: Error {
+    let count: Int
+}
+
+/// Records that have ended by themselves are in the way.
+struct ExpiredRecords: Error {
+    let keys: [Int]
+}

@@ -1,0 +1,183 @@
+import Encodings
+import OrderedCollections
+import Postgres
+import RecordSchema
+
+/// A call that writes records, within one transaction.
+struct RecordCall {
+    let operations: [RecordOperation]
+    let place: RecordPlace
+    let userID: Int
+    let schema: AppliedSchema
+
+    private var createsAny: Bool { operations.contains { [.create, .put].contains($0.action) } }
+
+    /// Does all of it.
+    ///
+    /// - Parameters:
+    ///   - connection: In a transaction.
+    ///   - paidSends: How many sends were counted already.
+    /// - Returns: The records, without those that were deleted.
+    /// - Throws: `RecordRefusal`, `UnpaidSends`, `ExpiredRecords`, `RecordBusy`, `SchemaChanged`, `SessionError.ended`,
+    ///   `PostgresError`.
+    func run(on connection: PostgresConnection, paidSends: Int) async throws -> [StoredRecord] {
+        let collection = try schema.collection(place.collection)
+        let isInbox = collection.definition.access == .inbox
+        guard place.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
+        let parentNames = try ParentDrafts.names(in: operations, of: collection, schema: schema)
+        let transaction = RecordTransaction(connection: connection, schema: schema)
+        let author = try await transaction.author(userID: userID, naming: named(in: collection))
+        let recipient = isInbox ? try self.recipient(author) : nil
+        try Self.requireRole(of: author, in: collection)
+
+        let recipientID = recipient?.userID ?? 0
+        let names = operations.compactMap(\.id).map {
+            RecordTransaction.Name(collectionID: collection.id, recipientID: recipientID, id: $0)
+        }
+        let parents = parentNames.map { target, ids in
+            ids.map { RecordTransaction.Name(collectionID: target.id, recipientID: 0, id: $0) }
+        }
+        let locked = try await transaction.lock(
+            Set(names + (parents ?? [])),
+            deletes: operations.contains { $0.action == .delete }
+        )
+        let expired = locked.filter(\.isExpired)
+        guard expired.isEmpty else { throw ExpiredRecords(keys: expired.map(\.key)) }
+        let own = Dictionary(
+            uniqueKeysWithValues: locked.filter { record in
+                names.contains { $0.collectionID == record.collectionID && $0.id == record.id }
+            }.map { ($0.id, $0) }
+        )
+        let planner = RecordPlanner(
+            collection: collection,
+            author: author,
+            recipient: recipient,
+            existing: own,
+            buried: isInbox && createsAny && recipientID != userID
+                ? try await transaction.buried(
+                    operations.compactMap(\.id).filter { own[$0] == nil },
+                    in: collection,
+                    of: recipientID,
+                    by: userID
+                ) : [:]
+        )
+        let outcomes = try operations.enumerated().map { try planner.outcome(of: $1, at: $0) }
+        var drafts = outcomes.compactMap { if case .draft(let draft) = $0 { draft } else { nil } }
+        if let parentNames {
+            drafts += try ParentDrafts(
+                schema: schema,
+                author: author,
+                parents: Dictionary(
+                    uniqueKeysWithValues: locked.filter { $0.collectionID == parentNames.collection.id }.map { ($0.id, $0) }
+                )
+            ).drafts(of: drafts, in: collection)
+        }
+        try Self.requirePaid(drafts, by: author, paidSends: paidSends)
+        try await requireUnreferred(drafts, transaction)
+        guard !drafts.isEmpty else { return Self.answers(outcomes, [:]) }
+        let targets = try await transaction.targets(of: drafts, author: author)
+        let keys = try await transaction.apply(drafts, targets: targets, author: author, recipient: recipient)
+        let hasPhotos = drafts.contains { $0.content != nil && !$0.collection.definition.photoFields.isEmpty }
+        let photos = hasPhotos ? try await transaction.photos(of: keys) : [:]
+        let stored = zip(drafts, keys).compactMap { draft, key in
+            draft.position.flatMap { position in
+                draft.stored(by: author, photos: photos[key] ?? []).map { (position, $0) }
+            }
+        }
+        return Self.answers(outcomes, Dictionary(uniqueKeysWithValues: stored))
+    }
+
+    private static func answers(_ outcomes: [RecordPlanner.Outcome], _ stored: [Int: StoredRecord]) -> [StoredRecord] {
+        outcomes.enumerated().compactMap { position, outcome in
+            switch outcome {
+            case .draft: stored[position]
+            case .sentBefore(let record): record
+            }
+        }
+    }
+
+    /// The members whom the call names anywhere.
+    private func named(in collection: AppliedCollection) -> Set<String> {
+        let fields = (collection.definition.fields ?? []).filter { $0.type == .member }.map(\.name)
+        var named = operations.reduce(into: Set<String>()) { $0.formUnion($1.named) }
+        if let id = place.inboxOf { named.insert(id) }
+        if !fields.isEmpty {
+            for operation in operations {
+                guard let data = operation.data, case .object(let members) = RecordPlanner.object(data) else { continue }
+                for field in fields {
+                    if case .string(let id)? = members[field] { named.insert(id) }
+                }
+            }
+        }
+        // PostgreSQL's text can't hold NUL, so no member's id has one.
+        return named.filter(RecordID.isValid)
+    }
+
+    private func recipient(_ author: RecordAuthor) throws(RecordRefusal) -> MemberStream {
+        guard let id = place.inboxOf else { return author.member }
+        // Whoever was blocked may still take back what was sent before.
+        guard let member = createsAny ? author.reader(id) : author.named[id] else { throw RecordRefusal(.noMember) }
+        return member
+    }
+
+    /// A collection of a role does not exist for others.
+    private static func requireRole(
+        of author: RecordAuthor,
+        in collection: AppliedCollection
+    ) throws(RecordRefusal) {
+        guard collection.definition.access == .shared else { return }
+        let isMember = collection.role.map { author.roleIDs.contains($0.id) } ?? false
+        let manages = collection.managers.contains { author.roleIDs.contains($0.id) }
+        guard isMember || manages else { throw RecordRefusal(.noCollection) }
+    }
+
+    /// Members who are newly named count as those who get something in their inboxes.
+    private static func requirePaid(_ drafts: [RecordDraft], by author: RecordAuthor, paidSends: Int) throws {
+        let sends = drafts.reduce(0) { sum, draft in
+            guard draft.collection.definition.access == .acl, draft.position != nil else { return sum }
+            let old = draft.existing?.sharing ?? [:]
+            return sum + draft.sharing.keys.count { old[$0] == nil && $0 != author.member.streamID }
+        }
+        if sends > paidSends { throw UnpaidSends(count: sends - paidSends) }
+    }
+
+    private func requireUnreferred(_ drafts: [RecordDraft], _ transaction: RecordTransaction) async throws {
+        let gone = drafts.filter { $0.content == nil }
+        if gone.isEmpty { return }
+        guard let key = try await transaction.referredTo(gone.compactMap(\.existing?.key)) else { return }
+        throw RecordRefusal(.referredTo, at: gone.first { $0.existing?.key == key }?.position)
+    }
+}
+
+extension RecordDraft {
+    /// The record as its author gets it; nil for one that is deleted.
+    fileprivate func stored(by author: RecordAuthor, photos: [StoredRecord.PhotoField]) -> StoredRecord? {
+        guard let content else { return nil }
+        let owner = existing?.owner ?? author.member
+        let mayShare = sharing[author.member.streamID]?.contains(.share) ?? false
+        func members(with right: Rights) -> [String]? {
+            guard mayShare else { return nil }
+            return sharing.filter { $0.key != owner.streamID && $0.value.contains(right) }
+                .compactMap { memberIDs[$0.key] }.sorted()
+        }
+        let expiresAt: String? =
+            switch content.expiry {
+            case .unchanged: existing?.expiresAt
+            case .never: nil
+            case .at(let time): time.text
+            }
+        return StoredRecord(
+            id: id,
+            collection: collection.name,
+            data: content.data.text,
+            owner: owner.id,
+            readers: members(with: .read),
+            writers: members(with: .write),
+            version: (existing?.version ?? 0) + 1,
+            createdAt: existing?.createdAt ?? author.now,
+            updatedAt: author.now,
+            expiresAt: expiresAt,
+            photos: photos
+        )
+    }
+}

@@ -1,0 +1,175 @@
+import Postgres
+import RecordSchema
+
+/// The rows that a call changes, as the arrays of one statement.
+struct RecordChanges {
+    private(set) var counters: StreamCounters
+    private(set) var added = Added()
+    private(set) var changed = Changed()
+    /// The keys of records that go.
+    private(set) var gone: [Int] = []
+    /// The keys of records that stay as they are, under other rules.
+    private(set) var reviewed: [Int] = []
+    private(set) var granted = Granted()
+    private(set) var dropped: (keys: [Int], streams: [Int]) = ([], [])
+    private(set) var indexed = Indexed()
+    private(set) var referred = Referred()
+    private(set) var pictured = Referred()
+    /// The fields whose references stay or are new.
+    private(set) var linked: (keys: [Int], fields: [String]) = ([], [])
+
+    struct Added {
+        var keys: [Int] = []
+        var ids: [String] = []
+        var data: [String] = []
+        /// In milliseconds since 1970; 0 for none.
+        var expiries: [Int] = []
+    }
+
+    struct Changed {
+        var keys: [Int] = []
+        var data: [String] = []
+        /// In milliseconds since 1970; 0 for none, -1 for the present one.
+        var expiries: [Int] = []
+    }
+
+    struct Granted {
+        var collections: [Int] = []
+        var keys: [Int] = []
+        var streams: [Int] = []
+        var rights: [Int] = []
+        /// 0 for none.
+        var numbers: [Int] = []
+        /// 0 for none.
+        var shownNumbers: [Int] = []
+    }
+
+    struct Indexed {
+        var streams: [Int] = []
+        var collections: [Int] = []
+        var fields: [String] = []
+        var values: [String] = []
+        var keys: [Int] = []
+    }
+
+    struct Referred {
+        var keys: [Int] = []
+        var fields: [String] = []
+        var targets: [Int] = []
+    }
+
+    /// The rows of links' targets.
+    struct Targets {
+        /// The keys of records, by collection and id.
+        var records: [RecordData.Target: Int] = [:]
+        /// The rows of photos.
+        var photos: [RecordData.Target: Int] = [:]
+    }
+
+    init(counters: StreamCounters) {
+        self.counters = counters
+    }
+
+    /// The keys of records that were there before.
+    var existingKeys: [Int] { changed.keys + gone + reviewed }
+
+    /// Adds a record's change.
+    ///
+    /// - Parameters:
+    ///   - draft: The record as it is to be.
+    ///   - key: Its key.
+    ///   - recipient: The stream of the member in whose inbox it is; nil for other records.
+    ///   - owner: The owner's stream.
+    ///   - targets: What its new links refer to.
+    /// - Throws: `RecordRefusal` when there is no room.
+    mutating func add(
+        _ draft: RecordDraft,
+        key: Int,
+        owner: Int,
+        recipient: Int?,
+        targets: Targets
+    ) throws(RecordRefusal) {
+        if draft.changesCount { try counters.count(draft.existing == nil ? 1 : -1, owner: owner, recipient: recipient) }
+        addGrants(of: draft, key: key)
+        guard let content = draft.content else {
+            gone.append(key)
+            return
+        }
+        if draft.existing == nil {
+            added.keys.append(key)
+            added.ids.append(draft.id)
+            added.data.append(content.data.text)
+            added.expiries.append(max(0, content.expiry.milliseconds))
+        } else if draft.isUnchanged {
+            reviewed.append(key)
+        } else {
+            changed.keys.append(key)
+            changed.data.append(content.data.text)
+            changed.expiries.append(content.expiry.milliseconds)
+        }
+        addIndex(of: draft, content.data, key: key)
+        for field in content.keptFields + content.newLinks.map(\.field) {
+            linked.keys.append(key)
+            linked.fields.append(field)
+        }
+        for link in content.newLinks {
+            if let target = targets.records[link.target] { referred.append(key, link.field, target) }
+            if let target = targets.photos[link.target] { pictured.append(key, link.field, target) }
+        }
+    }
+
+    private mutating func addGrants(of draft: RecordDraft, key: Int) {
+        let old = draft.existing?.grants ?? [:]
+        for stream in Set(old.keys).union(draft.sharing.keys).sorted() {
+            let (rights, isChanged) = (draft.sharing[stream], !draft.isUnchanged)
+            let takesNumber = GrantChange.takesNumber(from: old[stream]?.rights, to: rights, isChanged: isChanged)
+            // The stream of an account that is gone went with it.
+            if takesNumber, !counters.has(stream) { continue }
+            let number = takesNumber ? counters.next(of: stream) : 0
+            switch GrantChange.change(from: old[stream], to: rights, isChanged: isChanged, number: { number }) {
+            case .shown(let grant), .ended(let grant), .silent(let grant):
+                granted.collections.append(draft.collection.id)
+                granted.keys.append(key)
+                granted.streams.append(stream)
+                granted.rights.append(grant.rights.rawValue)
+                granted.numbers.append(grant.number ?? 0)
+                granted.shownNumbers.append(grant.shownNumber ?? 0)
+            case .dropped:
+                dropped.keys.append(key)
+                dropped.streams.append(stream)
+            case nil: break
+            }
+        }
+    }
+
+    private mutating func addIndex(of draft: RecordDraft, _ data: RecordData, key: Int) {
+        for (stream, rights) in draft.sharing where rights.contains(.read) {
+            for (field, value) in zip(draft.collection.definition.indexes, data.indexValues) {
+                indexed.streams.append(stream)
+                indexed.collections.append(draft.collection.id)
+                indexed.fields.append(field)
+                indexed.values.append(value.text)
+                indexed.keys.append(key)
+            }
+        }
+    }
+}
+
+extension RecordChanges.Referred {
+    fileprivate mutating func append(_ key: Int, _ field: String, _ target: Int) {
+        keys.append(key)
+        fields.append(field)
+        targets.append(target)
+    }
+}
+
+extension RecordOperation.Expiry {
+    /// In milliseconds since 1970; 0 for none, -1 for the present one.
+    fileprivate var milliseconds: Int {
+        switch self {
+        case .unchanged: -1
+        case .never: 0
+        case .at(let time): time.milliseconds
+        }
+    }
+}

@@ -1,0 +1,328 @@
+import Encodings
+import OrderedCollections
+import RecordSchema
+
+/// Decides what a call makes of records: pure, from what was read under locks.
+struct RecordPlanner {
+    let collection: AppliedCollection
+    let author: RecordAuthor
+    /// The member in whose inbox the records are; nil for other collections.
+    let recipient: MemberStream?
+    /// The records of the call's ids that are there.
+    let existing: [String: ExistingRecord]
+    /// The author's own that were deleted from the inbox.
+    let buried: [String: BuriedRecord]
+
+    /// What becomes of an operation.
+    enum Outcome {
+        case draft(RecordDraft)
+        /// The record was sent to the inbox before.
+        case sentBefore(StoredRecord)
+    }
+
+    private var streams: Set<Int> { author.streams(in: collection) }
+
+    /// Whether the author has sent the record, or sends it, to somebody else's inbox.
+    private var isSender: Bool { recipient.map { $0.userID != author.member.userID } ?? false }
+
+    /// Decides on one operation.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - position: Its position in the call.
+    /// - Returns: What becomes of it.
+    /// - Throws: `RecordRefusal`.
+    func outcome(of operation: RecordOperation, at position: Int) throws(RecordRefusal) -> Outcome {
+        let record = operation.id.flatMap { existing[$0] }
+        do throws(RecordRefusal) {
+            try checkExpiry(operation.expiry)
+            guard let record else { return try creation(operation, at: position) }
+            let rights = record.rights(of: streams)
+            switch operation.action {
+            case .create: throw RecordRefusal(.taken)
+            case .put where !rights.contains(.write) && isSender && record.ownerID == author.member.userID:
+                return .sentBefore(try repeated(operation, of: record))
+            case .put, .patch: return .draft(try change(of: record, by: operation, rights, at: position))
+            case .delete: return .draft(try deletion(of: record, by: operation, rights, at: position))
+            }
+        } catch {
+            throw RecordRefusal(error.reason, at: position)
+        }
+    }
+
+    // MARK: Creation
+
+    private func creation(_ operation: RecordOperation, at position: Int) throws(RecordRefusal) -> Outcome {
+        guard [.create, .put].contains(operation.action) else { throw RecordRefusal(.noRecord) }
+        switch operation.condition {
+        case .none, .absent: break
+        case .exists, .version: throw RecordRefusal(.otherVersion)
+        }
+        let text = operation.data ?? "{}"
+        if let id = operation.id, let buried = buried[id], isSender {
+            guard operation.action == .put else { throw RecordRefusal(.taken) }
+            let data = try data(text)
+            return .sentBefore(
+                StoredRecord(
+                    id: id,
+                    collection: collection.name,
+                    data: data.text,
+                    owner: author.member.id,
+                    readers: nil,
+                    writers: nil,
+                    version: buried.version,
+                    createdAt: buried.createdAt,
+                    updatedAt: buried.updatedAt,
+                    expiresAt: nil,
+                    photos: []
+                )
+            )
+        }
+        let data = try data(text)
+        if let role = collection.role, !author.roleIDs.contains(role.id) { throw RecordRefusal(.noCollection) }
+        let named = try namedMembers(operation)
+        var sharing: [Int: Rights] = [:]
+        for (grantee, rights) in collection.definition.access.rights {
+            for stream in streams(of: grantee, named) { sharing[stream, default: []].formUnion(rights) }
+        }
+        return .draft(
+            RecordDraft(
+                position: position,
+                collection: collection,
+                existing: nil,
+                id: operation.id ?? RecordID.make(),
+                content: RecordDraft.Content(
+                    data: data,
+                    expiry: operation.expiry,
+                    newLinks: data.links,
+                    keptFields: []
+                ),
+                sharing: sharing,
+                memberIDs: Dictionary(
+                    (named.readers + named.writers).map { ($0.streamID, $0.id) },
+                    uniquingKeysWith: { $1 }
+                )
+            )
+        )
+    }
+
+    private typealias Named = (readers: [MemberStream], writers: [MemberStream])
+
+    /// The streams of somebody whom a new record's grants are for.
+    private func streams(of grantee: Access.Grantee, _ named: Named) -> [Int] {
+        switch grantee {
+        case .owner: [author.member.streamID]
+        case .reader: named.readers.map(\.streamID)
+        case .writer: named.writers.map(\.streamID)
+        case .recipient: recipient.map { [$0.streamID] } ?? []
+        case .role: collection.role.map { [$0.streamID] } ?? []
+        case .managingRoles: collection.managers.map(\.streamID)
+        case .everybody: [collection.streamID]
+        }
+    }
+
+    /// The members whom an operation names, without the author.
+    private func namedMembers(_ operation: RecordOperation) throws(RecordRefusal) -> Named {
+        guard collection.definition.access == .acl else {
+            guard operation.readers == nil, operation.writers == nil else { throw RecordRefusal(.notShared) }
+            return ([], [])
+        }
+        func members(_ ids: [String]?) throws(RecordRefusal) -> [MemberStream] {
+            var members: [MemberStream] = []
+            for id in Set(ids ?? []) where id != author.member.id {
+                guard let member = author.reader(id) else { throw RecordRefusal(.unknownReader) }
+                members.append(member)
+            }
+            return members
+        }
+        let named: Named = (try members(operation.readers), try members(operation.writers))
+        guard Set((named.readers + named.writers).map(\.id)).count <= RecordLimits.maxReaderCount else {
+            throw RecordRefusal(.tooManyReaders)
+        }
+        return named
+    }
+
+    private func checkExpiry(_ expiry: RecordOperation.Expiry) throws(RecordRefusal) {
+        guard case .at(let time) = expiry, let now = Timestamp(author.now) else { return }
+        if time.milliseconds <= now.milliseconds { throw RecordRefusal(.invalidExpiry) }
+    }
+
+    // MARK: Change
+
+    private func change(
+        of record: ExistingRecord,
+        by operation: RecordOperation,
+        _ rights: Rights,
+        at position: Int
+    ) throws(RecordRefusal) -> RecordDraft {
+        guard !rights.isEmpty else { throw RecordRefusal(.noRecord) }
+        guard rights.contains(.write) else { throw RecordRefusal(.forbidden) }
+        try Self.check(operation.condition, of: record)
+        var (sharing, memberIDs) = (record.sharing, record.memberIDs)
+        if !operation.named.isEmpty || operation.readers != nil || operation.writers != nil {
+            guard collection.definition.access == .acl else { throw RecordRefusal(.notShared) }
+            guard rights.contains(.share) else { throw RecordRefusal(.forbidden) }
+            let named = try namedMembers(operation)
+            for member in named.readers + named.writers { memberIDs[member.streamID] = member.id }
+            sharing = Self.shared(
+                sharing,
+                owner: record.owner.streamID,
+                readers: operation.readers == nil ? nil : named.readers.map(\.streamID),
+                writers: operation.writers == nil ? nil : named.writers.map(\.streamID)
+            )
+            guard sharing.count <= RecordLimits.maxReaderCount + 1 else { throw RecordRefusal(.tooManyReaders) }
+        }
+        let old = Self.object(record.data)
+        return RecordDraft(
+            position: position,
+            collection: collection,
+            existing: record,
+            id: record.id,
+            content: try content(operation, changing: old, in: collection),
+            sharing: sharing,
+            memberIDs: memberIDs
+        )
+    }
+
+    /// The rights of all streams after others were named.
+    ///
+    /// Who is named nowhere any more has none. What is not named again stays.
+    static func shared(
+        _ old: [Int: Rights],
+        owner: Int,
+        readers: [Int]?,
+        writers: [Int]?
+    ) -> [Int: Rights] {
+        let others = old.filter { $0.key != owner }
+        let readers = readers ?? others.filter { $0.value.contains(.read) }.map(\.key)
+        let writers = writers ?? others.filter { $0.value.contains(.write) }.map(\.key)
+        let table = Access.acl.rights
+        var rights: [Int: Rights] = [:]
+        for stream in readers { rights[stream, default: []].formUnion(table[.reader] ?? []) }
+        for stream in writers { rights[stream, default: []].formUnion(table[.writer] ?? []) }
+        rights[owner] = old[owner]
+        return rights
+    }
+
+    private func content(
+        _ operation: RecordOperation,
+        changing old: JSONValue,
+        in collection: AppliedCollection
+    ) throws(RecordRefusal) -> RecordDraft.Content {
+        let value: JSONValue =
+            switch (operation.action, operation.data) {
+            case (_, nil): old
+            case (.patch, let patch?): old.merged(with: Self.object(patch))
+            case (_, let data?): Self.object(data)
+            }
+        return try Self.content(value, changing: old, expiry: operation.expiry, in: collection)
+    }
+
+    /// The content of a record after a change.
+    ///
+    /// A field that is as it was keeps its reference, even if its target may be named no more.
+    static func content(
+        _ value: JSONValue,
+        changing old: JSONValue,
+        expiry: RecordOperation.Expiry,
+        in collection: AppliedCollection
+    ) throws(RecordRefusal) -> RecordDraft.Content {
+        let data = try checked(value, in: collection)
+        guard case .object(let members) = value, case .object(let oldMembers) = old else {
+            return RecordDraft.Content(data: data, expiry: expiry, newLinks: data.links, keptFields: [])
+        }
+        let isKept: (RecordData.Link) -> Bool = { members[$0.field] == oldMembers[$0.field] }
+        return RecordDraft.Content(
+            data: data,
+            expiry: expiry,
+            newLinks: data.links.filter { !isKept($0) },
+            keptFields: data.links.filter(isKept).map(\.field)
+        )
+    }
+
+    // MARK: Deletion
+
+    private func deletion(
+        of record: ExistingRecord,
+        by operation: RecordOperation,
+        _ rights: Rights,
+        at position: Int
+    ) throws(RecordRefusal) -> RecordDraft {
+        guard !rights.isEmpty else { throw RecordRefusal(.noRecord) }
+        guard rights.contains(.delete) else { throw RecordRefusal(.forbidden) }
+        try Self.check(operation.condition, of: record)
+        return Self.deletion(of: record, in: collection, at: position)
+    }
+
+    /// The draft of a record that goes.
+    static func deletion(
+        of record: ExistingRecord,
+        in collection: AppliedCollection,
+        at position: Int?
+    ) -> RecordDraft {
+        RecordDraft(
+            position: position,
+            collection: collection,
+            existing: record,
+            id: record.id,
+            content: nil,
+            sharing: [:],
+            memberIDs: [:]
+        )
+    }
+
+    // MARK: Parts
+
+    /// The same record, sent again: the second time changes nothing.
+    private func repeated(
+        _ operation: RecordOperation,
+        of record: ExistingRecord
+    ) throws(RecordRefusal) -> StoredRecord {
+        try Self.check(operation.condition, of: record)
+        guard try data(operation.data ?? "{}").text == record.data else { throw RecordRefusal(.forbidden) }
+        return StoredRecord(
+            id: record.id,
+            collection: collection.name,
+            data: record.data,
+            owner: author.member.id,
+            readers: nil,
+            writers: nil,
+            version: record.version,
+            createdAt: record.createdAt,
+            updatedAt: record.updatedAt,
+            expiresAt: record.expiresAt,
+            photos: []
+        )
+    }
+
+    private func data(_ text: String) throws(RecordRefusal) -> RecordData {
+        try Self.checked(Self.object(text), in: collection)
+    }
+
+    private static func checked(
+        _ value: JSONValue,
+        in collection: AppliedCollection
+    ) throws(RecordRefusal) -> RecordData {
+        do throws(InvalidRecord) {
+            return try RecordData(value, in: collection.definition)
+        } catch {
+            throw RecordRefusal(.invalid(error.problems))
+        }
+    }
+
+    private static func check(
+        _ condition: RecordOperation.Condition,
+        of record: ExistingRecord
+    ) throws(RecordRefusal) {
+        switch condition {
+        case .none, .exists: break
+        case .absent: throw RecordRefusal(.otherVersion)
+        case .version(let versions): if !versions.contains(record.version) { throw RecordRefusal(.otherVersion) }
+        }
+    }
+
+    /// Reads what was written as JSON before.
+    static func object(_ text: String) -> JSONValue {
+        (try? JSONValue.parse(text.utf8)) ?? .null
+    }
+}

@@ -1,0 +1,69 @@
+import Postgres
+import RecordSchema
+
+extension RecordTransaction {
+    /// Writes drafts, in one statement after the streams are locked.
+    ///
+    /// - Parameters:
+    ///   - drafts: The drafts. The targets of their links are locked.
+    ///   - targets: The rows of those targets.
+    ///   - author: Who owns new records; nil when there are none.
+    ///   - recipient: The member in whose inbox new records are; nil for other collections.
+    /// - Returns: The key of each draft.
+    /// - Throws: `RecordRefusal` when there is no room, `PostgresError`.
+    func apply(
+        _ drafts: [RecordDraft],
+        targets: RecordChanges.Targets = .init(),
+        author: RecordAuthor? = nil,
+        recipient: MemberStream? = nil
+    ) async throws -> [Int] {
+        let recipientStreams = try await recipientStreams(of: drafts)
+        var streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }
+        for draft in drafts where draft.changesCount {
+            if let owner = draft.existing?.owner ?? author?.member { streams.insert(owner.streamID) }
+            if let stream = recipient?.streamID ?? draft.existing.flatMap({ recipientStreams[$0.recipientID] }) {
+                streams.insert(stream)
+            }
+        }
+        let newCount = drafts.count { $0.existing == nil }
+        let (counters, newKeys) = try await lockStreams(streams, newCount: newCount)
+        var unusedKeys = newKeys[...]
+        let keys = drafts.map { $0.existing?.key ?? unusedKeys.removeFirst() }
+        var targets = targets
+        for (draft, key) in zip(drafts, keys) where draft.existing == nil {
+            targets.records[.record(id: draft.id, collection: draft.collection.name)] = key
+        }
+        var changes = RecordChanges(counters: counters)
+        for (draft, key) in zip(drafts, keys) {
+            do throws(RecordRefusal) {
+                try changes.add(
+                    draft,
+                    key: key,
+                    owner: draft.existing?.owner.streamID ?? author?.member.streamID ?? 0,
+                    recipient: recipient?.streamID ?? draft.existing.flatMap { recipientStreams[$0.recipientID] },
+                    targets: targets
+                )
+            } catch {
+                throw RecordRefusal(error.reason, at: draft.position)
+            }
+        }
+        try await connection.execute(
+            changes.statement(
+                collectionID: drafts.first { $0.existing == nil }?.collection.id ?? 0,
+                recipientID: recipient?.userID ?? 0,
+                ownerID: author?.member.userID ?? 0
+            )
+        )
+        return keys
+    }
+
+    /// The streams of members from whose inboxes drafts go, by their users.
+    private func recipientStreams(of drafts: [RecordDraft]) async throws -> [Int: Int] {
+        let users = Set(drafts.filter(\.changesCount).compactMap(\.existing).map(\.recipientID)).subtracting([0])
+        if users.isEmpty { return [:] }
+        let rows = try await connection.query(
+            "SELECT user_id::bigint AS user_id, id FROM streams WHERE user_id = ANY(\(Array(users)))"
+        )
+        return try rows.reduce(into: [:]) { streams, row in streams[try row.decode("user_id")] = try row.decode("id") }
+    }
+}

@@ -1,0 +1,256 @@
+import Postgres
+import RecordSchema
+
+/// The statements of a transaction that writes records.
+///
+/// Rows are locked in the order of users, records by key, photos and streams by id. Another order could make a deadlock.
+struct RecordTransaction {
+    let connection: PostgresConnection
+    let schema: AppliedSchema
+
+    /// The time as records have it, of a timestamp.
+    static func timeText(_ column: String) -> PostgresQuery {
+        PostgresQuery(stringLiteral: #"to_char(\#(column), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"#)
+    }
+
+    /// Locks the author and all whom the call names, so that none of them can go meanwhile.
+    ///
+    /// - Parameters:
+    ///   - userID: The author.
+    ///   - named: The ids of members.
+    /// - Returns: Who they are.
+    /// - Throws: `SessionError.ended` when the author's account is gone or disabled, `SchemaChanged`, `PostgresError`.
+    func author(userID: Int, naming named: Set<String>) async throws -> RecordAuthor {
+        let rows = try await connection.query(
+            """
+            SELECT \(part: SchemaStore.versionColumn) AS schema_version, users.id::bigint AS user_id, member_id,
+                streams.id AS stream_id,
+                EXISTS (SELECT FROM blocks WHERE user_id = users.id AND blocked_user_id = \(userID)) AS is_blocking,
+                ARRAY(
+                    SELECT role_id::bigint FROM role_members JOIN roles ON roles.id = role_id
+                    WHERE user_id = \(userID) AND disabled_at IS NULL
+                ) AS role_ids,
+                \(part: Self.timeText("now() AT TIME ZONE 'UTC'")) AS now
+            FROM users JOIN streams ON streams.user_id = users.id
+            WHERE (users.id = \(userID) OR member_id = ANY(\(Array(named)))) AND disabled_at IS NULL
+            ORDER BY users.id FOR KEY SHARE OF users
+            """
+        )
+        var members: [String: MemberStream] = [:]
+        var blocking: Set<String> = []
+        for row in rows {
+            let member = MemberStream(
+                userID: try row.decode("user_id"),
+                id: try row.decode("member_id"),
+                streamID: try row.decode("stream_id")
+            )
+            members[member.id] = member
+            if try row.decode("is_blocking") { blocking.insert(member.id) }
+        }
+        guard let own = members.values.first(where: { $0.userID == userID }), let row = rows.first else {
+            throw SessionError.ended
+        }
+        guard try row.decode("schema_version") == schema.version else { throw SchemaChanged() }
+        return RecordAuthor(
+            member: own,
+            roleIDs: Set(try row.decode("role_ids", as: [Int].self)),
+            named: members,
+            blocking: blocking,
+            now: try row.decode("now")
+        )
+    }
+
+    /// The name of a record, as the database has it.
+    struct Name: Hashable {
+        let collectionID: Int
+        /// 0 for records that are in no inbox.
+        let recipientID: Int
+        let id: String
+    }
+
+    /// Locks records by their names.
+    ///
+    /// - Parameters:
+    ///   - names: The names.
+    ///   - deletes: Whether they may be deleted.
+    /// - Returns: Those that are there, in the order of their keys. Some may have expired.
+    /// - Throws: `PostgresError`.
+    func lock(_ names: Set<Name>, deletes: Bool) async throws -> [ExistingRecord] {
+        if names.isEmpty { return [] }
+        let names = Array(names)
+        let found: PostgresQuery = """
+            unnest(\(names.map(\.collectionID)), \(names.map(\.recipientID)), \(names.map(\.id)))
+                AS asked (collection_id, recipient_id, id)
+            JOIN records USING (collection_id, recipient_id, id)
+            """
+        return try await lock(from: found, deletes: deletes)
+    }
+
+    /// Locks records by their keys, to delete them.
+    ///
+    /// - Parameter keys: The keys.
+    /// - Returns: Those that are there, in the order of their keys.
+    /// - Throws: `PostgresError`.
+    func lock(keys: [Int]) async throws -> [ExistingRecord] {
+        try await lock(from: "unnest(\(keys)) AS asked (key) JOIN records USING (key)", deletes: true)
+    }
+
+    private func lock(from source: PostgresQuery, deletes: Bool) async throws -> [ExistingRecord] {
+        let rows = try await connection.query(
+            """
+            SELECT records.key, records.id, collection_id::bigint AS collection_id, recipient_id::bigint AS recipient_id,
+                owner_id::bigint AS owner_id, owner.member_id AS owner_member_id, streams.id AS owner_stream_id,
+                data::text AS data, version, \(part: Self.timeText("records.created_at")) AS created_at,
+                \(part: Self.timeText("records.updated_at")) AS updated_at, \(part: Self.timeText("expires_at")) AS expires_at,
+                coalesce(expires_at <= now() AT TIME ZONE 'UTC', false) AS is_expired
+            FROM \(part: source) JOIN users AS owner ON owner.id = owner_id JOIN streams ON streams.user_id = owner_id
+            WHERE deleted_at IS NULL ORDER BY records.key
+            \(part: deletes ? "FOR UPDATE OF records" : "FOR NO KEY UPDATE OF records")
+            """
+        )
+        var records = try rows.map(ExistingRecord.init)
+        if records.isEmpty { return [] }
+        let positions = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) })
+        let grants = try await connection.query(
+            """
+            SELECT record_key, stream_id, rights::bigint AS rights, grants.seq, shown_seq, member_id
+            FROM grants LEFT JOIN streams ON streams.id = stream_id LEFT JOIN users ON users.id = streams.user_id
+            WHERE grants.collection_id = ANY(\(Array(Set(records.map(\.collectionID)))))
+                AND record_key = ANY(\(records.map(\.key)))
+            """
+        )
+        for row in grants {
+            guard let position = positions[try row.decode("record_key")] else { continue }
+            let stream: Int = try row.decode("stream_id")
+            records[position].grants[stream] = RecordGrant(
+                rights: Rights(rawValue: try row.decode("rights")),
+                number: try row.decodeIfPresent("seq"),
+                shownNumber: try row.decodeIfPresent("shown_seq")
+            )
+            records[position].memberIDs[stream] = try row.decodeIfPresent("member_id")
+        }
+        return records
+    }
+
+    /// The author's records that were deleted from an inbox.
+    ///
+    /// - Parameters:
+    ///   - ids: The ids to look for.
+    ///   - collection: The inbox's collection.
+    ///   - recipientID: The user in whose inbox they were.
+    ///   - authorID: The author.
+    /// - Returns: By their ids.
+    /// - Throws: `PostgresError`.
+    func buried(
+        _ ids: [String],
+        in collection: AppliedCollection,
+        of recipientID: Int,
+        by authorID: Int
+    ) async throws -> [String: BuriedRecord] {
+        if ids.isEmpty { return [:] }
+        let rows = try await connection.query(
+            """
+            SELECT id, version, \(part: Self.timeText("created_at")) AS created_at,
+                \(part: Self.timeText("updated_at")) AS updated_at
+            FROM records WHERE collection_id = \(collection.id) AND recipient_id = \(recipientID) AND id = ANY(\(ids))
+                AND owner_id = \(authorID) AND deleted_at IS NOT NULL ORDER BY key
+            """
+        )
+        return try rows.reduce(into: [:]) { buried, row in
+            buried[try row.decode("id")] = BuriedRecord(
+                version: try row.decode("version"),
+                createdAt: try row.decode("created_at"),
+                updatedAt: try row.decode("updated_at")
+            )
+        }
+    }
+
+    /// Whether a record that stays refers to one of these.
+    ///
+    /// - Parameter keys: The keys of records that are locked and will go.
+    /// - Returns: The key of one that must stay; nil when none must.
+    /// - Throws: `PostgresError`.
+    func referredTo(_ keys: [Int]) async throws -> Int? {
+        let rows = try await connection.query(
+            """
+            SELECT target_key FROM record_references WHERE target_key = ANY(\(keys)) AND record_key <> ALL(\(keys))
+            ORDER BY target_key LIMIT 1
+            """
+        )
+        return try rows.first?.decode("target_key")
+    }
+
+    /// Locks streams, after everything else.
+    ///
+    /// - Parameters:
+    ///   - ids: The streams.
+    ///   - newCount: How many keys to take.
+    /// - Returns: Their counters, and keys of new records.
+    /// - Throws: `PostgresError`.
+    func lockStreams(_ ids: Set<Int>, newCount: Int) async throws -> (counters: StreamCounters, keys: [Int]) {
+        let rows = try await connection.query(
+            """
+            SELECT id, seq, record_count, inbox_count,
+                ARRAY(SELECT nextval('records_key_seq') FROM generate_series(1, \(newCount))) AS keys
+            FROM streams WHERE id = ANY(\(ids.sorted())) ORDER BY id FOR NO KEY UPDATE
+            """
+        )
+        var counters: [Int: StreamCounters.Counter] = [:]
+        for row in rows {
+            counters[try row.decode("id")] = StreamCounters.Counter(
+                number: try row.decode("seq"),
+                recordCount: try row.decode("record_count"),
+                inboxCount: try row.decode("inbox_count")
+            )
+        }
+        let keys: [Int] = try rows.first.map { try $0.decode("keys") } ?? []
+        return (StreamCounters(counters), keys.sorted())
+    }
+
+    /// The photos of records, as their readers get them.
+    ///
+    /// - Parameter keys: The records' keys.
+    /// - Returns: By key.
+    /// - Throws: `PostgresError`.
+    func photos(of keys: [Int]) async throws -> [Int: [StoredRecord.PhotoField]] {
+        let rows = try await connection.query(
+            """
+            SELECT record_key, field, random_id, coalesce(url_series, 0) AS url_series
+            FROM photo_references JOIN photos ON photos.id = photo_id LEFT JOIN photo_libraries USING (user_id)
+            WHERE record_key = ANY(\(keys)) ORDER BY field
+            """
+        )
+        return try rows.reduce(into: [:]) { photos, row in
+            photos[try row.decode("record_key"), default: []].append(
+                StoredRecord.PhotoField(
+                    field: try row.decode("field"),
+                    randomID: try row.decode("random_id"),
+                    urlSeries: try row.decode("url_series")
+                )
+            )
+        }
+    }
+}
+
+extension ExistingRecord {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
+            key: try row.decode("key"),
+            id: try row.decode("id"),
+            collectionID: try row.decode("collection_id"),
+            recipientID: try row.decode("recipient_id"),
+            ownerID: try row.decode("owner_id"),
+            owner: MemberStream(
+                userID: try row.decode("owner_id"),
+                id: try row.decode("owner_member_id"),
+                streamID: try row.decode("owner_stream_id")
+            ),
+            data: try row.decode("data"),
+            version: try row.decode("version"),
+            createdAt: try row.decode("created_at"),
+            updatedAt: try row.decode("updated_at"),
+            expiresAt: try row.decodeIfPresent("expires_at"),
+            isExpired: try row.decode("is_expired")
+        )
+    }
+}

@@ -1,0 +1,219 @@
+import Encodings
+package import Postgres
+package import RecordSchema
+
+/// Replaces the schema of a database: all of it, or nothing.
+package struct ApplySchema: Sendable {
+    let postgres: PostgresClient
+
+    /// - Parameter postgres: The database. Its statements may take as long as the review of some hundred records.
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
+
+    /// What applying a schema has done.
+    package struct Report: Sendable {
+        package let plan: SchemaPlan
+        /// How many records of each collection break its new rules.
+        ///
+        /// They stay as they are until somebody changes them.
+        package let misfits: [(collection: String, count: Int)]
+    }
+
+    /// What applying a schema would do.
+    ///
+    /// - Parameter schema: The schema.
+    /// - Returns: The plan.
+    /// - Throws: `PostgresError`, `InvalidSchema` for a present one that a newer service has applied.
+    package func plan(_ schema: Schema) async throws -> SchemaPlan {
+        SchemaPlan(from: try await SchemaStore(postgres: postgres).applied().schema, to: schema)
+    }
+
+    /// The most records that are reviewed at a time.
+    private static let batchSize = 200
+
+    /// Applies a schema. Whoever writes records waits meanwhile.
+    ///
+    /// - Parameters:
+    ///   - schema: The schema.
+    ///   - plan: What its operator has agreed to.
+    /// - Returns: What was done; nil when the present schema is not the plan's any more.
+    /// - Throws: `SchemaPlanRefused`, `PostgresError`.
+    package func callAsFunction(_ schema: Schema, as plan: SchemaPlan) async throws -> Report? {
+        guard plan.refusals.isEmpty else { throw SchemaPlanRefused() }
+        return try await postgres.withTransaction { connection in
+            // The locks come in the order of names, in which nobody else takes more than one of them.
+            try await connection.execute("LOCK TABLE records IN EXCLUSIVE MODE")
+            try await connection.execute("LOCK TABLE schema_definitions IN EXCLUSIVE MODE")
+            let old = try AppliedSchema(try await connection.query(SchemaStore.selection)[0])
+            guard SchemaPlan(from: old.schema, to: schema) == plan else { return nil }
+            if plan.changes.isEmpty { return Report(plan: plan, misfits: []) }
+            try await removeParts(from: old, to: schema, on: connection)
+            try await addParts(of: schema, on: connection)
+            try await connection.execute(
+                """
+                INSERT INTO schema_definitions (version, definition)
+                VALUES (\(old.version + 1), \(schema.json.text)::json)
+                """
+            )
+            let new = try AppliedSchema(try await connection.query(SchemaStore.selection)[0])
+            var misfits: [(collection: String, count: Int)] = []
+            for name in plan.reviewedCollections {
+                guard let collection = try? new.collection(name), let before = old.schema.collection(name) else {
+                    continue
+                }
+                let count = try await review(
+                    collection,
+                    isShared: SchemaPlan.isSharedAlike(before, collection.definition, old.schema, schema),
+                    in: new,
+                    on: connection
+                )
+                if count > 0 { misfits.append((name, count)) }
+            }
+            return Report(plan: plan, misfits: misfits)
+        }
+    }
+
+    private func addParts(of schema: Schema, on connection: PostgresConnection) async throws {
+        try await connection.execute(
+            """
+            WITH added AS (
+                INSERT INTO roles (name) SELECT * FROM unnest(\(schema.roles.map(\.name))) ON CONFLICT DO NOTHING RETURNING id
+            )
+            INSERT INTO streams (role_id) SELECT id FROM added
+            """
+        )
+        try await connection.execute(
+            """
+            WITH added AS (
+                INSERT INTO collections (name) SELECT * FROM unnest(\(schema.collections.map(\.name)))
+                ON CONFLICT DO NOTHING RETURNING id
+            )
+            INSERT INTO streams (collection_id) SELECT id FROM added
+            """
+        )
+    }
+
+    /// Removes roles and collections with all that is in them.
+    private func removeParts(
+        from old: AppliedSchema,
+        to schema: Schema,
+        on connection: PostgresConnection
+    ) async throws {
+        for collection in old.schema.collections where schema.collection(collection.name) == nil {
+            guard let id = try? old.collection(collection.name).id else { continue }
+            try await removeRecords(of: id, on: connection)
+            try await connection.execute("DELETE FROM collections WHERE id = \(id)")
+        }
+        for role in old.schema.roles where !schema.roles.contains(where: { $0.name == role.name }) {
+            try await connection.executeInBatches { rowCount in
+                """
+                DELETE FROM grants WHERE (collection_id, record_key, stream_id) IN (
+                    SELECT collection_id, record_key, stream_id FROM grants
+                    WHERE stream_id = (SELECT streams.id FROM streams JOIN roles ON roles.id = role_id WHERE name = \(role.name))
+                    LIMIT \(rowCount)
+                )
+                """
+            }
+            try await connection.execute("DELETE FROM roles WHERE name = \(role.name)")
+        }
+    }
+
+    /// Removes the records of a collection, and nothing that others refer to.
+    private func removeRecords(of collectionID: Int, on connection: PostgresConnection) async throws {
+        try await connection.executeInBatches(of: Self.batchSize) { rowCount in
+            """
+            WITH gone AS MATERIALIZED (
+                SELECT key, owner_id, recipient_id, deleted_at IS NULL AS is_there FROM records
+                WHERE collection_id = \(collectionID) ORDER BY key LIMIT \(rowCount)
+            ), unindexed AS (DELETE FROM record_index WHERE record_key IN (SELECT key FROM gone)),
+            unreferred AS (
+                DELETE FROM record_references
+                WHERE record_key IN (SELECT key FROM gone) OR target_key IN (SELECT key FROM gone)
+            ), unpictured AS (DELETE FROM photo_references WHERE record_key IN (SELECT key FROM gone)),
+            ungranted AS (
+                DELETE FROM grants WHERE collection_id = \(collectionID) AND record_key IN (SELECT key FROM gone)
+            ), counted AS (
+                UPDATE streams SET record_count = record_count - owned, inbox_count = inbox_count - waiting FROM (
+                    SELECT user_id, sum(owned) AS owned, sum(waiting) AS waiting FROM (
+                        SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting FROM gone WHERE is_there
+                        UNION ALL SELECT recipient_id, 0, 1 FROM gone WHERE is_there AND recipient_id > 0
+                    ) AS each GROUP BY user_id
+                ) AS sums WHERE streams.user_id = sums.user_id
+            )
+            DELETE FROM records WHERE key IN (SELECT key FROM gone)
+            """
+        }
+    }
+
+    /// Writes grants, index and references of all records of a collection anew, and counts those that break its rules.
+    private func review(
+        _ collection: AppliedCollection,
+        isShared: Bool,
+        in schema: AppliedSchema,
+        on connection: PostgresConnection
+    ) async throws -> Int {
+        let transaction = RecordTransaction(connection: connection, schema: schema)
+        var (last, misfits) = (0, 0)
+        while true {
+            let keys = try await connection.query(
+                """
+                SELECT key FROM records WHERE collection_id = \(collection.id) AND key > \(last) AND deleted_at IS NULL
+                ORDER BY key LIMIT \(Self.batchSize)
+                """
+            ).map { try $0.decode("key", as: Int.self) }
+            guard let end = keys.last else { return misfits }
+            let records = try await transaction.lock(keys: keys)
+            var drafts: [RecordDraft] = []
+            for record in records {
+                let value = RecordPlanner.object(record.data)
+                if (try? RecordData(value, in: collection.definition)) == nil { misfits += 1 }
+                let data = RecordData(stored: record.data, value, in: collection.definition)
+                drafts.append(
+                    RecordDraft(
+                        position: nil,
+                        collection: collection,
+                        existing: record,
+                        id: record.id,
+                        content: RecordDraft.Content(
+                            data: data,
+                            expiry: .unchanged,
+                            newLinks: data.links,
+                            keptFields: []
+                        ),
+                        sharing: isShared ? record.sharing : collection.grants(ofOwner: record.owner.streamID),
+                        memberIDs: record.memberIDs,
+                        isUnchanged: true
+                    )
+                )
+            }
+            if !drafts.isEmpty {
+                let targets = try await transaction.presentTargets(of: drafts)
+                _ = try await transaction.apply(drafts, targets: targets)
+            }
+            last = end
+        }
+    }
+}
+
+/// The plan has changes that can't be made.
+package struct SchemaPlanRefused: Error {}
+
+extension AppliedCollection {
+    /// The grants of a record that nobody else is named in.
+    func grants(ofOwner owner: Int) -> [Int: Rights] {
+        var grants: [Int: Rights] = [:]
+        for (grantee, rights) in definition.access.rights {
+            let streams: [Int] =
+                switch grantee {
+                case .owner: [owner]
+                case .role: role.map { [$0.streamID] } ?? []
+                case .managingRoles: managers.map(\.streamID)
+                case .everybody: [streamID]
+                case .reader, .writer, .recipient: []
+                }
+            for stream in streams { grants[stream, default: []].formUnion(rights) }
+        }
+        return grants
+    }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Keeps the schema of the database, so that no call reads it again.
+///
+/// Whoever changes it tells nobody. So each statement that depends on it also compares its version.
+package final class SchemaCache: Sendable {
+    private let store: SchemaStore
+    private let kept = Mutex<AppliedSchema?>(nil)
+
+    private static let maxAttempts = 5
+
+    init(store: SchemaStore) {
+        self.store = store
+    }
+
+    /// The schema that the database has now.
+    ///
+    /// - Throws: `PostgresError`, `InvalidSchema`.
+    package func newest() async throws -> AppliedSchema {
+        let version = try await store.version()
+        if let kept = kept.withLock(\.self), kept.version == version { return kept }
+        return try await reload()
+    }
+
+    /// Does what depends on the schema, again when it has changed.
+    ///
+    /// A refusal may come from an old schema. So that is compared first.
+    ///
+    /// - Parameter body: What to do. It throws ``SchemaChanged`` when a statement found another version.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, `PostgresError`, `InvalidSchema`.
+    func withSchema<Result>(_ body: (AppliedSchema) async throws -> Result) async throws -> Result {
+        var attempt = 1
+        var schema: AppliedSchema
+        if let kept = kept.withLock(\.self) { schema = kept } else { schema = try await reload() }
+        while true {
+            do {
+                return try await body(schema)
+            } catch is SchemaChanged where attempt < Self.maxAttempts {
+                schema = try await reload()
+            } catch let refusal as RecordRefusal where attempt < Self.maxAttempts {
+                let newest = try await newest()
+                guard newest.version != schema.version else { throw refusal }
+                schema = newest
+            }
+            attempt += 1
+        }
+    }
+
+    private func reload() async throws -> AppliedSchema {
+        let schema = try await store.applied()
+        kept.withLock { $0 = schema }
+        return schema
+    }
+}
+
+/// The schema is another than the one that was worked with.
+struct SchemaChanged: Error {}

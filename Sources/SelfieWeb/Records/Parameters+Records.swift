@@ -1,0 +1,80 @@
+import RecordSchema
+import SelfieCore
+
+/// The parameters of calls about records.
+extension Endpoint.Parameter {
+    static let collection = Self("collection", .id, in: .path, "The collection's name.", example: "houses")
+    static let recordID = Self("id", .id, in: .path, "The record's id.", example: "house-1")
+    static let recipient = Self(
+        "member",
+        .id,
+        in: .path,
+        "The id of the member whose inbox it is.",
+        example: "5f0c2a9e4b7d41c8a3e6f1b20d9c8e75"
+    )
+    static let `where` = Self(
+        "where",
+        .text(maxCharacters: 4_096),
+        in: .query,
+        "A JSON object: fields with an index, and the values that they must have. `null` is for missing ones, too.",
+        example: #"{"address":"12 Rose Street"}"#,
+        isRequired: false,
+        refusedFor: [.invalid, .tooLong(maxCharacters: 4_096)]
+    )
+    static let recordIDs = Self(
+        "ids",
+        .text(maxCharacters: nil),
+        in: .query,
+        "The ids of the records, with commas between them, at most \(RecordLimits.maxPageCount). Not with `where`.",
+        example: "house-1,house-2",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+    static let deletedIDs = Self(
+        "ids",
+        .text(maxCharacters: nil),
+        in: .query,
+        "The ids of the records, with commas between them, at most \(RecordLimits.maxBatchCount).",
+        example: "house-1,house-2",
+        refusedFor: [.invalid]
+    )
+    static let recordAfter = Self(
+        "after",
+        .text(maxCharacters: RecordLimits.maxIDLength),
+        in: .query,
+        "The id of the record after which the list begins: `next` of the page before.",
+        example: "house-1",
+        isRequired: false,
+        refusedFor: [.invalid, .tooLong(maxCharacters: RecordLimits.maxIDLength)]
+    )
+    static let recordOrder = Self(
+        "order",
+        .word(RecordQuery.Order.allCases.map(\.rawValue)),
+        in: .query,
+        "The order by the time of creation; `-created` has the newest first.",
+        example: "-created",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+    static let recordLimit = Self(
+        "limit",
+        .integer(1...RecordLimits.maxPageCount),
+        in: .query,
+        "The most records of the page; \(RecordQuery.usualLimit) where it is missing.",
+        example: "50",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+    static let include = Self(
+        "include",
+        .text(maxCharacters: 1_024),
+        in: .query,
+        """
+        Fields that are references, with commas between them, at most \(RecordQuery.maxIncludeCount). What they refer to is \
+        in `included`.
+        """,
+        example: "priority",
+        isRequired: false,
+        refusedFor: [.invalid, .tooLong(maxCharacters: 1_024)]
+    )
+}

@@ -1,0 +1,179 @@
+import Budgets
+import Encodings
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import OrderedCollections
+import RecordSchema
+import SelfieCore
+
+/// Reads what clients want to do with records.
+struct RecordBodies: Sendable {
+    /// The memory of bodies in a process; the holders are users.
+    private let budget = ByteBudget<Int>(maxBytes: 64 << 20, maxBytesPerHolder: 16 << 20)
+
+    /// The most bytes of one record as it is sent: white space and escapes may double it.
+    static let maxRecordBytes = 2 * RecordLimits.maxBytes
+    /// The most bytes of a body with many records.
+    static let maxBytes = 8 << 20
+
+    /// A body's elements, one after another.
+    struct Elements {
+        /// Whether the body is an array.
+        let areMany: Bool
+        fileprivate let texts: [ArraySlice<UInt8>]
+        /// Given back when the last of it is dropped.
+        fileprivate let reservation: ByteReservation<Int>
+
+        /// Reads the elements, each by itself, so that only one at a time takes more memory than its text.
+        func map<Result>(_ transform: (JSONValue) throws -> Result) throws -> [Result] {
+            try texts.enumerated().map { position, text in
+                guard text.count <= RecordBodies.maxRecordBytes else { throw ServiceError.bodyTooLarge }
+                let value: JSONValue
+                do throws(JSONError) { value = try JSONValue.parse(text) } catch { throw ServiceError.malformedJSON }
+                do {
+                    return try transform(value)
+                } catch let problem as RecordBodyProblem {
+                    throw areMany ? problem.at(position).refusal : problem.refusal
+                }
+            }
+        }
+    }
+
+    /// Reads one record, or an array of them.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its body is consumed.
+    ///   - context: Its context.
+    ///   - userID: Who sends it.
+    ///   - takesMany: Whether it may be an array, of at most ``RecordLimits/maxBatchCount``.
+    /// - Returns: The elements.
+    /// - Throws: `ServiceError`, `NoBytes`, or what the connection throws.
+    func read(
+        _ request: Request,
+        _ context: SessionRequestContext,
+        userID: Int,
+        takesMany: Bool
+    ) async throws -> Elements {
+        guard MediaType.essence(of: request.head) == JSONBody.mediaType else { throw ServiceError.jsonRequired }
+        let maxBytes = takesMany ? Self.maxBytes : Self.maxRecordBytes
+        let reservation = ByteReservation(of: budget, for: userID)
+        var collected: [UInt8] = []
+        for try await chunk in try request.wantedBody(maxBytes: maxBytes, context: context) {
+            guard collected.count + chunk.readableBytes <= maxBytes else { throw ServiceError.bodyTooLarge }
+            try reservation.grow(by: chunk.readableBytes)
+            collected.append(contentsOf: chunk.readableBytesView)
+        }
+        guard takesMany, let texts = JSONElements.split(collected) else {
+            return Elements(areMany: false, texts: [collected[...]], reservation: reservation)
+        }
+        guard texts.count <= RecordLimits.maxBatchCount else { throw ServiceError.tooManyRecords }
+        return Elements(areMany: true, texts: texts, reservation: reservation)
+    }
+}
+
+extension RecordOperation {
+    /// What a body may have, and what it may have because answers do.
+    private static let members: Set = ["id", "data", "readers", "writers", "expires_at"]
+    private static let ignoredMembers: Set = ["collection", "owner", "version", "created_at", "updated_at", "photos"]
+
+    /// Reads one element of a body.
+    ///
+    /// - Parameters:
+    ///   - action: What it is for.
+    ///   - value: The element.
+    ///   - id: The id of the path; nil when the element has it.
+    ///   - condition: What must be true of the record.
+    /// - Throws: `RecordBodyProblem`.
+    init(
+        _ action: Action,
+        _ value: JSONValue,
+        id: String?,
+        condition: Condition
+    ) throws(RecordBodyProblem) {
+        guard case .object(let body) = value else { throw RecordBodyProblem("the body", "must be an object") }
+        if let unknown = body.keys.first(where: { !Self.members.union(Self.ignoredMembers).contains($0) }) {
+            throw RecordBodyProblem(unknown.isPlainName ? unknown : "a member", "is unknown")
+        }
+        let ownID = try Self.text(body["id"], "id")
+        if let id, let ownID, ownID != id { throw RecordBodyProblem("id", "differs from the path") }
+        if action == .patch, id == nil, ownID == nil { throw RecordBodyProblem("id", "is missing") }
+        var data: String?
+        if let value = body["data"] {
+            // Deeper values are not written, which would take as many calls in each other.
+            guard value.depth <= RecordLimits.maxDepth else { throw RecordBodyProblem("data", "is too deep") }
+            guard case .object = value else { throw RecordBodyProblem("data", "must be an object") }
+            data = value.text
+        } else if action == .create || action == .put {
+            throw RecordBodyProblem("data", "is missing")
+        }
+        self.init(
+            action,
+            id: id ?? ownID,
+            data: data,
+            readers: try Self.members(body["readers"], "readers"),
+            writers: try Self.members(body["writers"], "writers"),
+            expiry: try Self.expiry(body["expires_at"]),
+            condition: condition
+        )
+    }
+
+    private static func text(_ value: JSONValue?, _ name: String) throws(RecordBodyProblem) -> String? {
+        switch value {
+        case nil: nil
+        case .string(let text): text
+        default: throw RecordBodyProblem(name, "must be a string")
+        }
+    }
+
+    private static func members(_ value: JSONValue?, _ name: String) throws(RecordBodyProblem) -> [String]? {
+        guard let value else { return nil }
+        guard case .array(let elements) = value else { throw RecordBodyProblem(name, "must be an array") }
+        // The owner may be among them.
+        guard elements.count <= RecordLimits.maxReaderCount + 1 else {
+            throw RecordBodyProblem(name, "has more than \(RecordLimits.maxReaderCount) members")
+        }
+        var ids: [String] = []
+        for element in elements {
+            guard case .string(let id) = element else { throw RecordBodyProblem(name, "must be ids of members") }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    private static func expiry(_ value: JSONValue?) throws(RecordBodyProblem) -> Expiry {
+        switch value {
+        case nil: return .unchanged
+        case .null: return .never
+        case .string(let text):
+            if let time = Timestamp(text) { return .at(time) }
+        default: break
+        }
+        throw RecordBodyProblem("expires_at", "must be a time such as 2026-11-24T10:00:00Z, or null")
+    }
+}
+
+/// A body is JSON, but none that records have.
+struct RecordBodyProblem: Error {
+    private let name: String
+    private let problem: String
+    private let prefix: String
+
+    init(_ name: String, _ problem: String, prefix: String = "") {
+        self.name = name
+        self.problem = problem
+        self.prefix = prefix
+    }
+
+    /// The same with the position of its element.
+    func at(_ position: Int) -> RecordBodyProblem { RecordBodyProblem(name, problem, prefix: "record \(position): ") }
+
+    var refusal: ServiceError { .invalidRecordBody("\(prefix)\(name) - \(problem),") }
+}
+
+extension String {
+    /// Whether it may stand in a message.
+    fileprivate var isPlainName: Bool {
+        utf8.count <= Schema.maxNameLength && utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
+    }
+}

@@ -1,0 +1,198 @@
+import Encodings
+import HTTPTypes
+import RecordSchema
+import SelfieCore
+
+extension RecordEndpoints {
+    private typealias Body = Endpoint.JSONBodyDescription
+
+    /// The calls below `/api/records`.
+    static let common = calls(
+        below: "/api/records/:collection",
+        place: [.collection],
+        suffix: "",
+        note: ""
+    )
+
+    /// The same below a member, for the member's inbox.
+    static let inbox = calls(
+        below: "/api/members/:member/records/:collection",
+        place: [.recipient, .collection],
+        suffix: "InInbox",
+        note: """
+            The collection's access is `inbox`. Other members may create and delete what they sent, and nothing else. The \
+            same `PUT` twice is one record.
+            """
+    )
+
+    private static func calls(
+        below path: String,
+        place: [Endpoint.Parameter],
+        suffix: String,
+        note: String
+    ) -> [HandledEndpoint<Self>] {
+        let record = place + [.recordID]
+        let place404: [ServiceError] =
+            [.tokenExpired, .collectionNotFound] + (suffix.isEmpty ? [] : [.memberNotFound])
+        let one404 = place404 + [.recordNotFound, .recordForbidden]
+        let inWords = suffix.isEmpty ? "" : " in an inbox"
+        return [
+            HandledEndpoint(
+                "listRecords\(suffix)",
+                .records,
+                .get,
+                path,
+                .token(handleList),
+                "List the records\(inWords)",
+                details: ["Those that the user may read, page by page. A page ends at about 1 MiB.", note].joined(
+                    separator: "\n\n"
+                ),
+                takes: place + [.where, .recordIDs, .recordOrder, .recordAfter, .recordLimit, .include],
+                answers: [.ok("A page.", RecordJSON.page)],
+                refuses: place404 + [.indexMissing, .includeInvalid, .recordIDInvalid]
+            ),
+            HandledEndpoint(
+                "createRecords\(suffix)",
+                .records,
+                .post,
+                path,
+                .token(handleCreate),
+                "Create one record or many\(inWords)",
+                details: ["An array is stored whole or not at all.", note].joined(separator: "\n\n"),
+                limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
+                takes: place,
+                sends: Body(
+                    "A record, or an array of up to \(RecordLimits.maxBatchCount).",
+                    schema: ["anyOf": [RecordJSON.new, RecordJSON.many(RecordJSON.new)]],
+                    example: RecordJSON.newExample
+                ),
+                answers: [.ok("The record, or an array of them.", RecordJSON.oneOrMany)],
+                refuses: place404 + [
+                    .recordIDTaken, .recordVersionDiffers, .tooManyRecords, .noRoomForRecords, .inboxFull,
+                ] + contents
+            ),
+            HandledEndpoint(
+                "changeRecords\(suffix)",
+                .records,
+                .patch,
+                path,
+                .token(handlePatchMany),
+                "Change many records\(inWords)",
+                details: [
+                    "Each element has an `id`, and is a merge patch (RFC 7396) of `data`. All are changed, or none.",
+                    note,
+                ].joined(separator: "\n\n"),
+                limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
+                takes: place,
+                sends: Body(
+                    "Up to \(RecordLimits.maxBatchCount) changes.",
+                    schema: RecordJSON.many(RecordJSON.change(isOfMany: true)),
+                    example: [["id": "house-1", "data": ["comment": "sold"]]]
+                ),
+                answers: [.ok("The records.", RecordJSON.array)],
+                refuses: one404 + [.recordVersionDiffers, .tooManyRecords] + contents
+            ),
+            HandledEndpoint(
+                "deleteRecords\(suffix)",
+                .records,
+                .delete,
+                path,
+                .token(handleDeleteMany),
+                "Delete many records\(inWords)",
+                details: ["All are deleted, or none.", note].joined(separator: "\n\n"),
+                limitedBy: [.recordWritesPerUser],
+                takes: place + [.deletedIDs],
+                answers: [.ok("How many were deleted.", RecordJSON.deleted)],
+                refuses: one404 + [.recordIDInvalid, .recordReferredTo, .parametersMissing]
+            ),
+            HandledEndpoint(
+                "getRecord\(suffix)",
+                .records,
+                .get,
+                "\(path)/:id",
+                .token(handleGet),
+                "Read a record\(inWords)",
+                details: note,
+                dependsOn: [.ifNoneMatch],
+                takes: record,
+                answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag]), .notModified],
+                refuses: one404 + [.recordIDInvalid]
+            ),
+            HandledEndpoint(
+                "putRecord\(suffix)",
+                .records,
+                .put,
+                "\(path)/:id",
+                .token(handlePut),
+                "Create or replace a record\(inWords)",
+                details: ["What is not given stays: readers, writers and the end.", note].joined(separator: "\n\n"),
+                limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
+                dependsOn: [.ifMatchVersion, .ifNoRecord],
+                takes: record,
+                sends: Body("The record.", schema: RecordJSON.new, example: RecordJSON.newExample),
+                answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
+                refuses: one404 + [.recordVersionDiffers, .noRoomForRecords, .inboxFull] + contents
+            ),
+            HandledEndpoint(
+                "patchRecord\(suffix)",
+                .records,
+                .patch,
+                "\(path)/:id",
+                .token(handlePatch),
+                "Change a record\(inWords)",
+                details: ["A merge patch (RFC 7396) of `data`. What is not given stays.", note].joined(
+                    separator: "\n\n"
+                ),
+                limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
+                dependsOn: [.ifMatchVersion],
+                takes: record,
+                sends: Body(
+                    "The change.",
+                    schema: RecordJSON.change(isOfMany: false),
+                    example: ["data": ["comment": "sold"]]
+                ),
+                answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
+                refuses: one404 + [.recordVersionDiffers] + contents
+            ),
+            HandledEndpoint(
+                "deleteRecord\(suffix)",
+                .records,
+                .delete,
+                "\(path)/:id",
+                .token(handleDelete),
+                "Delete a record\(inWords)",
+                details: note,
+                limitedBy: [.recordWritesPerUser],
+                dependsOn: [.ifMatchVersion],
+                takes: record,
+                answers: [.ok("How many were deleted.", RecordJSON.deleted)],
+                refuses: one404 + [.recordIDInvalid, .recordVersionDiffers, .recordReferredTo]
+            ),
+        ]
+    }
+
+    /// The refusals of what a record is to hold.
+    private static let contents: [ServiceError] = [
+        .recordInvalid, .recordTooLarge, .recordIDInvalid, .recordExpiryInvalid, .recordNotShared, .readerUnknown,
+        .tooManyReaders, .invalidRecordBody("data - is missing,"), .recordForbidden,
+    ]
+}
+
+extension Endpoint.Header {
+    static let ifMatchVersion = Self(
+        name: "If-Match",
+        summary: "The record's version in quotes: the record is changed only if it still has it.",
+        example: #""3""#
+    )
+    static let ifNoRecord = Self(
+        name: "If-None-Match",
+        summary: "`*`: the record is created only if there is none.",
+        example: "*"
+    )
+    static let recordTag = Self(
+        name: entityTag.name,
+        summary: "The record's version, for `If-Match` and `If-None-Match`.",
+        example: #""3""#,
+        isAlwaysThere: true
+    )
+}

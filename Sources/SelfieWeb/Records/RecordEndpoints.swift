@@ -1,0 +1,235 @@
+import Algorithms
+import Budgets
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import RecordSchema
+import SelfieCore
+
+/// Records: JSON objects in the collections that the operator describes.
+struct RecordEndpoints: EndpointGroup {
+    let readRecords: ReadRecords
+    let writeRecords: WriteRecords
+    private let bodies = RecordBodies()
+    private let origin: PublicOrigin
+    private let photoURLs: PhotoURLSigner
+    private let sources: RequestSourceReader
+    private let lists: Places<Int>
+    private let now: @Sendable () -> Date
+
+    static let endpoints: [HandledEndpoint<Self>] = common + inbox
+
+    init(_ parts: WebParts) {
+        readRecords = parts.useCases.readRecords
+        writeRecords = parts.useCases.writeRecords
+        origin = parts.origin
+        photoURLs = parts.photoURLs
+        sources = parts.sources
+        lists = parts.recordLists
+        now = parts.now
+    }
+
+    // MARK: Reading
+
+    @Sendable
+    func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let query = try RecordQuery(request, context: context)
+        let turn = try lists.take(for: session.userID)
+        defer { withExtendedLifetime(turn) {} }
+        let place = try place(context)
+        let page = try await readRecords.page(query, in: place, by: session.userID)
+        let writer = writer(for: request)
+        let response = Response.json { json in
+            json.member("records", array: page.records) { writer.write($1, to: &$0) }
+            json.member("included", array: page.included) { writer.write($1, to: &$0) }
+            json.member("next", page.next)
+        }
+        return Self.notKept(response)
+    }
+
+    @Sendable
+    func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let place = try place(context)
+        let record = try await readRecords.record(try id(context), in: place, by: session.userID)
+        // The URLs of photos change each day.
+        if record.photos.isEmpty, Preconditions(tag: record.tag).outcome(request.headers) == .notModified {
+            return Self.notKept(Response(status: .notModified, headers: [.eTag: record.tag.quoted]))
+        }
+        return Self.notKept(response(record, to: request))
+    }
+
+    // MARK: Writing
+
+    @Sendable
+    func handleCreate(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let place = try place(context)
+        let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
+        let operations = try elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
+        let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
+        guard elements.areMany else { return response(records[0], to: request) }
+        return response(records, to: request)
+    }
+
+    @Sendable
+    func handlePut(request: Request, context: SessionRequestContext) async throws -> Response {
+        try await handleChange(.put, request, context)
+    }
+
+    @Sendable
+    func handlePatch(request: Request, context: SessionRequestContext) async throws -> Response {
+        try await handleChange(.patch, request, context)
+    }
+
+    private func handleChange(
+        _ action: RecordOperation.Action,
+        _ request: Request,
+        _ context: SessionRequestContext
+    ) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let (place, id) = (try place(context), try id(context))
+        let elements = try await bodies.read(request, context, userID: session.userID, takesMany: false)
+        let condition = RecordOperation.Condition(request.headers)
+        let operations = try elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
+        let records = try await write(operations, in: place, session, request, context, areMany: false)
+        return response(records[0], to: request)
+    }
+
+    @Sendable
+    func handlePatchMany(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let place = try place(context)
+        let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
+        guard elements.areMany else { throw RecordBodyProblem("the body", "must be an array").refusal }
+        let operations = try elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
+        let records = try await write(operations, in: place, session, request, context, areMany: true)
+        return response(records, to: request)
+    }
+
+    @Sendable
+    func handleDelete(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let operation = RecordOperation(
+            .delete,
+            id: try id(context),
+            condition: RecordOperation.Condition(request.headers)
+        )
+        _ = try await write([operation], in: try place(context), session, request, context, areMany: false)
+        return Self.deleted(1)
+    }
+
+    @Sendable
+    func handleDeleteMany(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let parameters = try RequestParameters.readQuery(of: request, context: context)
+        let ids = try parameters.list(.deletedIDs, max: RecordLimits.maxBatchCount)
+        guard let ids else { throw ServiceError.parametersMissing }
+        let operations = ids.map { RecordOperation(.delete, id: $0) }
+        _ = try await write(operations, in: try place(context), session, request, context, areMany: true)
+        return Self.deleted(ids.count)
+    }
+
+    private func write(
+        _ operations: [RecordOperation],
+        in place: RecordPlace,
+        _ session: Session,
+        _ request: Request,
+        _ context: SessionRequestContext,
+        areMany: Bool
+    ) async throws -> [StoredRecord] {
+        do {
+            return try await writeRecords(
+                operations,
+                in: place,
+                by: session.userID,
+                from: sources.source(of: request, context: context)
+            )
+        } catch let refusal as RecordRefusal {
+            // Only in an array does a position tell anything.
+            throw ServiceError(areMany ? refusal : refusal.withoutPosition)
+        }
+    }
+
+    // MARK: Parts
+
+    private func place(_ context: SessionRequestContext) throws(ServiceError) -> RecordPlace {
+        guard let collection = Self.segment(.collection, context), !collection.utf8.contains(0) else {
+            throw .collectionNotFound
+        }
+        return RecordPlace(collection: collection, inboxOf: Self.segment(.recipient, context))
+    }
+
+    private func id(_ context: SessionRequestContext) throws(ServiceError) -> String {
+        guard let id = Self.segment(.recordID, context) else { throw .recordIDInvalid }
+        return id
+    }
+
+    private static func segment(_ parameter: Endpoint.Parameter, _ context: SessionRequestContext) -> String? {
+        context.parameters.get(parameter.name).flatMap(PercentEncoding.decoded)
+    }
+
+    private func writer(for request: Request) -> RecordWriter {
+        let (date, origin) = (now(), origin.origin(of: request.head))
+        return RecordWriter { series in photoURLs.day(of: date, origin: origin, series: series) }
+    }
+
+    private func response(_ record: StoredRecord, to request: Request) -> Response {
+        let writer = writer(for: request)
+        var response = Response.json { writer.writeMembers(of: record, to: &$0) }
+        response.headers[.eTag] = record.tag.quoted
+        return response
+    }
+
+    private func response(_ records: [StoredRecord], to request: Request) -> Response {
+        let writer = writer(for: request)
+        var json = JSONWriter()
+        json.array(records) { writer.write($1, to: &$0) }
+        return Response(json)
+    }
+
+    private static func deleted(_ count: Int) -> Response {
+        .json { $0.member("deleted", count) }
+    }
+
+    /// The answer, which a client asks for again before it uses its copy.
+    private static func notKept(_ response: Response) -> Response {
+        var response = response
+        response.headers[.cacheControl] = "private, no-cache"
+        return response
+    }
+}
+
+extension StoredRecord {
+    /// Names the version.
+    fileprivate var tag: EntityTag { EntityTag("\(version)") }
+}
+
+extension RecordOperation.Condition {
+    /// The condition of a request's headers (RFC 9110, sections 13.1.1 and 13.1.2).
+    ///
+    /// A tag that is no version matches none.
+    init(_ headers: HTTPFields) {
+        if let list = headers[.ifMatch] {
+            let tags = list.split(separator: ",").map { $0.trimming(while: \.isWhitespace) }
+            if tags.contains("*") {
+                self = .exists
+            } else {
+                self = .version(
+                    Set(
+                        tags.compactMap { tag in
+                            guard tag.count > 2, tag.first == "\"", tag.last == "\"" else { return nil }
+                            return Int(tag.dropFirst().dropLast())
+                        }
+                    )
+                )
+            }
+        } else if headers[.ifNoneMatch] == "*" {
+            self = .absent
+        } else {
+            self = .none
+        }
+    }
+}

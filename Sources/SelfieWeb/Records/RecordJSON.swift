@@ -1,0 +1,95 @@
+import Encodings
+import RecordSchema
+
+/// Records as JSON Schema describes them.
+enum RecordJSON {
+    static let id: JSONValue = [
+        "type": "string", "pattern": .string("^[A-Za-z0-9._:~@-]{1,\(RecordLimits.maxIDLength)}$"),
+    ]
+    private static let members: JSONValue = [
+        "type": "array", "items": ["type": "string"], "maxItems": JSONValue(RecordLimits.maxReaderCount + 1),
+    ]
+    private static let time: JSONValue = ["type": "string", "format": "date-time"]
+    private static let timeOrNull: JSONValue = ["type": ["string", "null"], "format": "date-time"]
+
+    /// What `data` may be in any collection.
+    static let anyData: JSONValue = ["type": "object"]
+    private static let dataExample: JSONValue = ["address": "12 Rose Street", "comment": "nice garden"]
+
+    static let newExample: JSONValue = ["id": "house-1", "data": dataExample]
+
+    /// A new record as a client sends it.
+    static let new = new(data: anyData)
+
+    /// The same for a collection whose data is described.
+    static func new(data: JSONValue) -> JSONValue {
+        [
+            "type": "object", "required": ["data"], "properties": sent(data: data), "additionalProperties": false,
+        ]
+    }
+
+    /// A change as a client sends it.
+    static func change(isOfMany: Bool, data: JSONValue = anyData) -> JSONValue {
+        [
+            "type": "object", "required": isOfMany ? ["id"] : [], "properties": sent(data: data),
+            "additionalProperties": false,
+        ]
+    }
+
+    private static func sent(data: JSONValue) -> JSONValue {
+        ["id": id, "data": data, "readers": members, "writers": members, "expires_at": timeOrNull]
+    }
+
+    /// An array of a call.
+    static func many(_ element: JSONValue) -> JSONValue {
+        ["type": "array", "items": element, "maxItems": JSONValue(RecordLimits.maxBatchCount)]
+    }
+
+    // MARK: Answers
+
+    private static let record: JSONValue = [
+        "type": "object",
+        "required": [
+            "id", "collection", "data", "owner", "version", "created_at", "updated_at", "expires_at", "photos",
+        ],
+        "additionalProperties": false,
+        "properties": [
+            "id": id, "collection": ["type": "string"], "data": anyData, "owner": ["type": "string"],
+            "readers": members, "writers": members, "version": ["type": "integer", "minimum": 1],
+            "created_at": time, "updated_at": time, "expires_at": timeOrNull,
+            "photos": ["type": "object", "additionalProperties": ["type": "string", "format": "uri"]],
+        ],
+    ]
+    private static let recordExample: JSONValue = [
+        "id": "house-1", "collection": "houses", "data": dataExample, "owner": "5f0c2a9e4b7d41c8a3e6f1b20d9c8e75",
+        "version": 1, "created_at": "2026-11-24T10:00:00.000Z", "updated_at": "2026-11-24T10:00:00.000Z",
+        "expires_at": .null, "photos": [:],
+    ]
+
+    static let one = Endpoint.Answer.Body.json(schema: record, example: recordExample)
+    static let array = Endpoint.Answer.Body.json(
+        schema: ["type": "array", "items": record],
+        example: [recordExample]
+    )
+    static let oneOrMany = Endpoint.Answer.Body.json(
+        schema: ["anyOf": [record, ["type": "array", "items": record]]],
+        example: recordExample
+    )
+    static let page = Endpoint.Answer.Body.json(
+        schema: [
+            "type": "object", "required": ["records", "included", "next"], "additionalProperties": false,
+            "properties": [
+                "records": ["type": "array", "items": record], "included": ["type": "array", "items": record],
+                "next": ["type": ["string", "null"]],
+            ],
+        ],
+        example: ["records": [recordExample], "included": [], "next": .null]
+    )
+    static let deleted = Endpoint.Answer.Body.json(
+        schema: [
+            "type": "object", "required": ["deleted"], "additionalProperties": false,
+            "properties": ["deleted": ["type": "integer", "minimum": 1]],
+        ],
+        example: ["deleted": 1]
+    )
+}

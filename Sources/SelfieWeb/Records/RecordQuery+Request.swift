@@ -1,0 +1,63 @@
+import Encodings
+import Hummingbird
+import OrderedCollections
+import RecordSchema
+import SelfieCore
+
+extension RecordQuery {
+    /// Reads which records a request asks for.
+    ///
+    /// - Throws: `ServiceError` with status 400.
+    init(_ request: Request, context: some ConnectionContext) throws(ServiceError) {
+        let parameters = try RequestParameters.readQuery(of: request, context: context)
+        let ids = try parameters.list(.recordIDs, max: RecordLimits.maxPageCount)
+        let conditions = try Self.conditions(parameters)
+        // A list of ids has no place for conditions: what is not wanted need not be named.
+        if ids != nil, !conditions.isEmpty { throw ServiceError(.invalid, of: Endpoint.Parameter.recordIDs.name) }
+        if let ids, !ids.allSatisfy(RecordID.isValid) { throw .recordIDInvalid }
+        self.init(
+            conditions: conditions,
+            ids: ids,
+            order: try Self.order(parameters),
+            limit: try parameters.integer(.recordLimit) ?? (ids == nil ? Self.usualLimit : RecordLimits.maxPageCount),
+            after: try parameters.text(.recordAfter),
+            include: try parameters.list(.include, max: Self.maxIncludeCount) ?? []
+        )
+    }
+
+    private static func order(_ parameters: RequestParameters) throws(ServiceError) -> Order {
+        guard let text = try parameters.text(.recordOrder) else { return .created }
+        guard let order = Order(rawValue: text) else {
+            throw ServiceError(.invalid, of: Endpoint.Parameter.recordOrder.name)
+        }
+        return order
+    }
+
+    private static func conditions(
+        _ parameters: RequestParameters
+    ) throws(ServiceError) -> [(field: String, value: JSONValue)] {
+        guard let text = try parameters.text(.where) else { return [] }
+        let invalid = ServiceError(.invalid, of: Endpoint.Parameter.where.name)
+        guard case .object(let members)? = try? JSONValue.parse(text.utf8), members.count <= Schema.maxIndexCount else {
+            throw invalid
+        }
+        for value in members.values where value.depth > 0 { throw invalid }
+        return members.map { ($0.key, $0.value) }
+    }
+}
+
+extension RequestParameters {
+    /// The words of a list with commas; nil when it is missing.
+    ///
+    /// - Parameters:
+    ///   - parameter: The parameter.
+    ///   - max: The most words.
+    /// - Returns: Each word once.
+    /// - Throws: `ServiceError` with status 400 for an empty word, or too many.
+    func list(_ parameter: Endpoint.Parameter, max: Int) throws(ServiceError) -> [String]? {
+        guard let text = try text(parameter) else { return nil }
+        let words = OrderedSet(text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) })
+        guard words.count <= max, !words.contains("") else { throw ServiceError(.invalid, of: parameter.name) }
+        return Array(words)
+    }
+}

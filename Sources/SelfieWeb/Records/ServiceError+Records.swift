@@ -1,0 +1,172 @@
+import HTTPTypes
+import RecordSchema
+import SelfieCore
+
+/// The refusals of calls about records.
+extension ServiceError {
+    static let collectionNotFound = ServiceError(
+        status: .notFound,
+        code: "collection_not_found",
+        message: "There is no such collection"
+    )
+    static let memberNotFound = ServiceError(
+        status: .notFound,
+        code: "member_not_found",
+        message: "There is no such member"
+    )
+    static let recordNotFound = ServiceError(
+        status: .notFound,
+        code: "record_not_found",
+        message: "There is no such record"
+    )
+    static let recordForbidden = ServiceError(
+        status: .forbidden,
+        code: "record_forbidden",
+        message: "You may not do this with the record"
+    )
+    static let recordIDTaken = ServiceError(
+        status: .conflict,
+        code: "record_id_taken",
+        message: "There is a record with this id"
+    )
+    static let recordReferredTo = ServiceError(
+        status: .conflict,
+        code: "record_referred_to",
+        message: "Another record refers to the record"
+    )
+    static let recordVersionDiffers = ServiceError(
+        status: .preconditionFailed,
+        code: "record_version_differs",
+        message: "The record has another version than the one that was asked for"
+    )
+    static let recordTooLarge = ServiceError(
+        status: .contentTooLarge,
+        code: "record_too_large",
+        message: "A record's data has at most \(RecordLimits.maxBytes) bytes"
+    )
+    static let recordIDInvalid = ServiceError(
+        status: .badRequest,
+        code: "record_id_invalid",
+        message: "An id has 1 to \(RecordLimits.maxIDLength) of A-Z a-z 0-9 . _ : ~ @ - and comes once in a call"
+    )
+    static let recordExpiryInvalid = ServiceError(
+        status: .badRequest,
+        code: "expires_at_invalid",
+        message: "expires_at - must be in the future,"
+    )
+    static let recordNotShared = ServiceError(
+        status: .badRequest,
+        code: "readers_not_allowed",
+        message: "Records of this collection have no readers and writers"
+    )
+    static let readerUnknown = ServiceError(
+        status: .badRequest,
+        code: "reader_unknown",
+        message: "A reader or writer is no member, or does not take records from you"
+    )
+    static let tooManyReaders = ServiceError(
+        status: .badRequest,
+        code: "too_many_readers",
+        message: "A record has at most \(RecordLimits.maxReaderCount) readers and writers"
+    )
+    static let tooManyRecords = ServiceError(
+        status: .badRequest,
+        code: "too_many_records",
+        message: "A call takes at most \(RecordLimits.maxBatchCount) records"
+    )
+    static let noRoomForRecords = ServiceError(
+        status: .forbidden,
+        code: "record_quota_reached",
+        message: "You have no room for more records"
+    )
+    static let inboxFull = ServiceError(
+        status: .forbidden,
+        code: "inbox_full",
+        message: "The inbox has no room for more records"
+    )
+    static let indexMissing = ServiceError(
+        status: .badRequest,
+        code: "index_missing",
+        message: "where - the collection has no index of this field"
+    )
+    static let includeInvalid = ServiceError(
+        status: .badRequest,
+        code: "include_invalid",
+        message: "include - this field is no reference"
+    )
+    /// The message tells the fields.
+    static let recordInvalid = ServiceError(
+        status: .badRequest,
+        code: "record_invalid",
+        message: "title - must be a string,"
+    )
+
+    /// A body that is JSON, but none that records have.
+    static func invalidRecordBody(_ message: String) -> ServiceError {
+        ServiceError(status: .badRequest, code: "record_malformed", message: message)
+    }
+
+    /// Maps a refusal of the records' own.
+    init(_ refusal: RecordRefusal) {
+        let mapped: ServiceError =
+            switch refusal.reason {
+            case .noCollection: .collectionNotFound
+            case .noMember: .memberNotFound
+            case .noRecord: .recordNotFound
+            case .forbidden: .recordForbidden
+            case .taken: .recordIDTaken
+            case .referredTo: .recordReferredTo
+            case .otherVersion: .recordVersionDiffers
+            case .invalid(let problems) where problems.contains { $0.reason == .tooManyBytes }: .recordTooLarge
+            case .invalid(let problems): .recordInvalid.with(Self.message(of: problems))
+            case .invalidID: .recordIDInvalid
+            case .invalidExpiry: .recordExpiryInvalid
+            case .notShared: .recordNotShared
+            case .unknownReader: .readerUnknown
+            case .tooManyReaders: .tooManyReaders
+            case .noRoom: .noRoomForRecords
+            case .inboxFull: .inboxFull
+            case .noIndex(let field): .indexMissing.with("where - the collection has no index of \(field)")
+            case .noReference(let field): .includeInvalid.with("include - \(field) is no reference")
+            case .noSuchPosition: ServiceError(.invalid, of: Endpoint.Parameter.recordAfter.name)
+            }
+        self = refusal.position.map { mapped.with("record \($0): \(mapped.message)") } ?? mapped
+    }
+
+    private func with(_ message: String) -> ServiceError {
+        ServiceError(status: status, code: code, message: message, headers: headers)
+    }
+
+    /// The most problems that a message tells.
+    private static let maxProblemCount = 20
+
+    private static func message(of problems: [RecordProblem]) -> String {
+        let rest = problems.count - maxProblemCount
+        return problems.prefix(maxProblemCount).map(\.message).joined(separator: " ")
+            + (rest > 0 ? " and \(rest) more" : "")
+    }
+}
+
+extension RecordProblem {
+    /// In the contract's form.
+    fileprivate var message: String {
+        let rule =
+            switch reason {
+            case .notAnObject: "must be an object"
+            case .tooManyBytes: "is too long (maximum is \(RecordLimits.maxBytes) bytes)"
+            case .tooDeep: "is too deep (maximum is \(RecordLimits.maxDepth) levels)"
+            case .hasNull: "has U+0000"
+            case .numberOutOfRange: "has a number beyond 64 bits"
+            case .unknown: "is unknown"
+            case .missing: "is missing"
+            case .notA(let type): "must be \(type.article) \(type.word)"
+            case .tooLong(let max): "is too long (maximum is \(max) characters)"
+            case .notFound: "names nothing that is there for you"
+            }
+        return "\(field ?? "data") - \(rule),"
+    }
+}
+
+extension FieldType {
+    fileprivate var article: String { self == .integer ? "an" : "a" }
+}

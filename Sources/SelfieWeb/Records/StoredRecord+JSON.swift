@@ -1,0 +1,47 @@
+import Encodings
+import OrderedCollections
+import SelfieCore
+
+/// Writes records for clients.
+struct RecordWriter {
+    /// Makes the URLs of the day.
+    let urls: (_ series: Int) -> PhotoURLDay
+
+    /// Writes a record.
+    func write(_ record: StoredRecord, to json: inout JSONWriter) {
+        json.object { json in writeMembers(of: record, to: &json) }
+    }
+
+    /// Writes the members of a record.
+    func writeMembers(of record: StoredRecord, to json: inout JSONWriter) {
+        json.member("id", record.id)
+        json.member("collection", record.collection)
+        json.member("data", json: record.data)
+        json.member("owner", record.owner)
+        if let readers = record.readers { json.member("readers", texts: readers) }
+        if let writers = record.writers { json.member("writers", texts: writers) }
+        json.member("version", record.version)
+        json.member("created_at", record.createdAt)
+        json.member("updated_at", record.updatedAt)
+        json.member("expires_at", record.expiresAt)
+        json.member("photos", .object(photos(of: record)))
+    }
+
+    private func photos(of record: StoredRecord) -> OrderedDictionary<String, JSONValue> {
+        OrderedDictionary(
+            record.photos.map { photo in
+                (photo.field, .string(urls(photo.urlSeries).url(of: photo.randomID)))
+            }
+        ) { $1 }
+    }
+}
+
+extension PhotoURLDay {
+    /// The URL of a photo.
+    func url(of randomID: String) -> String {
+        var text = TextBuffer(capacity: 256)
+        var id = randomID
+        id.withUTF8 { PhotoURLWriter(self).appendURL(of: UnsafeRawBufferPointer($0), to: &text) }
+        return text.string
+    }
+}
