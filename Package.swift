@@ -591,7 +591,7 @@ let package = Package(
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 "Encodings", "HTTPConnection", "ImageFiles", "LinuxFiles",
-                "ObjectStore", "SelfieApp", "SelfieConfiguration", "SelfieCore",
+                "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieOperations", "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -51,6 +51,10 @@ package enum JSONSchema {
         case ("additionalProperties", .boolean(false), .object(let members)):
             guard case .object(let known)? = keywords["properties"] else { return "\(place): no properties" }
             return members.keys.first { known[$0] == nil }.map { "\(place) has \($0), which is not described" }
+        case ("additionalProperties", .object, .object(let members)):
+            return members.lazy.compactMap { problem(with: $1, rule, at: "\(place).\($0)") }.first
+        case ("maxItems", .number(let most), .array(let elements)):
+            return elements.count <= Int(most) ?? 0 ? nil : "\(place) has too many elements"
         case ("items", _, .array(let elements)):
             return elements.lazy.compactMap { problem(with: $0, rule, at: "\(place)[]") }.first
         case ("pattern", .string(let pattern), .string(let text)):
@@ -59,7 +63,7 @@ package enum JSONSchema {
         case ("minimum", .number(let least), .number(let number)):
             return (Double(number) ?? -.infinity) >= Double(least) ?? .infinity ? nil : "\(place) is too small"
         case ("required", _, _), ("properties", _, _), ("additionalProperties", _, _), ("items", _, _),
-            ("pattern", _, _), ("minimum", _, _):
+            ("pattern", _, _), ("minimum", _, _), ("maxItems", _, _):
             // They say nothing of values of other types.
             return nil
         case (_, _, _) where annotations.contains(keyword): return nil

@@ -66,7 +66,7 @@ extension RecordEndpoints {
                     schema: ["anyOf": [RecordJSON.new, RecordJSON.many(RecordJSON.new)]],
                     example: RecordJSON.newExample
                 ),
-                answers: [.ok("The record, or an array of them.", RecordJSON.oneOrMany)],
+                answers: [.ok("The record, or an array of them.", RecordJSON.oneOrMany, headers: [.tagOfOneRecord])],
                 refuses: place404 + [
                     .recordIDTaken, .recordVersionDiffers, .tooManyRecords, .noRoomForRecords, .inboxFull,
                 ] + contents
@@ -194,5 +194,10 @@ extension Endpoint.Header {
         summary: "The record's version, for `If-Match` and `If-None-Match`.",
         example: #""3""#,
         isAlwaysThere: true
+    )
+    static let tagOfOneRecord = Self(
+        name: entityTag.name,
+        summary: "The version of the record. An array has none.",
+        example: #""1""#
     )
 }

@@ -73,7 +73,7 @@ struct RateLimitModelTests {
                 )
                 switch Int.random(in: 0..<20, using: &generator) {
                 case 0...10:
-                    let counted = try await store.count(key, limit: limit)
+                    let counted = try await store.count(key, amount: 1, limit: limit)
                     let expected = model.count(key, limit: limit.count)
                     #expect(counted.count == expected, "step \(step)")
                     #expect((1...limit.seconds).contains(counted.secondsLeft))
@@ -148,7 +148,7 @@ struct RateLimitModelTests {
             let passed = try await withThrowingTaskGroup(of: Bool.self) { tasks in
                 for number in 0..<40 {
                     tasks.addTask {
-                        let counted = try await stores[number % 2].count("key", limit: RateLimit(limit, per: 3_600))
+                        let counted = try await stores[number % 2].count("key", amount: 1, limit: RateLimit(limit, per: 3_600))
                         guard counted.count <= limit else { return false }
                         room.enter()
                         // Places are given back once all that the limit allows are taken.

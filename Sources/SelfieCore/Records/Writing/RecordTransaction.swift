@@ -98,9 +98,9 @@ struct RecordTransaction {
     private func lock(from source: PostgresQuery, deletes: Bool) async throws -> [ExistingRecord] {
         let rows = try await connection.query(
             """
-            SELECT records.key, records.id, collection_id::bigint AS collection_id, recipient_id::bigint AS recipient_id,
+            SELECT records.key, records.id, records.collection_id::bigint AS collection_id, recipient_id::bigint AS recipient_id,
                 owner_id::bigint AS owner_id, owner.member_id AS owner_member_id, streams.id AS owner_stream_id,
-                data::text AS data, version, \(part: Self.timeText("records.created_at")) AS created_at,
+                data::text AS data, records.version, \(part: Self.timeText("records.created_at")) AS created_at,
                 \(part: Self.timeText("records.updated_at")) AS updated_at, \(part: Self.timeText("expires_at")) AS expires_at,
                 coalesce(expires_at <= now() AT TIME ZONE 'UTC', false) AS is_expired
             FROM \(part: source) JOIN users AS owner ON owner.id = owner_id JOIN streams ON streams.user_id = owner_id

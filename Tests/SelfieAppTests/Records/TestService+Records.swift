@@ -1,0 +1,147 @@
+import ConnectionTestSupport
+import DatabaseTestSupport
+import Foundation
+import Postgres
+import RecordSchema
+import SelfieCore
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+/// A user of a test, with a session.
+struct TestMember: Sendable {
+    let name: String
+    let token: String
+    let userID: Int
+    /// The id that others see.
+    let id: String
+}
+
+extension TestService {
+    /// Runs a body with a service whose database has the documentation's schema, or another one.
+    static func runWithSchema<Result: Sendable>(
+        _ schema: String? = nil,
+        store: TestStore = .disk,
+        settings: [String: String] = ["RATE_LIMITS": "off"],
+        _ body: @Sendable (TestService) async throws -> Result
+    ) async throws -> Result {
+        try await run(store: store, settings: settings) { service in
+            try await service.apply(try schema ?? exampleSchema)
+            return try await body(service)
+        }
+    }
+
+    static var exampleSchema: String {
+        get throws {
+            try String(contentsOf: ProjectFolder.root.appending(path: "docs/examples/schema.json"), encoding: .utf8)
+        }
+    }
+
+    /// Applies a schema file.
+    @discardableResult
+    func apply(_ text: String) async throws -> ApplySchema.Report {
+        let schema = try Schema(file: Array(text.utf8))
+        let apply = ApplySchema(postgres: postgres)
+        let report = try await apply(schema, as: try await apply.plan(schema))
+        return try #require(report)
+    }
+
+    /// Makes a user with a session, behind the service's back.
+    func addMember(_ name: String, role: String? = nil) async throws -> TestMember {
+        let token = try await addSession(name: name)
+        let row = try #require(
+            try await postgres.read(
+                "SELECT id::bigint AS id, member_id FROM users WHERE email = \("\(name)@example.com")"
+            ).first
+        )
+        let userID: Int = try row.decode("id")
+        if let role { try await add(userID, to: role) }
+        return TestMember(name: name, token: token, userID: userID, id: try row.decode("member_id"))
+    }
+
+    /// Gives a user a role, behind the service's back.
+    func add(_ userID: Int, to role: String) async throws {
+        try await postgres.write(
+            "INSERT INTO role_members (role_id, user_id) SELECT id, \(userID) FROM roles WHERE name = \(role)"
+        )
+    }
+
+    /// Sends a call with a JSON body.
+    func call(
+        _ method: String,
+        _ target: String,
+        as member: TestMember,
+        _ body: String? = nil,
+        headers: [(String, String)] = []
+    ) async throws -> HTTPAnswer {
+        let type = body == nil ? [] : [("Content-Type", "application/json")]
+        let answer = try await send(
+            method,
+            target,
+            headers: headers + type + [("Authorization", "Bearer \(member.token)")],
+            body: body.map { Data($0.utf8) }
+        )
+        if answer.status >= 500 { Issue.record("\(log.entries.suffix(2))") }
+        return answer
+    }
+
+    /// The ids of a list's records, from all of its pages.
+    func ids(_ collection: String, as member: TestMember, query: String = "") async throws -> [String] {
+        var ids: [String] = []
+        var after = ""
+        while true {
+            let answer = try await call("GET", "/api/records/\(collection)?limit=7\(query)\(after)", as: member)
+            #expect(answer.status == 200, "\(answer.text)")
+            ids += answer.records.compactMap { $0["id"] as? String }
+            guard let next = answer.json["next"] as? String else { return ids }
+            after = "&after=\(next)"
+        }
+    }
+
+    /// Expects that the numbers of all streams have no gap, no double, and end at the stream's own.
+    ///
+    /// - Parameter hasAll: Whether no record was changed twice, so that each number is in a row.
+    func expectSoundStreams(_ comment: Comment? = nil) async throws {
+        let broken = try await count(
+            """
+            SELECT count(*) FROM streams WHERE seq < coalesce((SELECT max(seq) FROM grants WHERE stream_id = streams.id), 0)
+            """
+        )
+        #expect(broken == 0, comment)
+        let wrongCounts = try await count(
+            """
+            SELECT count(*) FROM streams WHERE user_id IS NOT NULL AND (
+                record_count <> (SELECT count(*) FROM records WHERE owner_id = user_id AND deleted_at IS NULL)
+                OR inbox_count <> (SELECT count(*) FROM records WHERE recipient_id = user_id AND deleted_at IS NULL)
+            )
+            """
+        )
+        #expect(wrongCounts == 0, comment)
+        let strayRows = try await count(
+            """
+            SELECT (SELECT count(*) FROM record_index WHERE NOT EXISTS (
+                    SELECT FROM grants WHERE grants.stream_id = record_index.stream_id
+                        AND grants.collection_id = record_index.collection_id
+                        AND grants.record_key = record_index.record_key AND rights % 2 = 1))
+                + (SELECT count(*) FROM record_references AS r WHERE NOT EXISTS (
+                    SELECT FROM records WHERE key IN (r.record_key) AND deleted_at IS NULL))
+                + (SELECT count(*) FROM record_references AS r WHERE NOT EXISTS (
+                    SELECT FROM records WHERE key = r.target_key AND deleted_at IS NULL))
+                + (SELECT count(*) FROM grants WHERE collection_id > 0 AND rights > 0 AND NOT EXISTS (
+                    SELECT FROM records WHERE key = record_key AND deleted_at IS NULL)) AS count
+            """
+        )
+        #expect(strayRows == 0, comment)
+    }
+}
+
+extension HTTPAnswer {
+    /// The records of a page.
+    var records: [[String: Any]] { json["records"] as? [[String: Any]] ?? [] }
+
+    /// The member `data` of a record.
+    var data: [String: Any] { json["data"] as? [String: Any] ?? [:] }
+
+    var code: String? { json["code"] as? String }
+}
