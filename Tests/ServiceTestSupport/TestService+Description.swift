@@ -47,12 +47,16 @@ extension Endpoint {
         }
     }
 
+    /// The codes of refusals whose messages name fields of the client's.
+    private static let codesWithFields: Set = ["record_invalid", "record_malformed", "index_missing", "include_invalid"]
+
     /// Whether one of its refusals has the answer's code and message.
     fileprivate func tells(ofRefusal answer: HTTPAnswer) -> Bool {
         allRefusals.contains { refusal in
             guard refusal.status.code == answer.status, refusal.code == answer.json["code"] as? String,
-                let message = answer.message
+                let message = answer.message?.replacing(/^record \d+: /, with: "")
             else { return false }
+            if Self.codesWithFields.contains(refusal.code) { return true }
             // With several complaints about parameters, the code is that of the first.
             return refusal.message == message
                 || message.hasPrefix(refusal.message) && isMadeOfComplaints(message.dropFirst(refusal.message.count))

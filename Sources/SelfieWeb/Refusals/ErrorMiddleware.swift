@@ -15,7 +15,7 @@ struct ErrorMiddleware: ServiceMiddleware {
         } catch {
             let refusal = ServiceError(error)
             if let limit = RefusingLimit.name(of: error) { metrics.refused(by: limit) }
-            if refusal.status.kind == .serverError { context.notes.note(failure: String(reflecting: error)) }
+            if refusal.status.kind == .serverError { context.notes.note(failure: "\(error)") }
             return refusal.response()
         }
     }
