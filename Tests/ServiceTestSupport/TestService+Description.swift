@@ -54,7 +54,7 @@ extension Endpoint {
     fileprivate func tells(ofRefusal answer: HTTPAnswer) -> Bool {
         allRefusals.contains { refusal in
             guard refusal.status.code == answer.status, refusal.code == answer.json["code"] as? String,
-                let message = answer.message?.replacing(/^record \d+: /, with: "")
+                let message = answer.message?.replacing(#/^record \d+: /#, with: "")
             else { return false }
             if Self.codesWithFields.contains(refusal.code) { return true }
             // With several complaints about parameters, the code is that of the first.
