@@ -63,7 +63,13 @@ CREATE TABLE photo_references (
 
 CREATE INDEX photo_references_photo_id_index ON photo_references (photo_id);
 
+-- An account that is closed for good, and whose records go batch by batch.
+ALTER TABLE users ADD COLUMN leaving_since timestamp;
+CREATE INDEX users_leaving_since_index ON users (leaving_since) WHERE leaving_since IS NOT NULL;
+
 -- migrate:down
+DROP INDEX users_leaving_since_index;
+ALTER TABLE users DROP COLUMN leaving_since;
 DROP TABLE photo_references;
 DROP TABLE record_references;
 DROP TABLE record_index;

@@ -1,7 +1,11 @@
 import Postgres
 
 extension UserStore {
-    /// Removes an account with everything that belongs to it: all or nothing.
+    /// Removes an account with everything that belongs to it.
+    ///
+    /// An account without records goes in one transaction. Another one is first closed for good. Then its records go, batch by
+    /// batch, so that those who share them see each of them go. The rest follows. The housekeeping finishes what a crash
+    /// has left.
     ///
     /// The keys of its photos go into `object_deletions` for the sweeper. Its audit events lose the addresses and the
     /// requests' ids.
@@ -13,22 +17,127 @@ extension UserStore {
     /// - Returns: Whether it did. False when the account is gone or has another password.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     package func delete(userID: Int, passwordHash: String?, sessionID: Int?) async throws -> Bool {
-        try await postgres.withTransaction { connection in
-            // Sign-ins and uploads wait for this lock, and then find no account.
+        let hasRecords = try await postgres.withTransaction { connection -> Bool? in
+            // Sign-ins, uploads and writers of records wait for this lock, and then find no account.
             let locked = try await connection.query(
                 """
                 SELECT id FROM users
                 WHERE id = \(userID) AND (\(passwordHash)::text IS NULL OR password_hash = \(passwordHash)::text) FOR UPDATE
                 """
             )
-            guard !locked.isEmpty else { return false }
-            try await PhotoStore.removeAll(ofUser: userID, on: connection)
-            // All sessions end first, so that none can add an event after the addresses were removed.
+            guard !locked.isEmpty else { return nil }
+            guard try await Self.hasRecords(userID, on: connection) else {
+                try await Self.remove(userID, by: sessionID, on: connection)
+                return false
+            }
+            try await connection.execute(
+                """
+                UPDATE users SET disabled_at = coalesce(disabled_at, now() AT TIME ZONE 'UTC'),
+                    leaving_since = coalesce(leaving_since, now() AT TIME ZONE 'UTC')
+                WHERE id = \(userID)
+                """
+            )
+            try await PhotoStore.endURLs(ofUser: userID, on: connection)
             try await SessionStore.endAll(ofUser: userID, by: sessionID, on: connection)
-            try await AuditStore.forgetSources(ofUser: userID, on: connection)
-            try await AuditStore.add(.accountDeleted, userID: userID, from: nil, on: connection)
-            try await connection.execute("DELETE FROM users WHERE id = \(userID)")
             return true
+        }
+        guard let hasRecords else { return false }
+        if hasRecords { try await finishDeletion(userID) }
+        return true
+    }
+
+    /// Finishes the deletions that crashes have interrupted.
+    ///
+    /// - Throws: `PostgresError`.
+    func finishDeletions() async throws {
+        let rows = try await postgres.read(
+            "SELECT id::bigint AS id FROM users WHERE leaving_since IS NOT NULL ORDER BY leaving_since LIMIT 100"
+        )
+        for row in rows { try await finishDeletion(try row.decode("id")) }
+    }
+
+    /// Removes an account that is closed for good.
+    private func finishDeletion(_ userID: Int) async throws {
+        let removal = RemoveRecords(
+            postgres: postgres,
+            schemas: SchemaCache(store: SchemaStore(postgres: postgres))
+        )
+        var isGone = false
+        while !isGone {
+            while case let keys = try await recordKeys(ofUser: userID), !keys.isEmpty {
+                try await removal(keys: keys, areExpired: false)
+            }
+            isGone = try await postgres.withTransaction { connection in
+                let locked = try await connection.query(
+                    "SELECT FROM users WHERE id = \(userID) AND leaving_since IS NOT NULL FOR UPDATE"
+                )
+                // A write that began before the account was closed may have added one.
+                if try await Self.hasRecords(userID, on: connection) { return false }
+                if !locked.isEmpty { try await Self.remove(userID, by: nil, on: connection) }
+                return true
+            }
+        }
+    }
+
+    /// Some of the records that a user owns, and of those in the user's inboxes.
+    private func recordKeys(ofUser userID: Int) async throws -> [Int] {
+        try await postgres.read(
+            """
+            (SELECT key FROM records WHERE owner_id = \(userID) AND deleted_at IS NULL LIMIT \(RemoveRecords.batchSize))
+            UNION (SELECT key FROM records WHERE recipient_id = \(userID) AND recipient_id > 0 AND deleted_at IS NULL
+                LIMIT \(RemoveRecords.batchSize))
+            LIMIT \(RemoveRecords.batchSize)
+            """
+        ).map { try $0.decode("key") }
+    }
+
+    private static func hasRecords(_ userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        try await !connection.query(
+            """
+            SELECT FROM records WHERE owner_id = \(userID) AND deleted_at IS NULL
+            UNION ALL SELECT FROM records WHERE recipient_id = \(userID) AND recipient_id > 0 AND deleted_at IS NULL
+            LIMIT 1
+            """
+        ).isEmpty
+    }
+
+    /// Removes an account that is locked and has no records.
+    private static func remove(_ userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
+        try await PhotoStore.removeAll(ofUser: userID, on: connection)
+        try await removeStream(ofUser: userID, on: connection)
+        // All sessions end first, so that none can add an event after the addresses were removed.
+        try await SessionStore.endAll(ofUser: userID, by: sessionID, on: connection)
+        try await AuditStore.forgetSources(ofUser: userID, on: connection)
+        try await AuditStore.add(.accountDeleted, userID: userID, from: nil, on: connection)
+        try await connection.execute("DELETE FROM users WHERE id = \(userID)")
+    }
+
+    /// Removes what a user could see. The stream itself goes with the user.
+    private static func removeStream(ofUser userID: Int, on connection: PostgresConnection) async throws {
+        // Whoever writes a record that the user reads waits for this lock, and then finds no stream.
+        let rows = try await connection.query("SELECT id FROM streams WHERE user_id = \(userID) FOR UPDATE")
+        guard let stream = try rows.first?.decode("id", as: Int.self) else { return }
+        try await connection.executeInBatches { rowCount in
+            """
+            DELETE FROM grants WHERE (collection_id, record_key, stream_id) IN (
+                SELECT collection_id, record_key, stream_id FROM grants WHERE stream_id = \(stream) LIMIT \(rowCount)
+            )
+            """
+        }
+        try await connection.executeInBatches { rowCount in
+            """
+            DELETE FROM record_index WHERE (stream_id, collection_id, field, value, record_key) IN (
+                SELECT stream_id, collection_id, field, value, record_key FROM record_index
+                WHERE stream_id = \(stream) LIMIT \(rowCount)
+            )
+            """
+        }
+        try await connection.executeInBatches { rowCount in
+            """
+            DELETE FROM records WHERE key IN (
+                SELECT key FROM records WHERE recipient_id = \(userID) AND recipient_id > 0 LIMIT \(rowCount)
+            )
+            """
         }
     }
 }

@@ -167,7 +167,7 @@ package struct UserStore: Sendable {
         }
     }
 
-    /// Enables a disabled account.
+    /// Enables a disabled account, unless it is being deleted.
     ///
     /// Its user must sign in again.
     ///
@@ -177,7 +177,9 @@ package struct UserStore: Sendable {
     package func enable(id: Int) async throws -> Bool {
         try await postgres.withTransaction { connection in
             let count = try await connection.execute(
-                "UPDATE users SET disabled_at = NULL WHERE id = \(id) AND disabled_at IS NOT NULL"
+                """
+                UPDATE users SET disabled_at = NULL WHERE id = \(id) AND disabled_at IS NOT NULL AND leaving_since IS NULL
+                """
             )
             guard count == 1 else { return false }
             try await AuditStore.add(.accountEnabled, userID: id, from: nil, on: connection)

@@ -2,7 +2,9 @@ import Logging
 import Outages
 import Postgres
 
-/// Removes old rows: expired sessions, ended windows of limits, addresses that were not used for long, old events and old counts.
+/// Removes old rows, and finishes deletions of accounts that a crash has interrupted.
+///
+/// Old are expired sessions and records, ended windows of limits, addresses that were not used for long, events and counts.
 package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
     private let sessionLifetimeHours: Int
@@ -25,7 +27,11 @@ package struct Housekeeper: Sendable {
     /// What fails keeps none of the others from its work.
     package func tidy() async {
         let audit = AuditStore(postgres: postgres)
+        let records = RecordCleaning(postgres: postgres)
         let steps: [(name: String, run: () async throws -> Void)] = [
+            ("accounts", { try await UserStore(postgres: postgres).finishDeletions() }),
+            ("records", { try await records.removeExpired() }),
+            ("deleted records", { try await records.forgetDeleted() }),
             ("sessions", { try await SessionStore(postgres: postgres).removeExpired() }),
             ("limits", { try await RateLimitStore(postgres: postgres).removeEnded() }),
             (

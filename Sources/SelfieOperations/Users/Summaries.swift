@@ -26,6 +26,8 @@ package struct UserSummary: Sendable, Encodable {
     /// Nil for an enabled account.
     @Nullable package var disabledAt: Date?
     package let photoCount: Int
+    /// The number of records that the user owns.
+    package let recordCount: Int
     /// The number of sessions that have not expired.
     package let sessionCount: Int
 
@@ -37,6 +39,7 @@ package struct UserSummary: Sendable, Encodable {
         createdAt = try row.decodeIfPresent("created_at")
         disabledAt = try row.decodeIfPresent("disabled_at")
         photoCount = try row.decode("photo_count")
+        recordCount = try row.decode("record_count")
         sessionCount = try row.decode("session_count")
     }
 }

@@ -46,6 +46,7 @@ package struct UserAdministration: Sendable {
             """
             SELECT users.id, first_name, last_name, email, created_at, disabled_at,
                 (SELECT count(*) FROM photos WHERE user_id = users.id AND state = 'ready') AS photo_count,
+                coalesce((SELECT record_count FROM streams WHERE user_id = users.id), 0) AS record_count,
                 (SELECT count(*) FROM sessions
                     WHERE user_id = users.id AND expires_at > now() AT TIME ZONE 'UTC') AS session_count
             FROM users

@@ -65,6 +65,7 @@ struct ShowUser: AsyncParsableCommand {
                 ["created", Cell.date(user.createdAt)],
                 ["disabled", user.disabledAt.map { Cell.date($0) } ?? "no"],
                 ["photos", "\(user.photoCount)"],
+                ["records", "\(user.recordCount)"],
                 ["sessions", "\(user.sessionCount)"],
             ])
         }
