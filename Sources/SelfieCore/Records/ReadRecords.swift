@@ -41,8 +41,6 @@ package struct ReadRecords: Sendable {
             let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
             try await requireOwnInbox(place, of: reader)
             let targets = try Self.targets(of: query.include, in: reader.collection, schema: schema)
-            // No record has another id, and PostgreSQL's text can't hold each.
-            if let after = query.after, !RecordID.isValid(after) { throw RecordRefusal(.noSuchPosition) }
             guard let page = try await store.page(query, for: reader, schema: schema) else {
                 throw RecordRefusal(.noCollection)
             }
@@ -58,7 +56,7 @@ package struct ReadRecords: Sendable {
             let (count, keys) = Self.fitting(page.rows, references)
             let included = try await store.records(keys, in: targets, userID: userID, schema: schema)
             let records = page.rows.prefix(count).map(\.record)
-            let next = count < page.rows.count ? records.last?.id : page.next
+            let next = count < page.rows.count ? page.rows[count - 1].position : page.next
             return RecordPage(records: records, included: included, next: next)
         }
     }

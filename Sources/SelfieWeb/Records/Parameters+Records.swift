@@ -40,12 +40,12 @@ extension Endpoint.Parameter {
     )
     static let recordAfter = Self(
         "after",
-        .text(maxCharacters: RecordLimits.maxIDLength),
+        .text(maxCharacters: nil),
         in: .query,
-        "The id of the record after which the list begins: `next` of the page before.",
-        example: "house-1",
+        "The record after which the list begins: `next` of the page before, or an id.",
+        example: "house-1,1795514400000000",
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: RecordLimits.maxIDLength)]
+        refusedFor: [.invalid]
     )
     static let recordOrder = Self(
         "order",

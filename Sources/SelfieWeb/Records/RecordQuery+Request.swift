@@ -20,9 +20,17 @@ extension RecordQuery {
             ids: ids,
             order: try Self.order(parameters),
             limit: try parameters.integer(.recordLimit) ?? (ids == nil ? Self.usualLimit : RecordLimits.maxPageCount),
-            after: try parameters.text(.recordAfter),
+            after: try Self.position(parameters),
             include: try parameters.list(.include, max: Self.maxIncludeCount) ?? []
         )
+    }
+
+    private static func position(_ parameters: RequestParameters) throws(ServiceError) -> Position? {
+        guard let text = try parameters.text(.recordAfter) else { return nil }
+        guard let position = Position(text) else {
+            throw ServiceError(.invalid, of: Endpoint.Parameter.recordAfter.name)
+        }
+        return position
     }
 
     private static func order(_ parameters: RequestParameters) throws(ServiceError) -> Order {

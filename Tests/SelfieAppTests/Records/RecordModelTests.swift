@@ -55,7 +55,7 @@ struct RecordModelTests {
         }
     }
 
-    private static let roundCount = 100
+    private static let roundCount = 1_250
 
     private static func call(by member: Int, _ generator: inout SplitMix64) -> RecordModel.Call {
         let collection = collections.randomElement(using: &generator) ?? ""

@@ -95,6 +95,7 @@ extension TestService {
             #expect(answer.status == 200, "\(answer.text)")
             ids += answer.records.compactMap { $0["id"] as? String }
             guard let next = answer.json["next"] as? String else { return ids }
+            #expect(after != "&after=\(next)", "the same page comes again")
             after = "&after=\(next)"
         }
     }

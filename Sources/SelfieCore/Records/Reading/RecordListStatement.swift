@@ -9,7 +9,7 @@ struct RecordListStatement {
     /// The statement.
     ///
     /// Each row has the schema's version, the stream, the position after which the list begins, how many records the
-    /// page has, and the id of the last one if more follow. The page's records may be fewer, where it has too many bytes.
+    /// page has, and the place of the last one if more follow. The page's records may be fewer, where it has too many bytes.
     ///
     /// - Returns: The statement.
     /// - Throws: `RecordRefusal` for a condition without an index.
@@ -34,7 +34,7 @@ struct RecordListStatement {
                 WHERE bytes_before < \(RecordQuery.maxPageBytes)
             )
             SELECT \(part: SchemaStore.versionColumn) AS schema_version, (SELECT id FROM reader) AS stream_id,
-                (SELECT key FROM position) AS position, (SELECT count(*) FROM measured) AS wanted_count,
+                (SELECT key FROM position) AS begin, (SELECT count(*) FROM measured) AS wanted_count,
                 \(part: lastBeforeMore) AS last_before_more, page.*
             FROM (VALUES (1)) AS present LEFT JOIN page ON true \(part: order("page.key"))
             """
@@ -44,18 +44,18 @@ struct RecordListStatement {
         PostgresQuery(stringLiteral: "ORDER BY \(column)\(query.order == .newest ? " DESC" : "")")
     }
 
-    /// The id of the last record that was looked at, if more follow.
+    /// The place of the last record that was looked at, if more follow.
     private var lastBeforeMore: PostgresQuery {
         let last = query.order == .created ? PostgresQuery("max(record_key)") : "min(record_key)"
         let whenCapped: PostgresQuery =
             query.conditions.count > 1
             ? """
             WHEN (SELECT count(*) FROM looked_at) = \(RecordQuery.maxLookedAtCount)
-                THEN (SELECT id FROM records WHERE key = (SELECT \(part: last) FROM looked_at))
+                THEN (SELECT \(part: RecordRow.position) FROM records WHERE key = (SELECT \(part: last) FROM looked_at))
             """ : ""
         return """
             CASE WHEN (SELECT count(*) FROM listed) > \(query.limit)
-                THEN (SELECT id FROM records WHERE key = (SELECT \(part: last) FROM wanted))
+                THEN (SELECT \(part: RecordRow.position) FROM records WHERE key = (SELECT \(part: last) FROM wanted))
             \(part: whenCapped) END
             """
     }
@@ -66,16 +66,18 @@ struct RecordListStatement {
         func key(_ condition: PostgresQuery) -> PostgresQuery {
             """
             (
-                SELECT min(key) FROM records WHERE collection_id = \(reader.collection.id)
+                SELECT max(key) FROM records WHERE collection_id = \(reader.collection.id)
                     AND recipient_id = \(reader.collection.definition.access == .inbox ? reader.userID : 0)
-                    AND id = \(after) AND \(part: condition) AND EXISTS (
+                    AND id = \(after.id) AND \(part: condition) AND (\(after.createdAt)::bigint IS NULL
+                        OR created_at = timestamp 'epoch' + \(after.createdAt)::bigint * interval '1 microsecond')
+                    AND EXISTS (
                         SELECT FROM grants WHERE grants.collection_id = records.collection_id AND record_key = key
                             AND stream_id = (SELECT id FROM reader)
                     )
             )
             """
         }
-        return "least(\(part: key("deleted_at IS NULL")), \(part: key("deleted_at IS NOT NULL")))"
+        return "coalesce(\(part: key("deleted_at IS NULL")), \(part: key("deleted_at IS NOT NULL")))"
     }
 
     private var beyond: PostgresQuery {

@@ -17,10 +17,32 @@ package struct RecordQuery: Sendable {
     package let ids: [String]?
     package let order: Order
     package let limit: Int
-    /// The id of the record after which the list begins; nil for the beginning.
-    package let after: String?
+    /// The record after which the list begins; nil for the beginning.
+    package let after: Position?
     /// The fields whose records are wanted, too.
     package let include: [String]
+
+    /// A place in a list: a record, which may be deleted meanwhile.
+    package struct Position: Sendable {
+        let id: String
+        /// When it was created, in microseconds since 1970; nil if nobody cares.
+        ///
+        /// An id may come again, for another record.
+        let createdAt: Int?
+
+        /// - Parameter text: What a page has as `next`, or an id.
+        package init?(_ text: String) {
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            guard (1...2).contains(parts.count), RecordID.isValid(String(parts[0])) else { return nil }
+            id = String(parts[0])
+            guard parts.count == 2 else {
+                createdAt = nil
+                return
+            }
+            guard let time = Int(parts[1]), (0..<1 << 53).contains(time) else { return nil }
+            createdAt = time
+        }
+    }
 
     /// The most records of a page where nothing else is asked for.
     package static let usualLimit = 50
@@ -36,14 +58,14 @@ package struct RecordQuery: Sendable {
     ///   - ids: The ids of the records; nil for all.
     ///   - order: The order.
     ///   - limit: The most records, at most ``RecordLimits/maxPageCount``.
-    ///   - after: The id of the record after which the list begins; nil for the beginning.
+    ///   - after: The record after which the list begins; nil for the beginning.
     ///   - include: The fields whose records are wanted, too.
     package init(
         conditions: [(field: String, value: JSONValue)] = [],
         ids: [String]? = nil,
         order: Order = .created,
         limit: Int = usualLimit,
-        after: String? = nil,
+        after: Position? = nil,
         include: [String] = []
     ) {
         self.conditions = conditions
@@ -60,6 +82,6 @@ package struct RecordPage: Sendable {
     package let records: [StoredRecord]
     /// The records that they refer to, each once.
     package let included: [StoredRecord]
-    /// The id after which the next page begins; nil for the last page.
+    /// Where the next page begins; nil for the last page.
     package let next: String?
 }

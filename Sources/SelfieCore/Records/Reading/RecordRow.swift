@@ -5,17 +5,23 @@ import RecordSchema
 struct RecordRow {
     let key: Int
     let record: StoredRecord
+    /// Its place in lists, as ``RecordQuery/Position`` reads it.
+    let position: String
 
     /// The columns of a record, of the tables of ``joins``.
     static let columns: PostgresQuery = """
         records.key, records.id AS id, records.collection_id::bigint AS collection_id, data::text AS data,
-        records.version AS version, owner.member_id AS owner,
+        \(part: position) AS position, records.version AS version, owner.member_id AS owner,
         \(part: RecordTransaction.timeText("records.created_at")) AS created_at,
         \(part: RecordTransaction.timeText("records.updated_at")) AS updated_at,
         \(part: RecordTransaction.timeText("expires_at")) AS expires_at,
         pictures.fields AS photo_fields, pictures.ids AS photo_ids, pictures.series AS photo_series,
         sharing.readers AS readers, sharing.writers AS writers
         """
+
+    /// The place of a record of `records` in lists.
+    static let position: PostgresQuery =
+        "records.id || ',' || (extract(epoch FROM records.created_at) * 1000000)::bigint::text"
 
     /// What a statement joins to `records`, for a reader.
     ///
@@ -69,6 +75,7 @@ struct RecordRow {
             try row.decodeIfPresent("photo_series", as: [Int].self) ?? []
         )
         key = try row.decode("key")
+        position = try row.decode("position")
         record = StoredRecord(
             id: try row.decode("id"),
             collection: collection.name,

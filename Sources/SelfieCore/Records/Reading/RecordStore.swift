@@ -55,7 +55,7 @@ struct RecordStore: Sendable {
     /// Records in the order of their keys.
     struct Page {
         let rows: [RecordRow]
-        /// The id after which the next page begins; nil for the last page.
+        /// Where the next page begins; nil for the last page.
         let next: String?
     }
 
@@ -72,14 +72,14 @@ struct RecordStore: Sendable {
         let rows = try await postgres.read(try statement.text())
         try Self.check(rows, schema)
         guard try rows[0].decodeIfPresent("stream_id", as: Int.self) != nil else { return nil }
-        if query.after != nil, try rows[0].decodeIfPresent("position", as: Int.self) == nil {
+        if query.after != nil, try rows[0].decodeIfPresent("begin", as: Int.self) == nil {
             throw RecordRefusal(.noSuchPosition)
         }
         let found = try rows.filter { try $0.decodeIfPresent("key", as: Int.self) != nil }
             .map { try RecordRow($0, schema: schema) }
         let wanted: Int = try rows[0].decode("wanted_count")
         let next: String? =
-            found.count < wanted ? found.last?.record.id : try rows[0].decodeIfPresent("last_before_more")
+            found.count < wanted ? found.last?.position : try rows[0].decodeIfPresent("last_before_more")
         return Page(rows: found, next: next)
     }
 
