@@ -115,6 +115,20 @@ package struct JSONWriter: ~Copyable {
         text.append(value ? "true" : "false")
     }
 
+    /// Adds what a closure writes: one value.
+    package mutating func nested(_ key: JSONKey, _ value: (inout JSONWriter) throws -> Void) rethrows {
+        add(key)
+        needsComma = false
+        try value(&self)
+        needsComma = true
+    }
+
+    /// Adds a value that is JSON in UTF-8 already.
+    package mutating func member(_ key: JSONKey, json value: UnsafeRawBufferPointer) {
+        add(key)
+        text.append(value)
+    }
+
     /// Writes a value, with all that it holds.
     package mutating func write(_ value: JSONValue) {
         switch value {

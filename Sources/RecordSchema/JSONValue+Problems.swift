@@ -1,9 +1,9 @@
-import Encodings
+package import Encodings
 import OrderedCollections
 
 extension JSONValue {
     /// How many arrays and objects are in each other at most; 0 for other values.
-    var depth: Int {
+    package var depth: Int {
         switch self {
         case .null, .boolean, .number, .string: 0
         case .array(let elements): 1 + (elements.lazy.map(\.depth).max() ?? 0)
@@ -12,7 +12,7 @@ extension JSONValue {
     }
 
     /// What PostgreSQL, or a client, can't hold.
-    var problems: [RecordProblem.Reason] {
+    package var problems: [RecordProblem.Reason] {
         switch self {
         case .null, .boolean: []
         case .number(let digits): DecimalNumber(digits).isInRange ? [] : [.numberOutOfRange]

@@ -27,6 +27,7 @@ extension UserStore {
             try await SessionStore.endAll(ofUser: userID, by: sessionID, on: connection)
             try await AuditStore.forgetSources(ofUser: userID, on: connection)
             try await AuditStore.add(.accountDeleted, userID: userID, from: nil, on: connection)
+            try await BlockStore.removeAll(ofUser: userID, on: connection)
             try await connection.execute("DELETE FROM users WHERE id = \(userID)")
             return true
         }

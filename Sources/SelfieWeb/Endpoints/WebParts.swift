@@ -46,6 +46,7 @@ package struct WebParts: Sendable {
         let corsOrigins: Set<String>
         let hasPublicDocs: Bool
         let hasGallery: Bool
+        let hasDirectory: Bool
         let facts: APIFacts
 
         /// - Parameters:
@@ -58,6 +59,7 @@ package struct WebParts: Sendable {
         ///   - corsOrigins: The origins whose pages may call the API.
         ///   - hasPublicDocs: Whether anybody may read the API's description.
         ///   - hasGallery: Whether browsers get a gallery.
+        ///   - hasDirectory: Whether members may list all members.
         ///   - facts: What that tells of the installation.
         package init(
             apiCredential: APICredential,
@@ -69,6 +71,7 @@ package struct WebParts: Sendable {
             corsOrigins: Set<String>,
             hasPublicDocs: Bool,
             hasGallery: Bool,
+            hasDirectory: Bool,
             facts: APIFacts
         ) {
             self.apiCredential = apiCredential
@@ -80,6 +83,7 @@ package struct WebParts: Sendable {
             self.corsOrigins = corsOrigins
             self.hasPublicDocs = hasPublicDocs
             self.hasGallery = hasGallery
+            self.hasDirectory = hasDirectory
             self.facts = facts
         }
     }

@@ -32,6 +32,13 @@ struct EndpointTests {
         "DELETE /api/delete_photo token",
         "GET /api/sessions token",
         "DELETE /api/sessions/:id token",
+        "GET /api/me token",
+        "PATCH /api/me token",
+        "GET /api/members token",
+        "GET /api/members/:id token",
+        "GET /api/blocks token",
+        "PUT /api/blocks/:id token",
+        "DELETE /api/blocks/:id token",
         "DELETE /api/account token",
         "POST /gallery/signup ownPage",
         "POST /gallery/signin ownPage",
@@ -56,7 +63,13 @@ struct EndpointTests {
     /// What each refusal is called for programs, with its status, written down once more: apps depend on these words.
     private static let codes: Set = [
         "400 after_invalid", "400 all_invalid", "400 device_invalid", "400 device_too_long", "400 email_blank",
-        "400 email_invalid", "400 email_taken", "400 email_too_long", "400 full_name_blank", "400 full_name_invalid",
+        "400 email_invalid", "400 field_unknown", "400 fields_has_null", "400 fields_invalid",
+        "400 fields_number_out_of_range", "400 fields_too_deep", "400 fields_too_long", "400 first_name_blank",
+        "400 first_name_invalid", "400 first_name_too_long", "400 json_not_an_object", "400 last_name_blank",
+        "400 last_name_invalid", "400 last_name_too_long", "400 member_is_oneself", "400 picture_invalid",
+        "400 query_invalid", "400 query_too_long", "400 shows_email_invalid", "403 too_many_blocks",
+        "404 member_not_found", "415 json_required", "400 email_taken", "400 email_too_long", "400 full_name_blank",
+        "400 full_name_invalid",
         "400 full_name_too_long", "400 image_blank", "400 json_malformed", "400 limit_invalid",
         "400 multipart_malformed", "400 name_invalid", "400 name_too_long", "400 order_invalid",
         "400 parameters_malformed", "400 parameters_missing", "400 password_invalid",
@@ -161,7 +174,7 @@ struct EndpointTests {
                                 "\(endpoint.call) with \(parameter.name)",
                                 endpoint.call,
                                 headers: endpoint.credentials(token: token),
-                                try endpoint.payload([parameter.name: value])
+                                try endpoint.payload([parameter.name: value], without: parameter.rival)
                             )
                             let answer = try await service.send(
                                 scenario.method,
@@ -191,7 +204,7 @@ struct EndpointTests {
                         "\(endpoint.call), expired",
                         endpoint.call,
                         headers: endpoint.credentials(token: token),
-                        endpoint.bodyParameters.isEmpty ? .none : try endpoint.payload(),
+                        endpoint.takesBody ? try endpoint.payload() : .none,
                         status: 401
                     )
                 )
