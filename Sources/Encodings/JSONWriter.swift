@@ -90,36 +90,14 @@ package struct JSONWriter: ~Copyable {
         text.append(digits)
     }
 
-    /// Adds a value that is JSON already.
-    package mutating func member(_ key: JSONKey, json value: String) {
-        add(key)
-        var value = value
-        value.withUTF8 { text.append(UnsafeRawBufferPointer($0)) }
-    }
-
     /// Adds a value, with all that it holds.
     package mutating func member(_ key: JSONKey, _ value: JSONValue) {
-        add(key)
-        needsComma = false
-        write(value)
-        needsComma = true
+        nested(key) { $0.write(value) }
     }
 
-    /// Adds an array, or `null`.
-    package mutating func member(_ key: JSONKey, texts: [String]?) {
-        member(key, texts.map { JSONValue($0) } ?? .null)
-    }
-
-    /// Adds an array of objects.
-    package mutating func member<Element>(
-        _ key: JSONKey,
-        array elements: some Sequence<Element>,
-        each: (inout JSONWriter, Element) throws -> Void
-    ) rethrows {
-        add(key)
-        needsComma = false
-        try array(elements, each: each)
-        needsComma = true
+    /// Adds an array of texts.
+    package mutating func member(_ key: JSONKey, texts: [String]) {
+        member(key, JSONValue(texts))
     }
 
     /// Adds a string whose bytes need no escaping.
@@ -145,6 +123,26 @@ package struct JSONWriter: ~Copyable {
     package mutating func member(_ key: JSONKey, _ value: Bool) {
         add(key)
         text.append(value ? "true" : "false")
+    }
+
+    /// Adds what a closure writes: one value.
+    package mutating func nested(_ key: JSONKey, _ value: (inout JSONWriter) throws -> Void) rethrows {
+        add(key)
+        needsComma = false
+        try value(&self)
+        needsComma = true
+    }
+
+    /// Adds a value that is JSON in UTF-8 already.
+    package mutating func member(_ key: JSONKey, json value: UnsafeRawBufferPointer) {
+        add(key)
+        text.append(value)
+    }
+
+    /// The same for a text.
+    package mutating func member(_ key: JSONKey, json value: String) {
+        var value = value
+        value.withUTF8 { member(key, json: UnsafeRawBufferPointer($0)) }
     }
 
     /// Writes a value, with all that it holds.

@@ -12,7 +12,7 @@ extension JSONValue {
     }
 
     /// What PostgreSQL, or a client, can't hold.
-    var problems: [RecordProblem.Reason] {
+    package var problems: [RecordProblem.Reason] {
         switch self {
         case .null, .boolean: []
         case .number(let digits): DecimalNumber(digits).isInRange ? [] : [.numberOutOfRange]

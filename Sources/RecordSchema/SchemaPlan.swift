@@ -110,7 +110,10 @@ package struct SchemaPlan: Sendable, Equatable {
         }
         if before.isOpen != after.isOpen {
             changes.append(
-                Change(after.isOpen ? "let \(name) have other fields, too" : "let \(name) have no other fields", reviewed: name)
+                Change(
+                    after.isOpen ? "let \(name) have other fields, too" : "let \(name) have no other fields",
+                    reviewed: name
+                )
             )
         }
         if before.parent != after.parent {

@@ -225,6 +225,7 @@ package struct PhotoService: Service {
             corsOrigins: configuration.corsOrigins,
             hasPublicDocs: configuration.hasPublicDocs,
             hasGallery: configuration.hasGallery,
+            hasDirectory: configuration.hasDirectory,
             facts: APIFacts(
                 version: SelfieVersion.current,
                 maxUploadBytes: configuration.maxUploadBytes,

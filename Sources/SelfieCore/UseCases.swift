@@ -14,6 +14,8 @@ package struct UseCases: Sendable {
     package let getToken: GetToken
     package let resetPassword: ResetPassword
     package let deleteAccount: DeleteAccount
+    package let members: MemberStore
+    package let blocks: BlockStore
     package let clearTokens: ClearTokens
     package let findSession: FindSession
     package let sessions: SessionStore
@@ -118,6 +120,8 @@ package struct UseCases: Sendable {
         )
         let (users, audit) = (UserStore(postgres: postgres), AuditStore(postgres: postgres))
         self.users = users
+        members = MemberStore(postgres: postgres)
+        blocks = BlockStore(postgres: postgres)
         let limiter = RateLimiter(
             store: RateLimitStore(postgres: postgres),
             audit: audit,

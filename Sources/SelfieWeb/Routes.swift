@@ -8,6 +8,7 @@ package enum Routes {
     /// A call that is in none of them does not exist.
     private static let groups: [any EndpointGroup.Type] = [
         AccountEndpoints.self, PhotoEndpoints.self, PhotoFileEndpoints.self, SessionEndpoints.self,
+        MemberEndpoints.self, DirectoryEndpoints.self, BlockEndpoints.self,
         RecordEndpoints.self,
         GalleryEndpoints.self,
         WelcomeEndpoints.self, HealthEndpoints.self, DocumentEndpoints.self, PageEndpoints.self,

@@ -28,6 +28,19 @@ struct JSONWriterTests {
         #expect(text == #"[{"b":1,"a":null,"c":"x"},{"b":2,"a":null,"c":"x"}]"#)
     }
 
+    @Test("A member may hold any value, written or as JSON already")
+    func nested() {
+        let text = text { json in
+            json.object { json in
+                json.nested("a") { $0.array([1, 2]) { json, _ in json.object { _ in } } }
+                Array(#"{"x":[1.0]}"#.utf8).withUnsafeBytes { json.member("b", json: $0) }
+                json.nested("c") { $0.object { $0.member("d", 1) } }
+                json.member("e", "x")
+            }
+        }
+        #expect(text == #"{"a":[{},{}],"b":{"x":[1.0]},"c":{"d":1},"e":"x"}"#)
+    }
+
     @Test("What is empty stays empty")
     func empty() {
         #expect(text { $0.object { _ in } } == "{}")

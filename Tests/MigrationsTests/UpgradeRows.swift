@@ -14,6 +14,7 @@ enum UpgradeRows {
     /// The tables in an order in which rows may refer to earlier ones.
     static let tables = [
         "users", "photos", "sessions", "object_deletions", "rate_limits", "known_addresses", "audit_events",
+        "blocks",
     ]
 
     /// Puts rows into each table that is there.
@@ -73,6 +74,7 @@ enum UpgradeRows {
                 ["random_id": long, "attempts": 0, "due_at": "2026-11-21T10:00:00"],
                 ["random_id": "gone", "attempts": Int(Int32.max), "due_at": "9999-12-31T23:59:59.999999"],
             ]
+        case "blocks": [["user_id": 1, "blocked_user_id": 2], ["user_id": 2, "blocked_user_id": 1]]
         case "rate_limits": [["key": "signin:\(long)", "count": 7, "window_ends_at": "2026-11-21T10:15:00"]]
         case "known_addresses":
             [
@@ -123,6 +125,8 @@ enum UpgradeRows {
         let usual: [String: Any] = [
             "id": id, "first_name": "Ada", "last_name": "Lovelace", "password_hash": hash, "email_verification": false,
             "created_at": "2014-09-01T10:11:12.131415", "updated_at": "2014-09-01T10:11:12.131415",
+            "member_id": String(format: "%032x", id), "title": id == 1 ? "" : long, "picture_id": 4711,
+            "shows_email": id == 1, "profile": ["phone": long],
         ]
         return usual.merging(values) { $1 }
     }

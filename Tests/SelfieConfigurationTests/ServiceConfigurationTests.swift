@@ -241,6 +241,7 @@ struct ServiceConfigurationTests {
         "RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": ["1/1w"],
         "RATE_LIMIT_UPLOADS_PER_USER": ["-1/1h"],
         "LOG_LEVEL": ["secret", "verbose"],
+        "DIRECTORY": ["secret", "true", "member", "Members"],
         "S3_FORCE_PATH_STYLE": ["secret"],
         "S3_BUCKET_NAME": ["Secret Bucket!", "a"],
         "AWS_REGION": ["secret region"],

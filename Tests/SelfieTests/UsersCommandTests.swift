@@ -52,7 +52,9 @@ struct UsersCommandTests {
             #expect(json.contains(#""\u001b[31m\u202e\u009b100%""#), "\(json)")
             let all = try #require(try Self.json(try await Self.run(service, ["list", "--json"])) as? [[String: Any]])
             let keys = [
-                "id", "first_name", "last_name", "email", "created_at", "disabled_at", "photo_count", "session_count",
+                "id", "member_id", "first_name", "last_name", "title", "email", "created_at", "disabled_at",
+                "photo_count",
+                "session_count",
             ]
             #expect(all[0]["disabled_at"] is NSNull)
             #expect(all.count == 2 && Set(all[0].keys) == Set(keys))
@@ -73,11 +75,20 @@ struct UsersCommandTests {
                 )
             )
 
-            for user in ["ada@example.com", " ADA@example.com", "\(all[0]["id"] ?? "")"] {
+            for user in [
+                "ada@example.com", " ADA@example.com", "\(all[0]["id"] ?? "")", "\(all[0]["member_id"] ?? "")",
+            ] {
                 let outcome = try await Self.run(service, ["show", user, "--json"])
                 #expect((try Self.json(outcome) as? [String: Any])?["email"] as? String == "ada@example.com")
             }
-            #expect(Self.lines(try await Self.run(service, ["show", "ada@example.com"])).contains(["photos", "1"]))
+            try await service.postgres.write("UPDATE users SET title = 'Analyst' WHERE email LIKE 'ada%'")
+            let shown = Self.lines(try await Self.run(service, ["show", "ada@example.com"]))
+            #expect(shown.contains(["photos", "1"]) && shown.contains(["title", "Analyst"]))
+            #expect(shown.contains(["member", "id", "\(all[0]["member_id"] ?? "")"]))
+            let history = try await Self.run(service, ["audit", "\(all[0]["member_id"] ?? "")", "--json"])
+            #expect((try Self.json(history) as? [[String: Any]])?.isEmpty == false)
+            let unknown = try await Self.run(service, ["show", String(repeating: "0", count: 32)])
+            #expect(unknown.status != 0 && unknown.errors.contains("There is no user"))
         }
     }
 

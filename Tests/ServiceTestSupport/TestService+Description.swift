@@ -48,7 +48,9 @@ extension Endpoint {
     }
 
     /// The codes of refusals whose messages name fields of the client's.
-    private static let codesWithFields: Set = ["record_invalid", "record_malformed", "index_missing", "include_invalid"]
+    private static let codesWithFields: Set = [
+        "record_invalid", "record_malformed", "index_missing", "include_invalid",
+    ]
 
     /// Whether one of its refusals has the answer's code and message.
     fileprivate func tells(ofRefusal answer: HTTPAnswer) -> Bool {
@@ -58,15 +60,25 @@ extension Endpoint {
             else { return false }
             if Self.codesWithFields.contains(refusal.code) { return true }
             // With several complaints about parameters, the code is that of the first.
-            return refusal.message == message
-                || message.hasPrefix(refusal.message) && isMadeOfComplaints(message.dropFirst(refusal.message.count))
+            return refusal.message == message || refusal.rest(of: message[...]).map(isMadeOfComplaints) == true
         }
     }
 
     private func isMadeOfComplaints(_ message: Substring) -> Bool {
         message.isEmpty
-            || parameters.flatMap(\.complaints).contains {
-                message.hasPrefix($0.message) && isMadeOfComplaints(message.dropFirst($0.message.count))
+            || (parameters.flatMap(\.complaints) + (body?.complaints ?? [])).contains {
+                $0.rest(of: message).map(isMadeOfComplaints) == true
             }
+    }
+}
+
+extension ServiceError {
+    /// What follows this refusal's message; nil for a message that begins with another.
+    fileprivate func rest(of message: Substring) -> Substring? {
+        // The name is the client's own.
+        if code == "field_unknown" {
+            return message.firstMatch(of: /^[^,]* - is not known,/).map { message[$0.range.upperBound...] }
+        }
+        return message.hasPrefix(self.message) ? message.dropFirst(self.message.count) : nil
     }
 }

@@ -160,7 +160,7 @@ package struct TestService: Sendable {
             "API_AUTH_PASSWORD": apiPassword,
             "SECRET_KEY_BASE": String(repeating: "secret-key-base-", count: 4),
             "PASSWORD_HASH_COST": "10",
-            "GALLERY": "true",
+            "GALLERY": "true", "DIRECTORY": "members",
             // Whatever a test does, it does from one address; those about limits turn them on.
             "RATE_LIMITS": "off",
         ].merging(objects.settings) { $1 }

@@ -1,5 +1,5 @@
 import { element, inline, paragraphs } from "/files/dom.js";
-import { isSecret, prepare } from "/files/request.js";
+import { bodyMembers, isSecret, prepare, wholeBody } from "/files/request.js";
 import { languages } from "/files/snippets.js";
 import { AnswerView } from "/files/answer.js";
 
@@ -61,9 +61,11 @@ export class OperationView {
         );
         const contents = this.operation.requestBody?.content ?? {};
         const content = contents["application/json"] ?? contents["multipart/form-data"];
-        for (const [name, schema] of Object.entries(content?.schema.properties ?? {})) {
-            const isNeeded = content.schema.required?.includes(name);
-            rows.push(this.#row(name, schema, schema.description, isNeeded, "body", content.example?.[name]));
+        for (const [name, schema] of content ? bodyMembers(content.schema) : []) {
+            const isWhole = name === wholeBody && !content.schema.properties;
+            const isNeeded = isWhole || content.schema.required?.includes(name);
+            const example = isWhole ? content.example : content.example?.[name];
+            rows.push(this.#row(name, schema, schema.description, isNeeded, "body", example));
         }
         return rows;
     }
@@ -172,6 +174,6 @@ function makeField(id, schema, isRequired, example) {
         type: isPassword ? "password" : "text",
         autocomplete: isPassword ? "new-password" : "off",
         spellcheck: "false",
-        placeholder: isPassword ? "the password itself" : example,
+        placeholder: isPassword ? "the password itself" : typeof example === "object" ? JSON.stringify(example) : example,
     });
 }

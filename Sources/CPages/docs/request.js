@@ -25,7 +25,7 @@ export class PreparedRequest {
             for (const [name, value] of this.form) body.append(name, value);
         } else if (this.json) {
             headers.set("Content-Type", "application/json");
-            body = JSON.stringify(Object.fromEntries(this.json));
+            body = JSON.stringify(this.json);
         }
         const start = performance.now();
         // With a credential of this page, the browser is to ask for none of its own. And it may not follow to a bucket.
@@ -39,6 +39,20 @@ export class PreparedRequest {
 
 function base64(text) {
     return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+/** The members of a body's schema. A body that has none of its own is one field. */
+export const bodyMembers = (schema) => Object.entries(schema.properties ?? { [wholeBody]: { ...schema, type: "object" } });
+export const wholeBody = "body";
+
+/** What a member of a JSON body is sent as: what is no text is typed as JSON. */
+function jsonValue(schema, text) {
+    if (!schema.type || [schema.type].flat().includes("string")) return text;
+    try {
+        return JSON.parse(text);
+    } catch {
+        return text;
+    }
 }
 
 const isEncrypted = (schema) => schema.format?.startsWith("aescrypt");
@@ -71,7 +85,7 @@ export async function prepare(operation, values, apiPassword, { hidesPasswords =
     const content = contents["application/json"] ?? contents["multipart/form-data"];
     if (content) {
         const fields = [];
-        for (const [name, schema] of Object.entries(content.schema.properties)) {
+        for (const [name, schema] of bodyMembers(content.schema)) {
             const value = values[name];
             const isNeeded = content.schema.required?.includes(name);
             if (schema.format === "binary" && value === undefined) {
@@ -80,10 +94,12 @@ export async function prepare(operation, values, apiPassword, { hidesPasswords =
                 continue;
             }
             if (value === undefined || (value === "" && !isNeeded)) continue;
-            fields.push([name, await encoded(schema, value)]);
+            const sent = await encoded(schema, value);
+            fields.push([name, contents["application/json"] ? jsonValue(schema, sent) : sent]);
         }
-        if (contents["application/json"]) request.json = fields;
-        else request.form = fields;
+        if (!contents["application/json"]) request.form = fields;
+        else if (content.schema.properties) request.json = Object.fromEntries(fields);
+        else request.json = fields[0]?.[1] ?? {};
     }
     request.authentication = Object.keys(operation.security?.[0] ?? {})[0];
     return new PreparedRequest(request);

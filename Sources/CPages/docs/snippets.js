@@ -25,7 +25,7 @@ function curl(request, origin) {
         lines.push(isFile(value) ? `-F ${shellQuote(`${name}=@"${quoted}"`)}` : `--form-string ${shellQuote(`${name}=${value}`)}`);
     }
     if (request.json) {
-        lines.push("-H 'Content-Type: application/json'", `-d ${shellQuote(JSON.stringify(Object.fromEntries(request.json)))}`);
+        lines.push("-H 'Content-Type: application/json'", `-d ${shellQuote(JSON.stringify(request.json))}`);
     }
     return lines.join(" \\\n    ");
 }
@@ -51,9 +51,14 @@ function swift(request, origin) {
     for (const [name, value] of Object.entries(request.headers)) set(name, swiftQuote(value));
     if (request.json) {
         set("Content-Type", '"application/json"');
-        const members = request.json.map(([name, value]) => `    ${swiftQuote(name)}: ${swiftQuote(value)},`);
-        lines.push("let values: [String: String] = [", ...(members.length ? members : ["    :"]), "]");
-        lines.push("request.httpBody = try JSONEncoder().encode(values)");
+        const values = Object.entries(request.json);
+        if (Array.isArray(request.json) || values.some(([, value]) => typeof value !== "string")) {
+            lines.push(`request.httpBody = Data(${swiftQuote(JSON.stringify(request.json))}.utf8)`);
+        } else {
+            const members = values.map(([name, value]) => `    ${swiftQuote(name)}: ${swiftQuote(value)},`);
+            lines.push("let values: [String: String] = [", ...(members.length ? members : ["    :"]), "]");
+            lines.push("request.httpBody = try JSONEncoder().encode(values)");
+        }
     }
     if (request.form) {
         lines.push("let boundary = UUID().uuidString", "var body = Data()");
@@ -106,7 +111,7 @@ function javascript(request, origin) {
     }
     lines.push(`const response = await fetch(${quote(origin + request.target)}, {`, `    method: ${quote(request.method)},`);
     if (written.length) lines.push("    headers: {", ...written, "    },");
-    if (request.json) lines.push(`    body: JSON.stringify(${JSON.stringify(Object.fromEntries(request.json))}),`);
+    if (request.json) lines.push(`    body: JSON.stringify(${JSON.stringify(request.json)}),`);
     if (request.form) lines.push("    body,");
     lines.push("});", "console.log(response.status, await response.text());");
     return lines.join("\n");

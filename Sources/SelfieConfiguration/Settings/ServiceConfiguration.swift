@@ -61,6 +61,8 @@ package struct ServiceConfiguration: Sendable {
     package let corsOrigins: Set<String>
     /// From `GALLERY`: whether browsers get a gallery.
     package let hasGallery: Bool
+    /// From `DIRECTORY`: whether members may list all members.
+    package let hasDirectory: Bool
     /// From `PUBLIC_DOCS`: whether anybody may read the API's description.
     package let hasPublicDocs: Bool
     /// The values that differ from the default, by key, without secrets.
@@ -111,6 +113,7 @@ package struct ServiceConfiguration: Sendable {
         traces = settings.traces()
         corsOrigins = settings.corsOrigins()
         hasGallery = settings.boolean("GALLERY", default: false)
+        hasDirectory = settings.hasDirectory()
         hasPublicDocs = settings.boolean("PUBLIC_DOCS", default: true)
         differingSettings = settings.differing
         guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {

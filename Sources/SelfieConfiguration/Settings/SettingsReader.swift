@@ -73,6 +73,10 @@ package struct SettingsReader {
         optional(key, "true or false", default: fallback) { Bool(settingText: $0) }
     }
 
+    mutating func hasDirectory() -> Bool {
+        optional("DIRECTORY", "members, or not set", default: false) { $0 == "members" ? true : nil }
+    }
+
     mutating func logLevel() -> Logger.Level {
         let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
         return optional("LOG_LEVEL", "one of \(names)", default: .info) { text in

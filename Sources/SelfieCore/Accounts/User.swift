@@ -17,33 +17,38 @@ package struct NewUser: Sendable {
     package let lastName: String
     package let email: String
     let password: Password
+    let title: String
+    /// The free fields of the profile.
+    let fields: JSONValue
 
     /// Checks what a client sent by the contract's rules.
     ///
     /// - Parameters:
-    ///   - fullName: First and last word become the names; one word is both.
+    ///   - name: The name.
     ///   - email: The e-mail; spaces around it are dropped.
     ///   - password: The password; nil for one that could not be decrypted.
+    ///   - profile: The rest of the profile.
     /// - Throws: `InvalidInput` with every rule that is broken.
-    init(fullName: String, email: String, password: Password?) throws(InvalidInput) {
-        let words = fullName.split(whereSeparator: \.isWhitespace)
+    init(
+        name: NewName,
+        email: String,
+        password: Password?,
+        profile: NewProfile
+    ) throws(InvalidInput) {
         let email = email.trimmingWhitespace()
+        let title = profile.title.trimmingWhitespace()
         let complaints =
-            Self.complaints(aboutName: fullName) + Self.complaints(aboutEmail: email)
-            + Password.complaints(about: password)
-        guard complaints.isEmpty, let first = words.first, let last = words.last, let password else {
+            name.complaints + Self.complaints(aboutEmail: email) + Password.complaints(about: password)
+            + Complaint.about(title, .title) + ProfileFields.complaints(about: profile.fields)
+        guard complaints.isEmpty, let (first, last) = name.firstAndLast, let password else {
             throw InvalidInput(complaints: complaints)
         }
-        firstName = String(first)
-        lastName = String(last)
+        firstName = first
+        lastName = last
         self.email = email
         self.password = password
-    }
-
-    private static func complaints(aboutName name: String) -> [Complaint] {
-        let name = name.trimmingWhitespace()
-        let blank = name.allSatisfy(\.isWhitespace) ? [Complaint(.fullName, .blank)] : []
-        return blank + Complaint.about(name, .fullName)
+        self.title = title
+        fields = profile.fields
     }
 
     private static func complaints(aboutEmail email: String) -> [Complaint] {

@@ -109,10 +109,13 @@ extension UserStore {
         try await SessionStore.endAll(ofUser: userID, by: sessionID, on: connection)
         try await AuditStore.forgetSources(ofUser: userID, on: connection)
         try await AuditStore.add(.accountDeleted, userID: userID, from: nil, on: connection)
+        try await BlockStore.removeAll(ofUser: userID, on: connection)
         try await connection.execute("DELETE FROM users WHERE id = \(userID)")
     }
 
-    /// Removes what a user could see. The stream itself goes with the user.
+    /// Removes what a user could see.
+    ///
+    /// The stream itself goes with the user.
     private static func removeStream(ofUser userID: Int, on connection: PostgresConnection) async throws {
         // Whoever writes a record that the user reads waits for this lock, and then finds no stream.
         let rows = try await connection.query("SELECT id FROM streams WHERE user_id = \(userID) FOR UPDATE")

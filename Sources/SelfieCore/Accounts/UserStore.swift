@@ -65,8 +65,11 @@ package struct UserStore: Sendable {
         let count = try await postgres.write(
             """
             WITH added AS (
-                INSERT INTO users (first_name, last_name, email, password_hash)
-                VALUES (\(user.firstName), \(user.lastName), \(user.email), \(passwordHash))
+                INSERT INTO users (first_name, last_name, email, password_hash, title, profile)
+                VALUES (
+                    \(user.firstName), \(user.lastName), \(user.email), \(passwordHash), \(user.title),
+                    \(PostgresJSON(utf8: Array(user.fields.text.utf8)))
+                )
                 ON CONFLICT (lower(btrim(email))) DO NOTHING RETURNING id
             ), known AS (
                 \(part: KnownAddressStore.insertion(of: source.address.network, forEach: "SELECT id FROM added"))

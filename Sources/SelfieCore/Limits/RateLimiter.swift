@@ -55,9 +55,12 @@ struct RateLimiter: Sendable {
         var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
             let limit = limits[action.limit].times(action.factor)
-            let count = try await givingBack(counted, onFailureOf: {
-                try await store.count(key, amount: action.amount, limit: limit)
-            })
+            let count = try await givingBack(
+                counted,
+                onFailureOf: {
+                    try await store.count(key, amount: action.amount, limit: limit)
+                }
+            )
             guard count.count > limit.count else {
                 counted.add(count.place, isForgiven: action.isForgiven)
                 continue

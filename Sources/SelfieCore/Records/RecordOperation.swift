@@ -49,7 +49,9 @@ package struct RecordOperation: Sendable {
     package let action: Action
     /// Nil for one of ours.
     package let id: String?
-    /// As JSON; for a patch, the patch. Nil when nothing is to change.
+    /// As JSON; for a patch, the patch.
+    ///
+    /// Nil when nothing is to change.
     package let data: String?
     /// The members who read it; nil when that is not to change.
     package let readers: [String]?

@@ -14,8 +14,11 @@ package struct Complaint: Sendable, Equatable {
     package let problem: Problem
 
     /// The fields that have rules.
-    package enum Field: Sendable {
+    package enum Field: Sendable, Equatable {
         case fullName, email, password
+        case firstName, lastName, fields, picture, showsEmail
+        /// One that there is no rule for, by the client's own name.
+        case other(String)
         case title, fileName, image
     }
 
@@ -28,6 +31,14 @@ package struct Complaint: Sendable, Equatable {
         case tooLong(maxCharacters: Int)
         /// The limit is of bytes, not of characters.
         case tooManyBytes(max: Int)
+        /// Arrays and objects are deeper in each other than this.
+        case tooDeep(maxDepth: Int)
+        /// A text has U+0000, which PostgreSQL's text can't hold.
+        case hasNull
+        /// A number is beyond what 64 bits of floating point hold.
+        case numberOutOfRange
+        /// There is no such field.
+        case unknown
     }
 
     init(_ field: Field, _ problem: Problem) {

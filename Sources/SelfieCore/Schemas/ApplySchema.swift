@@ -32,7 +32,9 @@ package struct ApplySchema: Sendable {
     /// The most records that are reviewed at a time.
     private static let batchSize = 200
 
-    /// Applies a schema. Whoever writes records waits meanwhile.
+    /// Applies a schema.
+    ///
+    /// Whoever writes records waits meanwhile.
     ///
     /// - Parameters:
     ///   - schema: The schema.

@@ -15,7 +15,7 @@ struct DatabaseDiagnosis: Sendable {
     /// The first version with everything that the migrations use.
     ///
     /// The service's own statements work on older ones, too.
-    private static let minVersion = 12
+    private static let minVersion = 13
     private static let tables = [
         "users", "photos", "photo_libraries", "sessions", "object_deletions", "rate_limits", "known_addresses",
         "audit_events", "undecryptable_passwords",

@@ -19,8 +19,11 @@ package struct Nullable<Value: Encodable & Sendable>: Sendable, Encodable {
 /// An account as an administrator sees it.
 package struct UserSummary: Sendable, Encodable {
     package let id: Int
+    /// The id that others know.
+    package let memberId: String
     package let firstName: String
     package let lastName: String
+    package let title: String
     package let email: String
     @Nullable package var createdAt: Date?
     /// Nil for an enabled account.
@@ -33,8 +36,10 @@ package struct UserSummary: Sendable, Encodable {
 
     init(_ row: PostgresRow) throws {
         id = try row.decode("id")
+        memberId = try row.decode("member_id")
         firstName = try row.decode("first_name")
         lastName = try row.decode("last_name")
+        title = try row.decode("title")
         email = try row.decode("email")
         createdAt = try row.decodeIfPresent("created_at")
         disabledAt = try row.decodeIfPresent("disabled_at")

@@ -44,7 +44,7 @@ package struct UserAdministration: Sendable {
         let pattern = text.map { "%\(Self.escaped($0))%" }
         let rows = try await postgres.read(
             """
-            SELECT users.id, first_name, last_name, email, created_at, disabled_at,
+            SELECT users.id, member_id, first_name, last_name, title, email, created_at, disabled_at,
                 (SELECT count(*) FROM photos WHERE user_id = users.id AND state = 'ready') AS photo_count,
                 coalesce((SELECT record_count FROM streams WHERE user_id = users.id), 0) AS record_count,
                 (SELECT count(*) FROM sessions
@@ -142,12 +142,13 @@ package struct UserAdministration: Sendable {
     ///   - before: The id before which to begin.
     ///   - limit: The most events.
     /// - Returns: The events.
-    /// - Throws: `UserAdministrationError.noSuchUser` for an e-mail without an account, `PostgresError`.
+    /// - Throws: `UserAdministrationError.noSuchUser` for an e-mail or a member's id without an account, `PostgresError`.
     package func audit(of selector: UserSelector?, before: Int, limit: Int) async throws -> [AuditSummary] {
         let id: Int? =
             switch selector {
             case .id(let id): id
             case .email(let email): try await self.id(of: .email(email))
+            case .member(let id): try await self.id(of: .member(id))
             case nil: nil
             }
         let rows = try await postgres.read(
@@ -165,6 +166,7 @@ package struct UserAdministration: Sendable {
             case .id(let id): try await postgres.read("SELECT id FROM users WHERE id = \(id)::bigint")
             case .email(let email):
                 try await postgres.read("SELECT id FROM users WHERE lower(btrim(email)) = lower(btrim(\(email)))")
+            case .member(let id): try await postgres.read("SELECT id FROM users WHERE member_id = \(id)")
             }
         guard let row = rows.first else { throw UserAdministrationError.noSuchUser(selector) }
         return try row.decode("id")

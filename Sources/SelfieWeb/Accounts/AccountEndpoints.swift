@@ -18,7 +18,9 @@ struct AccountEndpoints: EndpointGroup {
             "Make an account",
             details: "Nobody is signed in by it: call `signIn` next.",
             limitedBy: [.signUpPerAddress],
-            takes: [.fullName, .email, .chosenPassword],
+            takes: [
+                .fullNameOrNames, .firstName, .lastName, .email, .chosenPassword, .memberTitle, .memberFields,
+            ],
             answers: [.ok("The account.", .object(Member.user + Member.noToken))],
             refuses: [.tooManyRequests]
         ),
@@ -115,7 +117,7 @@ struct AccountEndpoints: EndpointGroup {
     private static let accountDeleted = "Account deleted"
 
     init(_ parts: WebParts) {
-        requests = AccountRequests(parts, passwords: .encrypted(parts.cipher), remembersSessions: true)
+        requests = AccountRequests(parts, passwords: .encrypted(parts.cipher), takesMore: true)
     }
 
     @Sendable

@@ -11,7 +11,7 @@ struct AccountRequests: Sendable {
     private let useCases: UseCases
     private let sources: RequestSourceReader
     private let passwords: PasswordForm
-    private let remembersSessions: Bool
+    private let takesMore: Bool
     private let now: @Sendable () -> Date
 
     static let wrongCredentials = ServiceError(
@@ -28,13 +28,13 @@ struct AccountRequests: Sendable {
     /// - Parameters:
     ///   - parts: What the endpoints share.
     ///   - passwords: How clients send passwords.
-    ///   - remembersSessions: Whether clients may ask for a remembered session.
-    init(_ parts: WebParts, passwords: PasswordForm, remembersSessions: Bool) {
+    ///   - takesMore: Whether clients may ask for a remembered session, and sign up with a profile.
+    init(_ parts: WebParts, passwords: PasswordForm, takesMore: Bool) {
         useCases = parts.useCases
         sources = parts.sources
         now = parts.now
         self.passwords = passwords
-        self.remembersSessions = remembersSessions
+        self.takesMore = takesMore
     }
 
     /// Makes an account.
@@ -47,11 +47,25 @@ struct AccountRequests: Sendable {
     func signUp(_ request: Request, _ context: ServiceRequestContext) async throws -> NewUser {
         let parameters = try await RequestParameters.read(from: request, context: context)
         return try await useCases.signUp(
-            fullName: try parameters.require(.fullName),
+            name: try name(parameters),
             email: try parameters.require(.email),
             password: try password(.chosenPassword, parameters, context.notes),
+            profile: takesMore
+                ? NewProfile(title: parameters[.memberTitle], fields: parameters.json(.memberFields)) : NewProfile(),
             from: sources.source(of: request, context: context)
         )
+    }
+
+    /// The name of a new account.
+    ///
+    /// A full name wins, as if nobody had told the others.
+    private func name(_ parameters: RequestParameters) throws(ServiceError) -> NewName {
+        guard takesMore else { return .full(try parameters.require(.fullName)) }
+        if let fullName = parameters[.fullNameOrNames] { return .full(fullName) }
+        guard let first = parameters[.firstName], let last = parameters[.lastName] else {
+            throw ServiceError.parametersMissing
+        }
+        return .parts(first: first, last: last)
     }
 
     /// Begins a session for a user who gives the password.
@@ -159,7 +173,7 @@ struct AccountRequests: Sendable {
             password: needsPassword ? try password(.password, parameters, context.notes) : nil,
             device: try Self.device(parameters, request),
             source: sources.source(of: request, context: context),
-            isRemembered: remembersSessions ? try parameters.flag(.remember) : false,
+            isRemembered: takesMore ? try parameters.flag(.remember) : false,
             changesNothing: request.method == .head
         )
     }

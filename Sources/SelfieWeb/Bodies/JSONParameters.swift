@@ -4,8 +4,8 @@ import OrderedCollections
 
 /// Reads a JSON body's members as parameters.
 ///
-/// Numbers and booleans are taken as their text. `null`, arrays and objects count as missing, and so do all members of
-/// a body that is not an object. The last of several values counts.
+/// Numbers and booleans are taken as their text. `null` counts as missing, and so do all members of a body that is not an
+/// object. Arrays and objects are only for parameters that are JSON. The last of several values counts.
 enum JSONParameters {
     /// The most members that an object may have.
     static let maxMemberCount = 256
@@ -13,20 +13,29 @@ enum JSONParameters {
     /// Decodes all members.
     ///
     /// - Parameter body: The JSON text.
-    /// - Returns: Values by name.
+    /// - Returns: Texts, arrays and objects by name.
     /// - Throws: `ServiceError.malformedJSON`, `ServiceError.tooManyParameters`.
-    static func parse(_ body: ByteBuffer) throws(ServiceError) -> [String: String] {
+    static func parse(
+        _ body: ByteBuffer
+    ) throws(ServiceError) -> (texts: [String: String], structures: [String: JSONValue]) {
         // To Rails, an empty body has no parameters.
-        guard body.readableBytes > 0 else { return [:] }
+        guard body.readableBytes > 0 else { return ([:], [:]) }
         let value: JSONValue
         do {
             value = try JSONValue.parse(body.readableBytesView)
         } catch {
             throw .malformedJSON
         }
-        guard case .object(let members) = value else { return [:] }
+        guard case .object(let members) = value else { return ([:], [:]) }
         guard members.count <= maxMemberCount else { throw .tooManyParameters }
-        return members.reduce(into: [:]) { texts, member in texts[member.key] = text(member.value) }
+        var (texts, structures): ([String: String], [String: JSONValue]) = ([:], [:])
+        for (name, value) in members {
+            switch value {
+            case .array, .object: structures[name] = value
+            default: texts[name] = text(value)
+            }
+        }
+        return (texts, structures)
     }
 
     private static func text(_ value: JSONValue) -> String? {

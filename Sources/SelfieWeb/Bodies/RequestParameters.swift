@@ -16,12 +16,20 @@ struct RequestParameters {
 
     private let body: [String: String]
     private let query: [String: String]
+    /// The arrays and objects of a JSON body.
+    private let structures: [String: JSONValue]
     /// The names that the endpoint's description has.
     private let names: [String]
 
-    init(query: [String: String], body: [String: String], names: [String]) {
+    init(
+        query: [String: String],
+        body: [String: String],
+        structures: [String: JSONValue] = [:],
+        names: [String]
+    ) {
         self.query = query
         self.body = body
+        self.structures = structures
         self.names = names
     }
 
@@ -69,6 +77,15 @@ struct RequestParameters {
         return text
     }
 
+    /// The value of a parameter that is JSON: a value of a JSON body, or the text of one.
+    ///
+    /// - Parameter parameter: The parameter.
+    /// - Returns: Its value; `null` for a text that is no JSON, nil when it is missing.
+    func json(_ parameter: Endpoint.Parameter) -> JSONValue? {
+        if query[parameter.name] == nil, let structure = structures[parameter.name] { return structure }
+        return self[parameter].map { text in (try? JSONValue.parse(text.utf8)) ?? .null }
+    }
+
     /// The value of a number within its range.
     ///
     /// - Parameter parameter: The parameter.
@@ -107,13 +124,14 @@ struct RequestParameters {
     static func read(from request: Request, context: some ConnectionContext) async throws -> RequestParameters {
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
         let body: [String: String]
+        var structures: [String: JSONValue] = [:]
         switch MediaType(request.head) {
-        case .json: body = try JSONParameters.parse(try await collect(request, context))
+        case .json: (body, structures) = try JSONParameters.parse(try await collect(request, context))
         case .form: body = try FormParameters.parse(try await collect(request, context).readableBytesView)
         case .multipart: body = try await readMultipart(request, context: context)
         case .other: body = [:]
         }
-        return RequestParameters(query: query, body: body, names: context.parameterNames)
+        return RequestParameters(query: query, body: body, structures: structures, names: context.parameterNames)
     }
 
     /// Reads only the query.

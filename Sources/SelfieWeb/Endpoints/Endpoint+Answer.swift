@@ -38,6 +38,8 @@ extension Endpoint {
             /// What it means, in a few words.
             let summary: String
             let example: JSONValue
+            /// Whether each such object has it.
+            let isAlwaysThere: Bool
 
             /// The kind of its value.
             package enum Kind: Sendable {
@@ -53,14 +55,25 @@ extension Endpoint {
                 case numberOrNull
                 /// An absolute URL.
                 case url
+                /// An absolute URL, or `null`.
+                case urlOrNull
+                /// Any JSON object.
+                case object
                 case flag
             }
 
-            init(_ name: String, _ kind: Kind, _ summary: String, example: JSONValue) {
+            init(
+                _ name: String,
+                _ kind: Kind,
+                _ summary: String,
+                example: JSONValue,
+                isAlwaysThere: Bool = true
+            ) {
                 self.name = name
                 self.kind = kind
                 self.summary = summary
                 self.example = example
+                self.isAlwaysThere = isAlwaysThere
             }
         }
 

@@ -9,7 +9,7 @@ extension Endpoint {
         /// What it means, in a few words.
         let summary: String
         /// A value that breaks no rule.
-        let example: String
+        package let example: String
         /// The refusals of a value that breaks a rule.
         package let complaints: [ServiceError]
 
@@ -49,6 +49,8 @@ extension Endpoint {
             case integer(ClosedRange<Int>)
             /// One of these words.
             case word([String])
+            /// A JSON object of at most this many bytes.
+            case json(maxBytes: Int)
             /// An id from an answer.
             case id
             /// A part of a signed URL.

@@ -54,6 +54,43 @@ extension Endpoint.Answer.Member {
         Self("expires_at", .time, "When the token ends.", example: "2026-11-23T10:00:00.123Z"),
         Self("current", .flag, "Whether it is the session of this call.", example: true),
     ]
+    /// A member as others see it.
+    static let member =
+        seen + [
+            Self(
+                "email",
+                .text,
+                "The e-mail, if its owner shows it.",
+                example: "ada@example.com",
+                isAlwaysThere: false
+            )
+        ]
+    /// A member as its owner sees it.
+    static let profile =
+        seen + [
+            Self("email", .text, "The e-mail.", example: "ada@example.com"),
+            Self("shows_email", .flag, "Whether other members see the e-mail.", example: false),
+        ]
+    private static let seen = [
+        Self("id", .text, "The member's id, which never changes.", example: .string(memberID)),
+        Self("first_name", .text, "The first name.", example: "Ada"),
+        Self("last_name", .text, "The last name.", example: "Lovelace"),
+        Self("title", .text, "What stands under the name; empty where there is nothing.", example: "Analyst"),
+        Self(
+            "picture",
+            .urlOrNull,
+            "A signed URL of the picture; `null` where there is none. It ends after a day or two.",
+            example: "https://selfie.example.com/photos/Xk3…?expires=…&signature=…"
+        ),
+        Self(
+            "picture_id",
+            .textOrNull,
+            "The picture's `random_id`.",
+            example: "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"
+        ),
+        Self("fields", .object, "Whatever else the app keeps.", example: ["phone": "+44 20 7946 0000"]),
+    ]
+    static let memberID = "3f2b8c1e9d7a46508e1c5b7a9d2f4e60"
     static let check = [
         Self("check", .text, "What was checked.", example: "database"),
         Self("ready", .flag, "Whether it is ready.", example: true),

@@ -9,6 +9,47 @@ extension Endpoint.Parameter {
         example: "Ada Lovelace",
         refusedFor: [.blank] + textRules
     )
+    /// The same for a call that takes two names in its place.
+    static let fullNameOrNames = Self(
+        "full_name",
+        text,
+        "The user's name: its first and last word are kept. Without it, `first_name` and `last_name` are needed.",
+        example: "Ada Lovelace",
+        isRequired: false,
+        refusedFor: [.blank] + textRules
+    )
+    static let firstName = Self(
+        "first_name",
+        text,
+        "The first name, of any number of words. It does not count beside `full_name`.",
+        example: "Ada",
+        isRequired: false,
+        refusedFor: [.blank] + textRules
+    )
+    static let lastName = Self(
+        "last_name",
+        text,
+        "The last name, of any number of words. It does not count beside `full_name`.",
+        example: "Lovelace",
+        isRequired: false,
+        refusedFor: [.blank] + textRules
+    )
+    static let memberTitle = Self(
+        "title",
+        text,
+        "What others see under the name.",
+        example: "Analyst",
+        isRequired: false,
+        refusedFor: textRules
+    )
+    static let memberFields = Self(
+        "fields",
+        .json(maxBytes: ProfileFields.maxBytes),
+        "Whatever else the app keeps for others to see: a JSON object, in a form or query its text.",
+        example: #"{"phone":"+44 20 7946 0000"}"#,
+        isRequired: false,
+        refusedFor: fieldsRules
+    )
     static let email = Self(
         "email",
         .email(maxCharacters: Complaint.maxCharacters),
@@ -116,6 +157,40 @@ extension Endpoint.Parameter {
         isRequired: false,
         refusedFor: [.invalid]
     )
+    static let memberID = Self(
+        "member",
+        .id,
+        in: .path,
+        "The member's `id`.",
+        example: Endpoint.Answer.Member.memberID
+    )
+    static let beginning = Self(
+        "query",
+        .line(maxCharacters: Complaint.maxCharacters),
+        in: .query,
+        "What a full name, a last name or a title begins with, in any case of letters.",
+        example: "ada l",
+        isRequired: false,
+        refusedFor: textRules
+    )
+    static let afterMember = Self(
+        "after",
+        .id,
+        in: .query,
+        "The `next` of the page before.",
+        example: Endpoint.Answer.Member.memberID,
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+    static let memberLimit = Self(
+        "limit",
+        .integer(1...DirectorySelection.maxLimit),
+        in: .query,
+        "The most members of a page. Without it, a page has \(DirectorySelection.usualLimit).",
+        example: "50",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
     static let image = Self(
         "image",
         .photo,
@@ -161,6 +236,10 @@ extension Endpoint.Parameter {
 
     private static let text = Kind.text(maxCharacters: Complaint.maxCharacters)
     private static let textRules: [Complaint.Problem] = [.invalid, .tooLong(maxCharacters: Complaint.maxCharacters)]
+    private static let fieldsRules: [Complaint.Problem] = [
+        .invalid, .tooManyBytes(max: ProfileFields.maxBytes), .tooDeep(maxDepth: ProfileFields.maxDepth), .hasNull,
+        .numberOutOfRange,
+    ]
     private static let newPasswordKind = Kind.encryptedNewPassword(
         minCharacters: Password.minCharacters,
         maxBytes: Password.maxBytes

@@ -48,6 +48,7 @@ package struct WebParts: Sendable {
         let corsOrigins: Set<String>
         let hasPublicDocs: Bool
         let hasGallery: Bool
+        let hasDirectory: Bool
         let facts: APIFacts
 
         /// - Parameters:
@@ -60,6 +61,7 @@ package struct WebParts: Sendable {
         ///   - corsOrigins: The origins whose pages may call the API.
         ///   - hasPublicDocs: Whether anybody may read the API's description.
         ///   - hasGallery: Whether browsers get a gallery.
+        ///   - hasDirectory: Whether members may list all members.
         ///   - facts: What that tells of the installation.
         package init(
             apiCredential: APICredential,
@@ -71,6 +73,7 @@ package struct WebParts: Sendable {
             corsOrigins: Set<String>,
             hasPublicDocs: Bool,
             hasGallery: Bool,
+            hasDirectory: Bool,
             facts: APIFacts
         ) {
             self.apiCredential = apiCredential
@@ -82,6 +85,7 @@ package struct WebParts: Sendable {
             self.corsOrigins = corsOrigins
             self.hasPublicDocs = hasPublicDocs
             self.hasGallery = hasGallery
+            self.hasDirectory = hasDirectory
             self.facts = facts
         }
     }

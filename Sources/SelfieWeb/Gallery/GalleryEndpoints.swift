@@ -151,7 +151,7 @@ struct GalleryEndpoints: EndpointGroup {
     static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasGallery }
 
     init(_ parts: WebParts) {
-        accounts = AccountRequests(parts, passwords: .plain, remembersSessions: false)
+        accounts = AccountRequests(parts, passwords: .plain, takesMore: false)
         photos = PhotoEndpoints(parts)
         sessions = SessionEndpoints(parts)
         users = parts.useCases.users

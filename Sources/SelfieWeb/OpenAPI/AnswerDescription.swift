@@ -100,7 +100,7 @@ extension ServiceError {
 
 extension Endpoint.Answer.Body {
     /// What a JSON body is, and one as an example; nil for other bodies.
-    fileprivate var schemaAndExample: (schema: JSONValue, example: JSONValue)? {
+    var schemaAndExample: (schema: JSONValue, example: JSONValue)? {
         switch self {
         case .none, .photoBytes, .file, .page: nil
         case .document:
@@ -123,10 +123,10 @@ extension Endpoint.Answer.Body {
         }
     }
 
-    private static func schema(of members: [Endpoint.Answer.Member]) -> JSONValue {
+    static func schema(of members: [Endpoint.Answer.Member]) -> JSONValue {
         [
             "type": "object",
-            "required": JSONValue(members.map(\.name)),
+            "required": JSONValue(members.filter(\.isAlwaysThere).map(\.name)),
             "additionalProperties": false,
             "properties": .object(
                 OrderedDictionary(
@@ -138,7 +138,7 @@ extension Endpoint.Answer.Body {
         ]
     }
 
-    private static func example(of members: [Endpoint.Answer.Member]) -> JSONValue {
+    static func example(of members: [Endpoint.Answer.Member]) -> JSONValue {
         .object(OrderedDictionary(uniqueKeysWithValues: members.map { ($0.name, $0.example) }))
     }
 }

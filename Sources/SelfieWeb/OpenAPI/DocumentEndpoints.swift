@@ -1,10 +1,13 @@
 import Encodings
 import HTTPTypes
 import Hummingbird
+import RecordSchema
+import SelfieCore
 
 /// The API's description, for programs and for people.
 struct DocumentEndpoints: EndpointGroup {
-    private let document: FirstUse<StaticFile>
+    private let document: KeptDocument
+    private let schemas: SchemaCache
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -38,15 +41,17 @@ struct DocumentEndpoints: EndpointGroup {
     static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasPublicDocs }
 
     init(_ parts: WebParts) {
-        document = FirstUse { [endpoints = parts.endpoints, facts = parts.settings.facts] in
-            var json = JSONWriter(capacity: 128 * 1024)
-            json.write(OpenAPIDocument(of: endpoints, facts: facts).value)
+        schemas = parts.useCases.schemas
+        document = KeptDocument { [endpoints = parts.endpoints, facts = parts.settings.facts] schema in
+            var json = JSONWriter(capacity: 512 * 1024)
+            let collections = schema.collections.flatMap { CollectionDescription(collection: $0).endpoints }
+            json.write(OpenAPIDocument(of: endpoints + collections, facts: facts).value)
             return StaticFile(json.buffer, contentType: jsonContentType)
         }
     }
 
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
-        document.value.response(to: request)
+        await document.file { try await schemas.newest() }.response(to: request)
     }
 }

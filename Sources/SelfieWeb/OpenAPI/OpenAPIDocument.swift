@@ -69,7 +69,8 @@ package struct OpenAPIDocument: Sendable {
         way for each call: the query for GET and DELETE, a body for POST and for a DELETE with a password. The query wins \
         over the body. Of duplicates the last counts, and unknown ones are ignored. A body of parameters has at most \
         \(RequestParameters.maxBodyBytes) bytes and \(JSONParameters.maxMemberCount) members. A photo has at most \
-        \(facts.maxUploadBytes) bytes.
+        \(facts.maxUploadBytes) bytes. A call whose body is shown as JSON alone takes nothing else, and refuses members that it \
+        does not know.
 
         **Passwords** travel encrypted: base64 of AES-256-CBC with PKCS#7 padding. The key is the SHA-256 digest of \
         `API_AUTH_PASSWORD`, and the initialization vector is 16 zero bytes.

@@ -105,9 +105,6 @@ struct Operation {
         guard hasBody else { return nil }
         let shown = endpoint.parameters.filter { [.anywhere, .multipart].contains($0.place) }
         guard !shown.isEmpty else { return nil }
-        let example = JSONValue.object(
-            OrderedDictionary(uniqueKeysWithValues: shown.map { ($0.name, $0.exampleValue) })
-        )
         let hasFile = shown.contains { $0.place == .multipart }
         let types = hasFile ? [] : [Self.json, "application/x-www-form-urlencoded"]
         return [
@@ -115,11 +112,18 @@ struct Operation {
             "content": .object(
                 OrderedDictionary(
                     uniqueKeysWithValues: (types + [Self.multipart]).map { type in
-                        (type, ["schema": bodySchema(shown, of: type), "example": example])
+                        (type, ["schema": bodySchema(shown, of: type), "example": example(shown, in: type)])
                     }
                 )
             ),
         ]
+    }
+
+    private func example(_ parameters: [Endpoint.Parameter], in mediaType: String) -> JSONValue {
+        let members = parameters.map { parameter in
+            (parameter.name, mediaType == Self.json ? parameter.exampleInJSON : parameter.exampleValue)
+        }
+        return .object(OrderedDictionary(uniqueKeysWithValues: members))
     }
 
     private func bodySchema(_ parameters: [Endpoint.Parameter], of mediaType: String) -> JSONValue {

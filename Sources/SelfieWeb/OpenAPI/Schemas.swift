@@ -39,6 +39,8 @@ extension Endpoint.Parameter {
                 "type": "integer", "minimum": JSONValue(range.lowerBound), "maximum": JSONValue(range.upperBound),
             ]
         case .word(let words): ["type": "string", "enum": JSONValue(words)]
+        case .json(let max):
+            ["type": "string", "contentMediaType": "application/json", "$comment": .string(Self.jsonComment(max))]
         case .id: ["type": "string"]
         case .photo:
             [
@@ -58,10 +60,15 @@ extension Endpoint.Parameter {
             return schema(facts).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
         case .flag:
             return ["enum": ["true", "false", "yes", "no", "on", "off", "1", "0", "", true, false, 1, 0, .null]]
+        case .json(let max): return ["type": ["object", "null"], "$comment": .string(Self.jsonComment(max))]
         case .encryptedPassword, .encryptedNewPassword, .typedPassword, .typedNewPassword, .integer, .word, .id,
             .signature, .photo:
             return schema(facts)
         }
+    }
+
+    private static func jsonComment(_ maxBytes: Int) -> String {
+        "A JSON object, at most \(maxBytes) bytes without white space."
     }
 
     /// A password of an account, encrypted.
@@ -71,9 +78,14 @@ extension Endpoint.Parameter {
     /// A new password that keeps to its rules, encrypted.
     private static let newPasswordFormat = "aescrypt-new"
 
-    /// The example, as a JSON body has it.
+    /// The example, as a query or a form has it.
     var exampleValue: JSONValue {
         if case .integer = kind { .number(example) } else { .string(example) }
+    }
+
+    /// The example, as a JSON body has it.
+    var exampleInJSON: JSONValue {
+        if case .json = kind, let value = try? JSONValue.parse(example.utf8) { value } else { exampleValue }
     }
 
     private var mustNotBeBlank: Bool { complaints.contains { $0.code == "\(name)_blank" } }
@@ -104,6 +116,8 @@ extension Endpoint.Answer.Member.Kind {
         case .timeOrNull: ["type": ["string", "null"], "format": "date-time", "pattern": .string(Self.timePattern)]
         case .numberOrNull: ["type": ["integer", "null"], "minimum": 0]
         case .url: ["type": "string", "format": "uri"]
+        case .urlOrNull: ["type": ["string", "null"], "format": "uri"]
+        case .object: ["type": "object"]
         case .flag: ["type": "boolean"]
         }
     }

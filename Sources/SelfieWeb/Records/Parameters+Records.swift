@@ -5,13 +5,6 @@ import SelfieCore
 extension Endpoint.Parameter {
     static let collection = Self("collection", .id, in: .path, "The collection's name.", example: "houses")
     static let recordID = Self("id", .id, in: .path, "The record's id.", example: "house-1")
-    static let recipient = Self(
-        "member",
-        .id,
-        in: .path,
-        "The id of the member whose inbox it is.",
-        example: "5f0c2a9e4b7d41c8a3e6f1b20d9c8e75"
-    )
     static let `where` = Self(
         "where",
         .text(maxCharacters: 4_096),

@@ -17,7 +17,7 @@ extension RecordEndpoints {
     /// The same below a member, for the member's inbox.
     static let inbox = calls(
         below: "/api/members/:member/records/:collection",
-        place: [.recipient, .collection],
+        place: [.memberID, .collection],
         suffix: "InInbox",
         note: """
             The collection's access is `inbox`. Other members may create and delete what they sent, and nothing else. The \
@@ -68,7 +68,7 @@ extension RecordEndpoints {
                 ),
                 answers: [.ok("The record, or an array of them.", RecordJSON.oneOrMany, headers: [.tagOfOneRecord])],
                 refuses: place404 + [
-                    .recordIDTaken, .recordVersionDiffers, .tooManyRecords, .noRoomForRecords, .inboxFull,
+                    .recordIDTaken, .recordForbidden, .tooManyRecords, .noRoomForRecords, .inboxFull,
                 ] + contents
             ),
             HandledEndpoint(
@@ -129,7 +129,7 @@ extension RecordEndpoints {
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
                 dependsOn: [.ifMatchVersion, .ifNoRecord],
                 takes: record,
-                sends: Body("The record.", schema: RecordJSON.new, example: RecordJSON.newExample),
+                sends: Body("The record.", schema: RecordJSON.put(), example: RecordJSON.newExample),
                 answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
                 refuses: one404 + [.recordVersionDiffers, .noRoomForRecords, .inboxFull] + contents
             ),
@@ -174,7 +174,7 @@ extension RecordEndpoints {
     /// The refusals of what a record is to hold.
     private static let contents: [ServiceError] = [
         .recordInvalid, .recordTooLarge, .recordIDInvalid, .recordExpiryInvalid, .recordNotShared, .readerUnknown,
-        .tooManyReaders, .invalidRecordBody("data - is missing,"), .recordForbidden,
+        .tooManyReaders, .invalidRecordBody("data - is missing,"),
     ]
 }
 

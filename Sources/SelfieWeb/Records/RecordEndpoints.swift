@@ -42,8 +42,8 @@ struct RecordEndpoints: EndpointGroup {
         let page = try await readRecords.page(query, in: place, by: session.userID)
         let writer = writer(for: request)
         let response = Response.json { json in
-            json.member("records", array: page.records) { writer.write($1, to: &$0) }
-            json.member("included", array: page.included) { writer.write($1, to: &$0) }
+            json.nested("records") { $0.array(page.records) { writer.write($1, to: &$0) } }
+            json.nested("included") { $0.array(page.included) { writer.write($1, to: &$0) } }
             json.member("next", page.next)
         }
         return Self.notKept(response)
@@ -159,7 +159,7 @@ struct RecordEndpoints: EndpointGroup {
         guard let collection = Self.segment(.collection, context), !collection.utf8.contains(0) else {
             throw .collectionNotFound
         }
-        return RecordPlace(collection: collection, inboxOf: Self.segment(.recipient, context))
+        return RecordPlace(collection: collection, inboxOf: Self.segment(.memberID, context))
     }
 
     private func id(_ context: SessionRequestContext) throws(ServiceError) -> String {

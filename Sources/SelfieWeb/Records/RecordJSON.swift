@@ -28,16 +28,25 @@ enum RecordJSON {
         ]
     }
 
+    /// A record as a client sends it with the id in the path.
+    static func put(data: JSONValue = anyData) -> JSONValue {
+        ["type": "object", "required": ["data"], "properties": content(data: data), "additionalProperties": false]
+    }
+
     /// A change as a client sends it.
     static func change(isOfMany: Bool, data: JSONValue = anyData) -> JSONValue {
         [
-            "type": "object", "required": isOfMany ? ["id"] : [], "properties": sent(data: data),
-            "additionalProperties": false,
+            "type": "object", "required": isOfMany ? ["id"] : [],
+            "properties": isOfMany ? sent(data: data) : content(data: data), "additionalProperties": false,
         ]
     }
 
     private static func sent(data: JSONValue) -> JSONValue {
-        ["id": id, "data": data, "readers": members, "writers": members, "expires_at": timeOrNull]
+        content(data: data).with(["id": id])
+    }
+
+    private static func content(data: JSONValue) -> JSONValue {
+        ["data": data, "readers": members, "writers": members, "expires_at": timeOrNull]
     }
 
     /// An array of a call.

@@ -9,11 +9,6 @@ extension ServiceError {
         code: "collection_not_found",
         message: "There is no such collection"
     )
-    static let memberNotFound = ServiceError(
-        status: .notFound,
-        code: "member_not_found",
-        message: "There is no such member"
-    )
     static let recordNotFound = ServiceError(
         status: .notFound,
         code: "record_not_found",
@@ -91,7 +86,7 @@ extension ServiceError {
     )
     static let includeInvalid = ServiceError(
         status: .badRequest,
-        code: "include_invalid",
+        code: "include_no_reference",
         message: "include - this field is no reference"
     )
     /// The message tells the fields.

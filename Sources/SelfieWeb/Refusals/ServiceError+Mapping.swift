@@ -28,6 +28,10 @@ extension ServiceError {
             case is RecordsBusy: .unavailable
             case NoBytes.holderHasAll: .tooManyAtOnce
             case NoBytes.allTaken: .unavailable
+            case DirectoryError.noSuchPosition: ServiceError(.invalid, of: "after")
+            case BlockError.noSuchMember: .memberNotFound
+            case BlockError.isOneself: .memberIsOneself
+            case BlockError.tooMany: .tooManyBlocks
             case NoPlace.holderHasAll: .tooManyAtOnce
             case NoPlace.allTaken: .unavailable
             case let error as RateLimitExceeded: ServiceError(error)
@@ -87,7 +91,9 @@ extension ServiceError {
 
     /// The value of a parameter breaks a rule.
     init(_ problem: Complaint.Problem, of name: String) {
-        self.init(status: .badRequest, code: "\(name)_\(problem.code)", message: problem.contractText(of: name))
+        // A name that there is no rule for is the client's own, and no part of a code.
+        let code = problem == .unknown ? "field_unknown" : "\(name)_\(problem.code)"
+        self.init(status: .badRequest, code: code, message: problem.contractText(of: name))
     }
 
     /// Maps a refusal of the connection's own.
@@ -111,6 +117,10 @@ extension Complaint.Problem {
         case .taken: "taken"
         case .tooShort: "too_short"
         case .tooLong, .tooManyBytes: "too_long"
+        case .tooDeep: "too_deep"
+        case .hasNull: "has_null"
+        case .numberOutOfRange: "number_out_of_range"
+        case .unknown: "unknown"
         }
     }
 
@@ -123,6 +133,10 @@ extension Complaint.Problem {
         case .tooShort(minCharacters: let minimum): "\(name) - is too short (minimum is \(minimum) characters),"
         case .tooLong(maxCharacters: let maximum): "\(name) - is too long (maximum is \(maximum) characters),"
         case .tooManyBytes(max: let maximum): "\(name) - is too long (maximum is \(maximum) bytes),"
+        case .tooDeep(maxDepth: let maximum): "\(name) - is too deep (maximum is \(maximum) levels),"
+        case .hasNull: "\(name) - has U+0000, which can't be stored,"
+        case .numberOutOfRange: "\(name) - has a number that is out of range,"
+        case .unknown: "\(name) - is not known,"
         }
     }
 }
@@ -132,6 +146,12 @@ extension Complaint {
     fileprivate var name: String {
         switch field {
         case .fullName: "full_name"
+        case .firstName: "first_name"
+        case .lastName: "last_name"
+        case .fields: "fields"
+        case .picture: "picture"
+        case .showsEmail: "shows_email"
+        case .other(let name): name
         case .email: "email"
         case .password: "password"
         case .title: "title"

@@ -63,6 +63,11 @@ package struct ServiceError: Error, Equatable {
         code: "json_required",
         message: "The request's body must be JSON: application/json"
     )
+    static let jsonNotAnObject = ServiceError(
+        status: .badRequest,
+        code: "json_not_an_object",
+        message: "The request's JSON must be an object"
+    )
     static let malformedParameters = ServiceError(
         status: .badRequest,
         code: "parameters_malformed",
@@ -128,6 +133,22 @@ package struct ServiceError: Error, Equatable {
         status: .forbidden,
         code: "photo_quota_reached",
         message: "You have no room for more photos"
+    )
+
+    static let memberNotFound = ServiceError(
+        status: .notFound,
+        code: "member_not_found",
+        message: "There is no such member"
+    )
+    static let memberIsOneself = ServiceError(
+        status: .badRequest,
+        code: "member_is_oneself",
+        message: "You can't block yourself"
+    )
+    static let tooManyBlocks = ServiceError(
+        status: .forbidden,
+        code: "too_many_blocks",
+        message: "You have blocked as many members as you may"
     )
 
     static let unknownPhotoFormat = ServiceError(

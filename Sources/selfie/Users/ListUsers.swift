@@ -59,9 +59,11 @@ struct ShowUser: AsyncParsableCommand {
         try output.print(user) {
             TextTable.text([
                 ["id", "\(user.id)"],
+                ["member id", user.memberId],
                 ["e-mail", Cell.text(user.email)],
                 ["first name", Cell.text(user.firstName)],
                 ["last name", Cell.text(user.lastName)],
+                ["title", Cell.text(user.title)],
                 ["created", Cell.date(user.createdAt)],
                 ["disabled", user.disabledAt.map { Cell.date($0) } ?? "no"],
                 ["photos", "\(user.photoCount)"],

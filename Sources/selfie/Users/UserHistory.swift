@@ -31,7 +31,7 @@ struct UserAudit: AsyncParsableCommand {
         abstract: "List the events of accounts, newest first."
     )
 
-    @Argument(help: "The user's id or e-mail; all users by default. An id may be that of a deleted user.")
+    @Argument(help: "The user's id, e-mail or member id; all users by default. An id may be that of a deleted user.")
     var user: UserSelector?
 
     @Option(help: "Begin with the event before this id.")

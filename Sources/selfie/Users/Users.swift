@@ -8,7 +8,7 @@ struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look after accounts.",
         discussion:
-            "A user is named by id or e-mail. Only DATABASE_URL is needed. The service may be running or not.",
+            "A user is named by id, e-mail or member id. Only DATABASE_URL is needed. The service may be running or not.",
         subcommands: [
             ListUsers.self, ShowUser.self, DisableUser.self, EnableUser.self, UserQuota.self, DeleteUser.self,
             UserSessions.self, UserAudit.self,
@@ -47,7 +47,7 @@ struct OutputOptions: ParsableArguments {
 
 /// The user that a command is about.
 struct UserArgument: ParsableArguments {
-    @Argument(help: "The user's id or e-mail.")
+    @Argument(help: "The user's id, e-mail or member id.")
     var user: UserSelector
 
     /// Runs a body with the database that the settings name.

@@ -83,6 +83,13 @@ with Browser() as browser:
     assert "URLSession.shared.data" in code(browser, "listPhotos", "Swift")
     assert "await fetch(" in code(browser, "listPhotos", "JavaScript")
     assert "photo_not_found" in send(browser, "deletePhoto", 401, photo_id="of-nobody")
+    # A body that is JSON has values of all kinds.
+    profile = {"title": TITLE, "shows_email": "true", "fields": '{"a": [1.5, "it\'s"]}'}
+    assert "shows_email" in send(browser, "changeProfile", 200, **profile)
+    changed = run_curl(code(browser, "changeProfile", "curl"))
+    assert changed["shows_email"] is True and changed["fields"] == {"a": [1.5, "it's"]}, changed
+    assert "request.httpBody = Data(" in code(browser, "changeProfile", "Swift")
+    assert '"shows_email":true' in code(browser, "changeProfile", "JavaScript")
     browser.tab_to("#gallerySignIn > summary")
     browser.press(Keys.ENTER)
     browser.wait_for("#gallerySignIn form")

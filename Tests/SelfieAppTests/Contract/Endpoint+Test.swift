@@ -1,3 +1,4 @@
+import Encodings
 import Foundation
 import HTTPTypes
 import ServiceTestSupport
@@ -36,6 +37,7 @@ extension Endpoint {
     /// - Returns: The body.
     /// - Throws: An error of the encryption.
     func payload(_ values: [String: String] = [:], without left: String? = nil) throws -> Scenario.Payload {
+        if let body { return .json(body.example.text) }
         var parts: [TestMultipart.Part] = []
         // What an answer must have told before can't be made up.
         for parameter in bodyParameters
@@ -53,6 +55,9 @@ extension Endpoint {
     /// Whether a request without any parameter is refused.
     var needsParameters: Bool { bodyParameters.contains(where: \.isRequired) }
 
+    /// Whether it takes a body.
+    var takesBody: Bool { body != nil || !bodyParameters.isEmpty }
+
     /// The calls of some kinds.
     static func calls(_ kinds: Authentication...) -> [String] {
         Routes.endpoints.filter { kinds.contains($0.authentication) }.map(\.call)
@@ -69,6 +74,9 @@ extension Endpoint {
 }
 
 extension Endpoint.Parameter {
+    /// The parameter beside which this one does not count.
+    var rival: String? { ["first_name", "last_name"].contains(name) ? "full_name" : nil }
+
     /// A value that breaks no rule.
     fileprivate var validValue: String {
         get throws {
@@ -76,6 +84,7 @@ extension Endpoint.Parameter {
             case .text(maxCharacters: nil): "ada@example.com"
             case .email: "\(UInt64.random(in: 0...(.max)))@example.com"
             case .text: "An example"
+            case .json: "{}"
             case .line, .id, .signature, .photo: "example"
             case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt("my password")
             case .typedPassword, .typedNewPassword: "my password"
@@ -107,6 +116,9 @@ extension Endpoint.Parameter {
                     ("\(range.lowerBound)", "\(range.lowerBound - 1)", "\(name) - is invalid,"),
                     ("\(range.upperBound)", "\(range.upperBound + 1)", "\(name) - is invalid,"),
                 ]
+            case .json(let max):
+                let allowed = #"{"a":"\#(String(repeating: "é", count: (max - 8) / 2))"}"#
+                return [(allowed, allowed.replacing("\"a\"", with: "\"aa\""), "is too long (maximum is \(max) bytes)")]
             case .word(let words): return words.map { ($0, $0.capitalized, "\(name) - is invalid,") }
             case .text(maxCharacters: nil), .encryptedPassword, .typedPassword, .flag, .id, .signature, .photo:
                 return []

@@ -32,6 +32,29 @@ struct EndpointTests {
         "DELETE /api/delete_photo token",
         "GET /api/sessions token",
         "DELETE /api/sessions/:id token",
+        "GET /api/me token",
+        "PATCH /api/me token",
+        "GET /api/members token",
+        "GET /api/members/:member token",
+        "GET /api/blocks token",
+        "PUT /api/blocks/:member token",
+        "DELETE /api/blocks/:member token",
+        "GET /api/records/:collection token",
+        "POST /api/records/:collection token",
+        "PATCH /api/records/:collection token",
+        "DELETE /api/records/:collection token",
+        "GET /api/records/:collection/:id token",
+        "PUT /api/records/:collection/:id token",
+        "PATCH /api/records/:collection/:id token",
+        "DELETE /api/records/:collection/:id token",
+        "GET /api/members/:member/records/:collection token",
+        "POST /api/members/:member/records/:collection token",
+        "PATCH /api/members/:member/records/:collection token",
+        "DELETE /api/members/:member/records/:collection token",
+        "GET /api/members/:member/records/:collection/:id token",
+        "PUT /api/members/:member/records/:collection/:id token",
+        "PATCH /api/members/:member/records/:collection/:id token",
+        "DELETE /api/members/:member/records/:collection/:id token",
         "DELETE /api/account token",
         "POST /gallery/signup ownPage",
         "POST /gallery/signin ownPage",
@@ -55,8 +78,21 @@ struct EndpointTests {
 
     /// What each refusal is called for programs, with its status, written down once more: apps depend on these words.
     private static let codes: Set = [
+        "404 collection_not_found", "404 record_not_found", "403 record_forbidden", "409 record_id_taken",
+        "409 record_referred_to", "412 record_version_differs", "413 record_too_large", "400 record_id_invalid",
+        "400 expires_at_invalid", "400 readers_not_allowed", "400 reader_unknown", "400 too_many_readers",
+        "400 too_many_records", "403 record_quota_reached", "403 inbox_full", "400 index_missing",
+        "400 include_invalid", "400 include_no_reference",
+        "400 record_invalid", "400 record_malformed", "400 where_invalid", "400 where_too_long", "400 ids_invalid",
+        "400 include_too_long",
         "400 after_invalid", "400 all_invalid", "400 device_invalid", "400 device_too_long", "400 email_blank",
-        "400 email_invalid", "400 email_taken", "400 email_too_long", "400 full_name_blank", "400 full_name_invalid",
+        "400 email_invalid", "400 field_unknown", "400 fields_has_null", "400 fields_invalid",
+        "400 fields_number_out_of_range", "400 fields_too_deep", "400 fields_too_long", "400 first_name_blank",
+        "400 first_name_invalid", "400 first_name_too_long", "400 json_not_an_object", "400 last_name_blank",
+        "400 last_name_invalid", "400 last_name_too_long", "400 member_is_oneself", "400 picture_invalid",
+        "400 query_invalid", "400 query_too_long", "400 shows_email_invalid", "403 too_many_blocks",
+        "404 member_not_found", "415 json_required", "400 email_taken", "400 email_too_long", "400 full_name_blank",
+        "400 full_name_invalid",
         "400 full_name_too_long", "400 image_blank", "400 json_malformed", "400 limit_invalid",
         "400 multipart_malformed", "400 name_invalid", "400 name_too_long", "400 order_invalid",
         "400 parameters_malformed", "400 parameters_missing", "400 password_invalid",
@@ -161,7 +197,7 @@ struct EndpointTests {
                                 "\(endpoint.call) with \(parameter.name)",
                                 endpoint.call,
                                 headers: endpoint.credentials(token: token),
-                                try endpoint.payload([parameter.name: value])
+                                try endpoint.payload([parameter.name: value], without: parameter.rival)
                             )
                             let answer = try await service.send(
                                 scenario.method,
@@ -191,7 +227,7 @@ struct EndpointTests {
                         "\(endpoint.call), expired",
                         endpoint.call,
                         headers: endpoint.credentials(token: token),
-                        endpoint.bodyParameters.isEmpty ? .none : try endpoint.payload(),
+                        endpoint.takesBody ? try endpoint.payload() : .none,
                         status: 401
                     )
                 )

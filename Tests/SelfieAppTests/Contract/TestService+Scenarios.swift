@@ -108,6 +108,7 @@ extension TestService {
                 (SELECT string_agg(photos::text, E'\n' ORDER BY id) FROM photos),
                 (SELECT string_agg(object_deletions::text, E'\n' ORDER BY random_id) FROM object_deletions),
                 (SELECT string_agg(known_addresses::text, E'\n' ORDER BY user_id, network) FROM known_addresses),
+                (SELECT string_agg(blocks::text, E'\n' ORDER BY user_id, blocked_user_id) FROM blocks),
                 (SELECT string_agg(rate_limits::text, E'\n' ORDER BY key) FROM rate_limits)
             ) AS state
             """

@@ -21,7 +21,7 @@ struct CORSTests {
                 )
                 #expect(preflight.status == 204)
                 #expect(preflight.headers["access-control-allow-origin"] == origin)
-                #expect(preflight.headers["access-control-allow-methods"] == "DELETE, GET, POST")
+                #expect(preflight.headers["access-control-allow-methods"] == "DELETE, GET, PATCH, POST, PUT")
                 #expect(preflight.headers["access-control-allow-headers"]?.contains("Authorization") == true)
                 #expect(preflight.headers["access-control-allow-credentials"] == nil)
                 let refused = try await service.send("GET", "/api/get_photos", headers: [("Origin", origin)])

@@ -11,7 +11,11 @@ struct AccessTests {
         try await TestService.runWithSchema { service in
             let (ada, eve) = (try await service.addMember("ada"), try await service.addMember("eve"))
             let made = try await service.call(
-                "POST", "/api/records/houses", as: ada, #"{"id":"h1","data":{"address":"1 Rose St"}}"#)
+                "POST",
+                "/api/records/houses",
+                as: ada,
+                #"{"id":"h1","data":{"address":"1 Rose St"}}"#
+            )
             #expect(made.status == 200, "\(made.text)")
             #expect(made.json["owner"] as? String == ada.id && made.json["version"] as? Int == 1)
             #expect(made.headers["etag"] == "\"1\"")
@@ -42,8 +46,11 @@ struct AccessTests {
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             let (cleo, eve) = (try await service.addMember("cleo"), try await service.addMember("eve"))
             let made = try await service.call(
-                "PUT", "/api/records/threads/t1", as: ada,
-                #"{"data":{},"readers":["\#(bob.id)"],"writers":["\#(cleo.id)"]}"#)
+                "PUT",
+                "/api/records/threads/t1",
+                as: ada,
+                #"{"data":{},"readers":["\#(bob.id)"],"writers":["\#(cleo.id)"]}"#
+            )
             #expect(made.status == 200, "\(made.text)")
             #expect(made.json["readers"] as? [String] == [bob.id, cleo.id].sorted())
             #expect(made.json["writers"] as? [String] == [cleo.id])
@@ -81,23 +88,40 @@ struct AccessTests {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             try await service.postgres.write(
-                "INSERT INTO blocks (user_id, blocked_user_id) VALUES (\(bob.userID), \(ada.userID))")
+                "INSERT INTO blocks (user_id, blocked_user_id) VALUES (\(bob.userID), \(ada.userID))"
+            )
             var refusals: Set<String> = []
             for id in [bob.id, "nobody", String(repeating: "0", count: 32)] {
                 let refused = try await service.call(
-                    "POST", "/api/records/threads", as: ada, #"{"data":{},"readers":["\#(id)"]}"#)
+                    "POST",
+                    "/api/records/threads",
+                    as: ada,
+                    #"{"data":{},"readers":["\#(id)"]}"#
+                )
                 #expect(refused.status == 400)
                 refusals.insert(refused.text)
             }
             #expect(refusals.count == 1 && refusals.first?.contains("reader_unknown") == true)
             #expect(try await service.ids("threads", as: ada).isEmpty)
             let inbox = try await service.call(
-                "PUT", "/api/members/\(bob.id)/records/inbox/m1", as: ada, #"{"data":{"text":"hello"}}"#)
+                "PUT",
+                "/api/members/\(bob.id)/records/inbox/m1",
+                as: ada,
+                #"{"data":{"text":"hello"}}"#
+            )
             let unknown = try await service.call(
-                "PUT", "/api/members/nobody/records/inbox/m1", as: ada, #"{"data":{"text":"hello"}}"#)
+                "PUT",
+                "/api/members/nobody/records/inbox/m1",
+                as: ada,
+                #"{"data":{"text":"hello"}}"#
+            )
             #expect(inbox.status == 404 && inbox.text == unknown.text && inbox.code == "member_not_found")
             let other = try await service.call(
-                "POST", "/api/records/houses", as: ada, #"{"data":{"address":"x"},"readers":["\#(ada.id)"]}"#)
+                "POST",
+                "/api/records/houses",
+                as: ada,
+                #"{"data":{"address":"x"},"readers":["\#(ada.id)"]}"#
+            )
             #expect(other.status == 400 && other.code == "readers_not_allowed")
         }
     }

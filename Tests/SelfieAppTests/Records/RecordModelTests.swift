@@ -61,7 +61,9 @@ struct RecordModelTests {
         let collection = collections.randomElement(using: &generator) ?? ""
         func names() -> Set<Int>? {
             guard collection == "threads", Bool.random(using: &generator) else { return nil }
-            return Set((0..<Int.random(in: 0...3, using: &generator)).map { _ in Int.random(in: 0..<8, using: &generator) })
+            return Set(
+                (0..<Int.random(in: 0...3, using: &generator)).map { _ in Int.random(in: 0..<8, using: &generator) }
+            )
         }
         let method = RecordModel.Call.Method.allCases.randomElement(using: &generator) ?? .get
         let writes = [.post, .put, .patch].contains(method)
@@ -110,7 +112,8 @@ struct RecordModelTests {
             let isTitled = call.name.collection == "news"
             members1.append(
                 call.name.collection == "threads"
-                    ? #""data":{"value":\#(call.value)}"# : #""data":{"\#(isTitled ? "title" : field)":"\#(call.value)"}"#
+                    ? #""data":{"value":\#(call.value)}"#
+                    : #""data":{"\#(isTitled ? "title" : field)":"\#(call.value)"}"#
             )
             if call.method == .post { members1.append(#""id":"\#(call.name.id)""#) }
             for (name, numbers) in [("readers", call.readers), ("writers", call.writers)] {

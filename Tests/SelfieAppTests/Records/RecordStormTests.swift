@@ -61,23 +61,43 @@ struct RecordStormTests {
             // Several at once, each with readers of its own.
             let records = (0..<5).map { _ in #"{"data":{},"readers":[\#(readers.joined(separator: ","))]}"# }
             return try await service.call(
-                "POST", "/api/records/threads", as: member, "[\(records.joined(separator: ","))]")
-        case 2: return try await service.call("PUT", "/api/records/priorities/\(id)", as: member, #"{"data":{"name":"x"}}"#)
+                "POST",
+                "/api/records/threads",
+                as: member,
+                "[\(records.joined(separator: ","))]"
+            )
+        case 2:
+            return try await service.call("PUT", "/api/records/priorities/\(id)", as: member, #"{"data":{"name":"x"}}"#)
         case 3:
             return try await service.call(
-                "PATCH", "/api/records/priorities", as: member, #"[{"id":"\#(id)","data":{"rank":1}}]"#)
+                "PATCH",
+                "/api/records/priorities",
+                as: member,
+                #"[{"id":"\#(id)","data":{"rank":1}}]"#
+            )
         case 4:
             return try await service.call(
-                "POST", "/api/records/bugs", as: member, #"{"data":{"title":"x","priority":"\#(id)"}}"#
+                "POST",
+                "/api/records/bugs",
+                as: member,
+                #"{"data":{"title":"x","priority":"\#(id)"}}"#
             ).orMissingReference
         case 5: return try await service.call("DELETE", "/api/records/priorities/\(id)", as: member).orForbidden
         case 6:
             return try await service.call(
-                "PUT", "/api/records/news/\(member.name)\(id)", as: member, #"{"data":{"title":"x"}}"#)
+                "PUT",
+                "/api/records/news/\(member.name)\(id)",
+                as: member,
+                #"{"data":{"title":"x"}}"#
+            )
         default:
             let recipient = all[Int.random(in: 0..<20, using: &generator)]
             return try await service.call(
-                "POST", "/api/members/\(recipient.id)/records/inbox", as: member, #"{"data":{}}"#)
+                "POST",
+                "/api/members/\(recipient.id)/records/inbox",
+                as: member,
+                #"{"data":{}}"#
+            )
         }
     }
 }

@@ -14,28 +14,47 @@ struct RecordTests {
             let bugs = (0..<100).map { #"{"id":"b\#($0)","data":{"title":"Bug \#($0)","points":\#($0)}}"# }
             let wrong = bugs.dropLast() + [#"{"data":{"title":7,"points":"x","other":1}}"#]
             let refused = try await service.call(
-                "POST", "/api/records/bugs", as: ada, "[\(wrong.joined(separator: ","))]")
+                "POST",
+                "/api/records/bugs",
+                as: ada,
+                "[\(wrong.joined(separator: ","))]"
+            )
             #expect(refused.status == 400 && refused.code == "record_invalid")
-            for part in ["record 99: ", "title - must be a string,", "points - must be an integer,", "other - is unknown,"] {
+            for part in [
+                "record 99: ", "title - must be a string,", "points - must be an integer,", "other - is unknown,",
+            ] {
                 #expect(refused.message?.contains(part) == true, "\(part) \(refused.text)")
             }
             #expect(try await service.ids("bugs", as: ada).isEmpty)
             let made = try await service.call(
-                "POST", "/api/records/bugs", as: ada, "[\(bugs.joined(separator: ","))]")
+                "POST",
+                "/api/records/bugs",
+                as: ada,
+                "[\(bugs.joined(separator: ","))]"
+            )
             #expect(made.status == 200 && made.jsonArray?.count == 100)
             #expect(try await service.ids("bugs", as: ada) == (0..<100).map { "b\($0)" })
             let tooMany = try await service.call(
-                "POST", "/api/records/bugs", as: ada,
-                "[\((0...100).map { _ in #"{"data":{"title":"x"}}"# }.joined(separator: ","))]")
+                "POST",
+                "/api/records/bugs",
+                as: ada,
+                "[\((0...100).map { _ in #"{"data":{"title":"x"}}"# }.joined(separator: ","))]"
+            )
             #expect(tooMany.status == 400 && tooMany.code == "too_many_records")
 
             let changed = try await service.call(
-                "PATCH", "/api/records/bugs", as: ada,
-                #"[{"id":"b1","data":{"points":null}},{"id":"b2","data":{"title":"New"}}]"#)
+                "PATCH",
+                "/api/records/bugs",
+                as: ada,
+                #"[{"id":"b1","data":{"points":null}},{"id":"b2","data":{"title":"New"}}]"#
+            )
             #expect(changed.status == 200 && changed.jsonArray?.count == 2, "\(changed.text)")
             let halfGone = try await service.call(
-                "PATCH", "/api/records/bugs", as: ada,
-                #"[{"id":"b1","data":{"points":5}},{"id":"gone","data":{"title":"New"}}]"#)
+                "PATCH",
+                "/api/records/bugs",
+                as: ada,
+                #"[{"id":"b1","data":{"points":5}},{"id":"gone","data":{"title":"New"}}]"#
+            )
             #expect(halfGone.status == 404)
             let one = try await service.call("GET", "/api/records/bugs/b1", as: ada)
             #expect(one.data["points"] == nil && one.json["version"] as? Int == 2)
@@ -57,18 +76,37 @@ struct RecordTests {
             let ada = try await service.addMember("ada")
             let path = "/api/records/houses/h1"
             let none = try await service.call(
-                "PUT", path, as: ada, #"{"data":{"address":"a"}}"#, headers: [("If-Match", "\"1\"")])
+                "PUT",
+                path,
+                as: ada,
+                #"{"data":{"address":"a"}}"#,
+                headers: [("If-Match", "\"1\"")]
+            )
             #expect(none.status == 412 && none.code == "record_version_differs")
             let future = "2999-01-01T00:00:00.250Z"
             let made = try await service.call(
-                "PUT", path, as: ada, #"{"data":{"address":"a","comment":"b"},"expires_at":"\#(future)"}"#,
-                headers: [("If-None-Match", "*")])
+                "PUT",
+                path,
+                as: ada,
+                #"{"data":{"address":"a","comment":"b"},"expires_at":"\#(future)"}"#,
+                headers: [("If-None-Match", "*")]
+            )
             #expect(made.status == 200 && made.json["expires_at"] as? String == future, "\(made.text)")
             let again = try await service.call(
-                "PUT", path, as: ada, #"{"data":{"address":"a"}}"#, headers: [("If-None-Match", "*")])
+                "PUT",
+                path,
+                as: ada,
+                #"{"data":{"address":"a"}}"#,
+                headers: [("If-None-Match", "*")]
+            )
             #expect(again.status == 412)
             let replaced = try await service.call(
-                "PUT", path, as: ada, #"{"data":{"address":"c"}}"#, headers: [("If-Match", "\"1\"")])
+                "PUT",
+                path,
+                as: ada,
+                #"{"data":{"address":"c"}}"#,
+                headers: [("If-Match", "\"1\"")]
+            )
             #expect(replaced.data.count == 1 && replaced.json["expires_at"] as? String == future)
             let read = try await service.call("GET", path, as: ada)
             #expect(read.json["expires_at"] as? String == future && read.headers["etag"] == "\"2\"")
@@ -95,7 +133,10 @@ struct RecordTests {
                 for number in 0..<20 {
                     tasks.addTask {
                         try await service.call(
-                            "PATCH", "/api/records/houses/h", as: ada, #"{"data":{"comment":"\#(number)"}}"#,
+                            "PATCH",
+                            "/api/records/houses/h",
+                            as: ada,
+                            #"{"data":{"comment":"\#(number)"}}"#,
                             headers: [("If-Match", "\"1\"")]
                         ).status
                     }
@@ -107,8 +148,13 @@ struct RecordTests {
             let ids = try await withThrowingTaskGroup(of: Int.self) { tasks in
                 for number in 0..<20 {
                     tasks.addTask {
-                        try await service.call("PUT", "/api/records/houses/n\(number % 2)", as: ada, #"{"data":{"address":"a"}}"#)
-                            .status
+                        try await service.call(
+                            "PUT",
+                            "/api/records/houses/n\(number % 2)",
+                            as: ada,
+                            #"{"data":{"address":"a"}}"#
+                        )
+                        .status
                     }
                 }
                 return try await tasks.reduce(into: []) { $0.append($1) }
@@ -129,7 +175,8 @@ struct RecordTests {
             }
             let bugs = (0..<30).map { number in
                 let owner = number % 3 == 0 ? #","assignedUser":"\#(bob.id)""# : ""
-                return #"{"id":"b\#(number)","data":{"title":"x","status":"\#(number % 2 == 0 ? "open" : "done")"\#(owner)}}"#
+                return
+                    #"{"id":"b\#(number)","data":{"title":"x","status":"\#(number % 2 == 0 ? "open" : "done")"\#(owner)}}"#
             }
             let made = try await service.call("POST", "/api/records/bugs", as: ada, "[\(bugs.joined(separator: ","))]")
             #expect(made.status == 200, "\(made.text)")
@@ -142,7 +189,8 @@ struct RecordTests {
             #expect(try await found(#"{"assignedUser":null}"#) == all.filter { !third.contains($0) })
             #expect(
                 try await found(#"{"assignedUser":"\#(bob.id)","status":"open"}"#)
-                    == all.enumerated().filter { $0.offset % 6 == 0 }.map(\.element))
+                    == all.enumerated().filter { $0.offset % 6 == 0 }.map(\.element)
+            )
             #expect(try await found(#"{"status":"nothing"}"#).isEmpty)
             #expect(try await service.ids("bugs", as: bob, query: "&order=-created") == all.reversed())
             let some = try await service.call("GET", "/api/records/bugs?ids=b7,b3,gone", as: bob)
@@ -154,7 +202,8 @@ struct RecordTests {
             #expect(missing.status == 400 && missing.code == "index_missing" && missing.message == message)
             let bad = [
                 "where=5", "where=%7B", "where=%7B%22status%22:%5B%5D%7D", "limit=0", "limit=201", "limit=x", "order=x",
-                "after=gone", "after=%00", "after=b9,1", "after=b9,x", "after=b9,1,1", "ids=%2F", "ids=a&where=%7B%22status%22:1%7D", "include=",
+                "after=gone", "after=%00", "after=b9,1", "after=b9,x", "after=b9,1,1", "ids=%2F",
+                "ids=a&where=%7B%22status%22:1%7D", "include=",
             ]
             for query in bad {
                 let answer = try await service.call("GET", "/api/records/bugs?\(query)", as: bob)
@@ -171,8 +220,8 @@ struct RecordTests {
             }
             // Another record of the same id is at the end, and the page goes on where the first one was.
             _ = try await service.call("PUT", "/api/records/bugs/b9", as: ada, #"{"data":{"title":"x"}}"#)
-            let third = try await service.call("GET", "/api/records/bugs?limit=10&after=\(next)", as: bob)
-            #expect(third.records.first?["id"] as? String == "b10")
+            let going = try await service.call("GET", "/api/records/bugs?limit=10&after=\(next)", as: bob)
+            #expect(going.records.first?["id"] as? String == "b10")
             let last = try await service.call("GET", "/api/records/bugs?after=b9", as: bob)
             #expect(last.records.isEmpty && last.json["next"] is NSNull)
             // Changed values move in the index.
@@ -188,9 +237,15 @@ struct RecordTests {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
             let made = try await service.call(
-                "PUT", "/api/records/houses/h", as: ada, #"{"data":{"address":"a"},"expires_at":"2999-01-01T00:00:00Z"}"#)
+                "PUT",
+                "/api/records/houses/h",
+                as: ada,
+                #"{"data":{"address":"a"},"expires_at":"2999-01-01T00:00:00Z"}"#
+            )
             #expect(made.status == 200)
-            try await service.postgres.write("UPDATE records SET expires_at = now() AT TIME ZONE 'UTC' - interval '1 second'")
+            try await service.postgres.write(
+                "UPDATE records SET expires_at = now() AT TIME ZONE 'UTC' - interval '1 second'"
+            )
             #expect(try await service.call("GET", "/api/records/houses/h", as: ada).status == 404)
             #expect(try await service.ids("houses", as: ada).isEmpty)
             #expect(try await service.call("PATCH", "/api/records/houses/h", as: ada, #"{"data":{}}"#).status == 404)
@@ -211,7 +266,8 @@ struct RecordTests {
                 (#"{"data":{},"readers":[5]}"#, 400, "record_malformed"),
                 (#"{"data":{},"id":5}"#, 400, "record_malformed"), (#"{"data":{},"id":""}"#, 400, "record_id_invalid"),
                 (#"{"data":{},"id":"a b"}"#, 400, "record_id_invalid"),
-                (#"{"data":{"a":"\u0000"}}"#, 400, "record_invalid"), (#"{"data":{"a":"\ud800"}}"#, 400, "json_malformed"),
+                (#"{"data":{"a":"\u0000"}}"#, 400, "record_invalid"),
+                (#"{"data":{"a":"\ud800"}}"#, 400, "json_malformed"),
                 (#"{"data":{"\u0000":1}}"#, 400, "record_invalid"), (#"{"data":{"a":1e400}}"#, 400, "record_invalid"),
                 (#"[{"id":"a","data":{}},{"id":"a","data":{}}]"#, 400, "record_id_invalid"),
                 (#"[{"data":{}},]"#, 400, "json_malformed"), (#"[{"data":{}}{"data":{}}]"#, 400, "json_malformed"),
@@ -221,7 +277,11 @@ struct RecordTests {
                 #expect(answer.status == status && answer.code == code, "\(body) \(answer.text)")
             }
             let form = try await service.sendForm(
-                "POST", "/api/records/inbox", authorization: "Bearer \(ada.token)", [("data", "{}")])
+                "POST",
+                "/api/records/inbox",
+                authorization: "Bearer \(ada.token)",
+                [("data", "{}")]
+            )
             #expect(form.status == 415 && form.code == "json_required")
             let other = try await service.call("PUT", "/api/records/inbox/a", as: ada, #"{"id":"b","data":{}}"#)
             #expect(other.status == 400)
@@ -239,11 +299,16 @@ struct RecordTests {
             for (bytes, status) in [(64 * 1024, 200), (64 * 1024 + 1, 413)] {
                 let text = String(repeating: "x", count: bytes - empty)
                 let answer = try await service.call(
-                    "POST", "/api/records/inbox", as: ada, #"{"data":{"a":"\#(text)"}}"#)
+                    "POST",
+                    "/api/records/inbox",
+                    as: ada,
+                    #"{"data":{"a":"\#(text)"}}"#
+                )
                 #expect(answer.status == status, "\(bytes) \(answer.text.suffix(100))")
             }
             for (levels, status) in [(16, 200), (17, 400)] {
-                let data = String(repeating: #"{"a":"#, count: levels - 1) + "{}" + String(repeating: "}", count: levels - 1)
+                let data =
+                    String(repeating: #"{"a":"#, count: levels - 1) + "{}" + String(repeating: "}", count: levels - 1)
                 let answer = try await service.call("POST", "/api/records/inbox", as: ada, #"{"data":\#(data)}"#)
                 #expect(answer.status == status, "\(levels) \(answer.text)")
             }
@@ -253,7 +318,9 @@ struct RecordTests {
             let odd = "a.json:~@-_Z"
             #expect(try await service.call("PUT", "/api/records/inbox/\(odd)", as: ada, #"{"data":{}}"#).status == 200)
             let encoded = odd.replacing(":", with: "%3A").replacing("@", with: "%40")
-            #expect(try await service.call("GET", "/api/records/inbox/\(encoded)", as: ada).json["id"] as? String == odd)
+            #expect(
+                try await service.call("GET", "/api/records/inbox/\(encoded)", as: ada).json["id"] as? String == odd
+            )
         }
     }
 }

@@ -100,9 +100,7 @@ extension TestService {
         }
     }
 
-    /// Expects that the numbers of all streams have no gap, no double, and end at the stream's own.
-    ///
-    /// - Parameter hasAll: Whether no record was changed twice, so that each number is in a row.
+    /// Expects that counters are right, and that no row is left of what is gone.
     func expectSoundStreams(_ comment: Comment? = nil) async throws {
         let broken = try await count(
             """

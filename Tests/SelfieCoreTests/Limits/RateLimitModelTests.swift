@@ -148,7 +148,11 @@ struct RateLimitModelTests {
             let passed = try await withThrowingTaskGroup(of: Bool.self) { tasks in
                 for number in 0..<40 {
                     tasks.addTask {
-                        let counted = try await stores[number % 2].count("key", amount: 1, limit: RateLimit(limit, per: 3_600))
+                        let counted = try await stores[number % 2].count(
+                            "key",
+                            amount: 1,
+                            limit: RateLimit(limit, per: 3_600)
+                        )
                         guard counted.count <= limit else { return false }
                         room.enter()
                         // Places are given back once all that the limit allows are taken.

@@ -110,7 +110,9 @@ struct RecordListStatement {
         }
         let values = try indexValues()
         guard let first = values.first else {
-            return ("SELECT record_key FROM grants WHERE \(part: isGranted) AND rights % 2 = 1 \(part: beyond)", nothing)
+            return (
+                "SELECT record_key FROM grants WHERE \(part: isGranted) AND rights % 2 = 1 \(part: beyond)", nothing
+            )
         }
         let walked: PostgresQuery = """
             SELECT record_key FROM record_index WHERE \(part: isGranted) AND field = \(first.field)

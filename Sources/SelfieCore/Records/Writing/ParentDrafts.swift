@@ -16,6 +16,7 @@ struct ParentDrafts {
     ///   - collection: Their collection.
     ///   - schema: The schema.
     /// - Returns: Nil for a collection without parents, or when nobody is named.
+    /// - Throws: `RecordRefusal` for a parent's collection that is not there.
     static func names(
         in operations: [RecordOperation],
         of collection: AppliedCollection,

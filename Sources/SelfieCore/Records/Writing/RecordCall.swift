@@ -68,7 +68,9 @@ struct RecordCall {
                 schema: schema,
                 author: author,
                 parents: Dictionary(
-                    uniqueKeysWithValues: locked.filter { $0.collectionID == parentNames.collection.id }.map { ($0.id, $0) }
+                    uniqueKeysWithValues: locked.filter { $0.collectionID == parentNames.collection.id }.map {
+                        ($0.id, $0)
+                    }
                 )
             ).drafts(of: drafts, in: collection)
         }
@@ -103,7 +105,9 @@ struct RecordCall {
         if let id = place.inboxOf { named.insert(id) }
         if !fields.isEmpty {
             for operation in operations {
-                guard let data = operation.data, case .object(let members) = RecordPlanner.object(data) else { continue }
+                guard let data = operation.data, case .object(let members) = RecordPlanner.object(data) else {
+                    continue
+                }
                 for field in fields {
                     if case .string(let id)? = members[field] { named.insert(id) }
                 }

@@ -78,8 +78,8 @@ struct RecordChanges {
     /// - Parameters:
     ///   - draft: The record as it is to be.
     ///   - key: Its key.
-    ///   - recipient: The stream of the member in whose inbox it is; nil for other records.
     ///   - owner: The owner's stream.
+    ///   - recipient: The stream of the member in whose inbox it is; nil for other records.
     ///   - targets: What its new links refer to.
     /// - Throws: `RecordRefusal` when there is no room.
     mutating func add(

@@ -26,6 +26,7 @@ enum GrantChange: Equatable {
     ///   - old: The stream's rights until now.
     ///   - new: Its rights from now on.
     ///   - isChanged: Whether the record changes for those who read it before, too.
+    /// - Returns: Whether it does.
     static func takesNumber(from old: Rights?, to new: Rights?, isChanged: Bool) -> Bool {
         let (reads, read) = ((new ?? []).contains(.read), (old ?? []).contains(.read))
         return isChanged ? reads || read : reads != read

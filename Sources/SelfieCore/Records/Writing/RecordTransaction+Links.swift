@@ -7,7 +7,6 @@ extension RecordTransaction {
     /// - Parameters:
     ///   - drafts: The drafts of the call.
     ///   - author: Who writes them. A record must be readable for the author, a photo must be the author's own.
-    ///   - newKeys: The keys that the call's new records will have, by collection and id.
     /// - Returns: The targets' rows.
     /// - Throws: `RecordRefusal` with each field whose target is not there, `RecordBusy` when somebody is deleting one at
     ///   this moment, `PostgresError`.
@@ -15,7 +14,9 @@ extension RecordTransaction {
         let links = Set(drafts.flatMap { $0.content?.newLinks ?? [] }.map(\.target))
         var targets = RecordChanges.Targets()
         let new = Set(
-            drafts.filter { $0.existing == nil }.map { RecordData.Target.record(id: $0.id, collection: $0.collection.name) }
+            drafts.filter { $0.existing == nil }.map {
+                RecordData.Target.record(id: $0.id, collection: $0.collection.name)
+            }
         )
         let others = links.subtracting(new).filter(\.isRecord)
         if !others.isEmpty { targets.records = try await lock(others, author: author) }
@@ -70,7 +71,9 @@ extension RecordTransaction {
     }
 }
 
-/// Somebody is deleting what the call needs. It is to begin again.
+/// Somebody is deleting what the call needs.
+///
+/// It is to begin again.
 struct RecordBusy: Error {}
 
 extension RecordData.Target {

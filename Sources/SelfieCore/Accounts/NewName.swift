@@ -1,0 +1,34 @@
+import Encodings
+
+/// The name of an account to be made, as a client sent it.
+package enum NewName: Sendable {
+    /// Its first and last word become the names; one word is both.
+    case full(String)
+    case parts(first: String, last: String)
+
+    /// The names; nil for a name without a word.
+    var firstAndLast: (String, String)? {
+        switch self {
+        case .full(let name):
+            let words = name.split(whereSeparator: \.isWhitespace)
+            guard let first = words.first, let last = words.last else { return nil }
+            return (String(first), String(last))
+        case .parts(let first, let last): return (first.trimmingWhitespace(), last.trimmingWhitespace())
+        }
+    }
+
+    /// The rules that it breaks.
+    var complaints: [Complaint] {
+        switch self {
+        case .full(let name): Self.complaints(about: name, .fullName)
+        case .parts(let first, let last):
+            Self.complaints(about: first, .firstName) + Self.complaints(about: last, .lastName)
+        }
+    }
+
+    private static func complaints(about name: String, _ field: Complaint.Field) -> [Complaint] {
+        let name = name.trimmingWhitespace()
+        let blank = name.allSatisfy(\.isWhitespace) ? [Complaint(field, .blank)] : []
+        return blank + Complaint.about(name, field)
+    }
+}

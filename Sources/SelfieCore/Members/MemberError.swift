@@ -1,0 +1,12 @@
+/// Why a page of the directory can't be made.
+package enum DirectoryError: Error {
+    /// There is no member of this id to go on after, or the query no longer finds it.
+    case noSuchPosition
+}
+
+/// Why a member can't be blocked.
+package enum BlockError: Error {
+    case noSuchMember
+    case isOneself
+    case tooMany
+}

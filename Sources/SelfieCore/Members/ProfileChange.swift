@@ -1,0 +1,91 @@
+package import Encodings
+package import OrderedCollections
+
+/// What a user changes about the profile.
+///
+/// What is nil stays as it is.
+package struct ProfileChange: Sendable {
+    private(set) var firstName: String?
+    private(set) var lastName: String?
+    private(set) var title: String?
+    private(set) var picture: Picture?
+    private(set) var showsEmail: Bool?
+    /// A merge patch of the free fields (RFC 7396).
+    private var fields: JSONValue?
+    /// The rules that are broken, whatever the profile is.
+    private var complaints: [Complaint] = []
+
+    /// What is to be the picture.
+    enum Picture: Sendable, Equatable {
+        case none
+        /// A photo, by its id for clients.
+        case photo(String)
+    }
+
+    /// Reads a change.
+    ///
+    /// What breaks a rule is kept in mind until ``mergedFields(with:hasPicture:)``, so that all complaints come together.
+    ///
+    /// - Parameter members: The members of a JSON object.
+    package init(_ members: OrderedDictionary<String, JSONValue>) {
+        for (name, value) in members {
+            switch name {
+            case "first_name": firstName = line(value, .firstName, mayBeBlank: false)
+            case "last_name": lastName = line(value, .lastName, mayBeBlank: false)
+            case "title": title = line(value, .title, mayBeBlank: true)
+            case "picture": readPicture(value)
+            case "shows_email":
+                if case .boolean(let flag) = value { showsEmail = flag } else { complain(.showsEmail, .invalid) }
+            case "fields":
+                if case .object = value { fields = value } else { complain(.fields, .invalid) }
+            default: complain(.other(name), .unknown)
+            }
+        }
+    }
+
+    /// Whether it changes nothing.
+    var isEmpty: Bool {
+        firstName == nil && lastName == nil && title == nil && picture == nil && showsEmail == nil && fields == nil
+            && complaints.isEmpty
+    }
+
+    /// The free fields after the change, and all rules that are broken.
+    ///
+    /// - Parameters:
+    ///   - present: The free fields before it.
+    ///   - hasPicture: Whether the photo that is to be the picture is there.
+    /// - Returns: The fields; nil when they stay as they are.
+    /// - Throws: `InvalidInput`.
+    func mergedFields(with present: JSONValue, hasPicture: Bool) throws(InvalidInput) -> JSONValue? {
+        let merged = fields.map { present.merged(with: $0) }
+        var complaints = complaints
+        if !hasPicture { complaints.append(Complaint(.picture, .invalid)) }
+        if let merged { complaints += ProfileFields.complaints(about: merged) }
+        guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
+        return merged
+    }
+
+    private mutating func line(_ value: JSONValue, _ field: Complaint.Field, mayBeBlank: Bool) -> String? {
+        guard case .string(let text) = value else {
+            complain(field, .invalid)
+            return nil
+        }
+        let line = text.trimmingWhitespace()
+        if line.isEmpty, !mayBeBlank { complain(field, .blank) }
+        complaints += Complaint.about(line, field)
+        return line
+    }
+
+    private mutating func readPicture(_ value: JSONValue) {
+        switch value {
+        case .null: picture = Picture.none
+        // No photo has an id with U+0000, which PostgreSQL's text can't hold.
+        case .string(let randomID) where !randomID.utf8.contains(0): picture = .photo(randomID)
+        default: complain(.picture, .invalid)
+        }
+    }
+
+    private mutating func complain(_ field: Complaint.Field, _ problem: Complaint.Problem) {
+        complaints.append(Complaint(field, problem))
+    }
+}

@@ -1,0 +1,95 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import SelfieCore
+
+/// Whom a user wants to hear nothing from.
+struct BlockEndpoints: EndpointGroup {
+    private let blocks: BlockStore
+    private let now: @Sendable () -> Date
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(
+            "listBlocks",
+            .members,
+            .get,
+            "/api/blocks",
+            .token(handleList),
+            "List the members whom one blocks",
+            answers: [.ok("The members' ids.", list)],
+            refuses: [.tokenExpired]
+        ),
+        HandledEndpoint(
+            "blockMember",
+            .members,
+            .put,
+            "/api/blocks/:member",
+            .token(handleBlock),
+            "Block a member",
+            details: """
+                The member can send nothing more. The member is not told. Nothing changes for one who is blocked already. A \
+                user blocks at most \(BlockStore.maxCount) members.
+                """,
+            takes: [.memberID],
+            answers: [.message(blocked)],
+            refuses: [.tokenExpired, .memberNotFound, .memberIsOneself, .tooManyBlocks]
+        ),
+        HandledEndpoint(
+            "unblockMember",
+            .members,
+            .delete,
+            "/api/blocks/:member",
+            .token(handleUnblock),
+            "End the block of a member",
+            details: "Nothing changes for a member who is not blocked.",
+            takes: [.memberID],
+            answers: [.message(unblocked)],
+            refuses: [.tokenExpired, .memberNotFound]
+        ),
+    ]
+
+    private static let list = Endpoint.Answer.Body.json(
+        schema: [
+            "type": "object", "required": ["blocks"], "additionalProperties": false,
+            "properties": ["blocks": ["type": "array", "items": ["type": "string"]]],
+        ],
+        example: ["blocks": [.string(Endpoint.Answer.Member.memberID)]]
+    )
+
+    static let blocked = "Member blocked"
+    static let unblocked = "Member unblocked"
+
+    init(_ parts: WebParts) {
+        blocks = parts.useCases.blocks
+        now = parts.now
+    }
+
+    @Sendable
+    private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let members = try await blocks.members(blockedBy: session.userID)
+        var json = JSONWriter()
+        json.write(["blocks": JSONValue(members)])
+        return Response(json).revalidated()
+    }
+
+    @Sendable
+    private func handleBlock(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        try await blocks.block(try Self.memberID(context), by: session.userID)
+        return .message(Self.blocked)
+    }
+
+    @Sendable
+    private func handleUnblock(request: Request, context: SessionRequestContext) async throws -> Response {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        try await blocks.unblock(try Self.memberID(context), by: session.userID)
+        return .message(Self.unblocked)
+    }
+
+    private static func memberID(_ context: SessionRequestContext) throws(ServiceError) -> String {
+        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name) else { throw .memberNotFound }
+        return id
+    }
+}

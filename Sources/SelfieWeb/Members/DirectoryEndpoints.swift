@@ -1,0 +1,99 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import SelfieCore
+
+/// The directory of all members.
+struct DirectoryEndpoints: EndpointGroup {
+    private let parts: WebParts
+    private let members: MemberStore
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(
+            "listMembers",
+            .members,
+            .get,
+            "/api/members",
+            .token(handleList),
+            "List the members",
+            details: """
+                All members in the order of their names, or those whose full name, last name or title begins with `query`, \
+                in the order of what begins so. The call is there with `DIRECTORY=members`.
+                """,
+            takes: [.beginning, .afterMember, .memberLimit],
+            answers: [.ok("A page of members.", page)],
+            refuses: [.tokenExpired]
+        ),
+        HandledEndpoint(
+            "getMember",
+            .members,
+            .get,
+            "/api/members/:member",
+            .token(handleGet),
+            "Read a member",
+            details: "The call is there with `DIRECTORY=members`.",
+            takes: [.memberID],
+            answers: [.ok("The member.", .object(Member.member))],
+            refuses: [.tokenExpired, .memberNotFound]
+        ),
+    ]
+
+    private typealias Member = Endpoint.Answer.Member
+
+    private static let page = Endpoint.Answer.Body.json(
+        schema: [
+            "type": "object", "required": ["members", "next"], "additionalProperties": false,
+            "properties": [
+                "members": ["type": "array", "items": Endpoint.Answer.Body.schema(of: Member.member)],
+                "next": [
+                    "type": ["string", "null"],
+                    "description": "What `after` is to be for the next page; `null` on the last one.",
+                ],
+            ],
+        ],
+        example: [
+            "members": [Endpoint.Answer.Body.example(of: Member.member)], "next": .string(Member.memberID),
+        ]
+    )
+
+    static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasDirectory }
+
+    init(_ parts: WebParts) {
+        self.parts = parts
+        members = parts.useCases.members
+    }
+
+    @Sendable
+    private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
+        let date = parts.now()
+        _ = try context.session.alive(at: date, otherwise: .tokenExpired)
+        let parameters = try RequestParameters.readQuery(of: request, context: context)
+        let page = try await members.page(
+            DirectorySelection(
+                beginning: try parameters.text(.beginning),
+                after: try parameters.text(.afterMember),
+                limit: try parameters.integer(.memberLimit)
+            )
+        )
+        let writer = MemberWriter(parts, at: date, for: request.head)
+        return Response.json { json in
+            json.nested("members") { json in
+                json.array(page.members) { writer.write($1, to: &$0) }
+            }
+            json.member("next", page.next)
+        }.revalidated()
+    }
+
+    @Sendable
+    private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
+        let date = parts.now()
+        _ = try context.session.alive(at: date, otherwise: .tokenExpired)
+        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name),
+            let member = try await members.member(id)
+        else { throw ServiceError.memberNotFound }
+        var json = JSONWriter()
+        MemberWriter(parts, at: date, for: request.head).write(member, to: &json)
+        return Response(json).revalidated()
+    }
+}

@@ -1,0 +1,82 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import SelfieCore
+
+/// A user's own profile.
+struct MemberEndpoints: EndpointGroup {
+    private let parts: WebParts
+    private let members: MemberStore
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(
+            "getProfile",
+            .members,
+            .get,
+            "/api/me",
+            .token(handleGet),
+            "Read one's own profile",
+            answers: [.ok("The profile.", .object(Member.profile))],
+            refuses: [.tokenExpired]
+        ),
+        HandledEndpoint(
+            "changeProfile",
+            .members,
+            .patch,
+            "/api/me",
+            .token(handleChange),
+            "Change one's own profile",
+            details: """
+                What is left out stays as it is. `fields` is a merge patch (RFC 7396): `null` removes a field. Others see all \
+                but the e-mail, and that if `shows_email` is `true`.
+                """,
+            sends: .profileChange,
+            answers: [.ok("The changed profile.", .object(Member.profile))],
+            refuses: [.tokenExpired]
+        ),
+    ]
+
+    private typealias Member = Endpoint.Answer.Member
+
+    init(_ parts: WebParts) {
+        self.parts = parts
+        members = parts.useCases.members
+    }
+
+    @Sendable
+    private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
+        let date = parts.now()
+        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
+        guard let profile = try await members.profile(ofUser: session.userID) else { throw SessionError.ended }
+        return response(profile, at: date, to: request)
+    }
+
+    @Sendable
+    private func handleChange(request: Request, context: SessionRequestContext) async throws -> Response {
+        let date = parts.now()
+        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
+        let body = try await JSONBody.read(from: request, context: context, maxBytes: Self.maxBodyBytes)
+        guard case .object(let change) = body else { throw ServiceError.jsonNotAnObject }
+        let profile = try await members.change(profileOfUser: session.userID, by: ProfileChange(change))
+        return response(profile, at: date, to: request)
+    }
+
+    /// The free fields as they are kept, with as much again for escapes, white space and the rest.
+    static let maxBodyBytes = 32 * 1024
+
+    private func response(_ profile: Profile, at date: Date, to request: Request) -> Response {
+        var json = JSONWriter()
+        MemberWriter(parts, at: date, for: request.head).write(profile, to: &json)
+        return Response(json).revalidated()
+    }
+}
+
+extension Response {
+    /// Has caches of the user's own ask again each time, since the answer is only for one user.
+    func revalidated() -> Response {
+        var response = self
+        response.headers[.cacheControl] = "private, no-cache"
+        return response
+    }
+}

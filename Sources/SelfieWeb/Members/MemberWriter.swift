@@ -1,0 +1,66 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import SelfieCore
+
+/// Writes members as answers have them.
+struct MemberWriter {
+    let signer: PhotoURLSigner
+    /// When pictures' URLs are made.
+    let date: Date
+    /// Scheme, host and port of pictures' URLs.
+    let origin: String
+
+    /// - Parameters:
+    ///   - parts: What the endpoints share.
+    ///   - date: The present.
+    ///   - request: The request to answer.
+    init(_ parts: WebParts, at date: Date, for request: HTTPRequest) {
+        signer = parts.photoURLs
+        self.date = date
+        origin = parts.origin.origin(of: request)
+    }
+
+    /// Writes a member as others see it.
+    ///
+    /// - Parameters:
+    ///   - member: The member.
+    ///   - json: What to write to.
+    func write(_ member: Member, to json: inout JSONWriter) {
+        json.object { json in
+            addSeen(member, to: &json)
+            if let email = member.email { json.member("email", email) }
+        }
+    }
+
+    /// Writes a member as its owner sees it.
+    ///
+    /// - Parameters:
+    ///   - profile: The owner's profile.
+    ///   - json: What to write to.
+    func write(_ profile: Profile, to json: inout JSONWriter) {
+        json.object { json in
+            addSeen(profile.member, to: &json)
+            json.member("email", profile.member.email)
+            json.member("shows_email", profile.showsEmail)
+        }
+    }
+
+    private func addSeen(_ member: Member, to json: inout JSONWriter) {
+        json.member("id", member.id)
+        json.member("first_name", member.firstName)
+        json.member("last_name", member.lastName)
+        json.member("title", member.title)
+        if let picture = member.picture {
+            let urls = PhotoURLWriter(signer.day(of: date, origin: origin, series: picture.urlSeries))
+            var randomID = picture.randomID
+            randomID.withUTF8 { randomID in
+                json.member("picture", plain: { urls.appendURL(of: UnsafeRawBufferPointer(randomID), to: &$0) })
+            }
+        } else {
+            json.null("picture")
+        }
+        json.member("picture_id", member.picture?.randomID)
+        member.fields.withUnsafeBytes { json.member("fields", json: $0) }
+    }
+}

@@ -1,0 +1,57 @@
+import Encodings
+import SelfieCore
+
+extension Endpoint.JSONBodyDescription {
+    /// What a user changes about the profile.
+    static let profileChange = Self(
+        "What is to change.",
+        schema: [
+            "type": "object", "additionalProperties": false,
+            "properties": [
+                "first_name": name("The first name."),
+                "last_name": name("The last name."),
+                "title": [
+                    "type": "string", "maxLength": JSONValue(Complaint.maxCharacters), "not": Pattern.control,
+                    "description": "What others see under the name.",
+                ],
+                "picture": [
+                    "type": ["string", "null"],
+                    "description": "The `random_id` of a photo of one's own; `null` for no picture.",
+                ],
+                "shows_email": ["type": "boolean", "description": "Whether other members see the e-mail."],
+                "fields": [
+                    "type": "object",
+                    "description": """
+                    Whatever else the app keeps for others to see: a merge patch. All fields together have at most \
+                    \(ProfileFields.maxBytes) bytes as JSON, and are at most \(ProfileFields.maxDepth) levels deep.
+                    """,
+                ],
+            ],
+        ],
+        example: ["title": "Analyst", "shows_email": true, "fields": ["phone": "+44 20 7946 0000", "fax": .null]],
+        complaints: nameRules("first_name") + nameRules("last_name") + rules("title", lineRules)
+            + rules("picture", [.invalid]) + rules("shows_email", [.invalid])
+            + rules(
+                "fields",
+                [
+                    .invalid, .tooManyBytes(max: ProfileFields.maxBytes), .tooDeep(maxDepth: ProfileFields.maxDepth),
+                    .hasNull, .numberOutOfRange,
+                ]
+            ) + [ServiceError(.unknown, of: "nickname"), .jsonNotAnObject]
+    )
+
+    private static let lineRules: [Complaint.Problem] = [.invalid, .tooLong(maxCharacters: Complaint.maxCharacters)]
+
+    private static func nameRules(_ name: String) -> [ServiceError] { rules(name, [.blank] + lineRules) }
+
+    private static func rules(_ name: String, _ problems: [Complaint.Problem]) -> [ServiceError] {
+        problems.map { ServiceError($0, of: name) }
+    }
+
+    private static func name(_ description: String) -> JSONValue {
+        [
+            "type": "string", "minLength": 1, "maxLength": JSONValue(Complaint.maxCharacters),
+            "pattern": .string(Pattern.notBlank), "description": .string(description),
+        ]
+    }
+}
