@@ -1,4 +1,5 @@
 import Encodings
+import OrderedCollections
 import RecordSchema
 
 /// Records as JSON Schema describes them.
