@@ -392,8 +392,8 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "Encodings", "Postgres", "S3", "S3TestSupport", "SelfieApp",
-                "SelfieConfiguration",
+                "AESCrypt", "DatabaseTestSupport", "Encodings", "Postgres", "RecordSchema", "S3", "S3TestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -49,7 +49,7 @@ extension Endpoint {
 
     /// The codes of refusals whose messages name fields of the client's.
     private static let codesWithFields: Set = [
-        "record_invalid", "record_malformed", "index_missing", "include_invalid",
+        "record_invalid", "record_malformed", "index_missing", "include_no_reference",
     ]
 
     /// Whether one of its refusals has the answer's code and message.

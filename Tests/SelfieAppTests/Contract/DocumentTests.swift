@@ -228,7 +228,7 @@ struct DocumentTests {
         .timeLimit(.minutes(5))
     )
     func tried() async throws {
-        try await TestService.run { service in
+        try await TestService.runWithSchema(settings: [:]) { service in
             let findings = try await Schemathesis(exampleCount: 1).findings(in: service, as: .user)
             #expect(findings == nil, "\(findings ?? "")")
         }

@@ -8,7 +8,7 @@ struct DescriptionTests {
         arguments: Schemathesis.Caller.allCases
     )
     func tried(caller: Schemathesis.Caller) async throws {
-        try await TestService.run { service in
+        try await TestService.runWithSchema(settings: [:]) { service in
             let findings = try await Schemathesis(exampleCount: 200).findings(in: service, as: caller)
             #expect(findings == nil, "\(findings ?? "")")
         }

@@ -1,26 +1,25 @@
-import ConnectionTestSupport
+package import ConnectionTestSupport
 import DatabaseTestSupport
 import Foundation
 import Postgres
 import RecordSchema
-import SelfieCore
+package import SelfieCore
 import ServerProcesses
-import ServiceTestSupport
 import TestSupport
-import Testing
+package import Testing
 
 /// A user of a test, with a session.
-struct TestMember: Sendable {
-    let name: String
-    let token: String
-    let userID: Int
+package struct TestMember: Sendable {
+    package let name: String
+    package let token: String
+    package let userID: Int
     /// The id that others see.
-    let id: String
+    package let id: String
 }
 
 extension TestService {
     /// Runs a body with a service whose database has the documentation's schema, or another one.
-    static func runWithSchema<Result: Sendable>(
+    package static func runWithSchema<Result: Sendable>(
         _ schema: String? = nil,
         store: TestStore = .disk,
         settings: [String: String] = ["RATE_LIMITS": "off"],
@@ -32,7 +31,7 @@ extension TestService {
         }
     }
 
-    static var exampleSchema: String {
+    package static var exampleSchema: String {
         get throws {
             try String(contentsOf: ProjectFolder.root.appending(path: "docs/examples/schema.json"), encoding: .utf8)
         }
@@ -40,7 +39,7 @@ extension TestService {
 
     /// Applies a schema file.
     @discardableResult
-    func apply(_ text: String) async throws -> ApplySchema.Report {
+    package func apply(_ text: String) async throws -> ApplySchema.Report {
         let schema = try Schema(file: Array(text.utf8))
         let apply = ApplySchema(postgres: postgres)
         let report = try await apply(schema, as: try await apply.plan(schema))
@@ -48,7 +47,7 @@ extension TestService {
     }
 
     /// Makes a user with a session, behind the service's back.
-    func addMember(_ name: String, role: String? = nil) async throws -> TestMember {
+    package func addMember(_ name: String, role: String? = nil) async throws -> TestMember {
         let token = try await addSession(name: name)
         let row = try #require(
             try await postgres.read(
@@ -61,14 +60,14 @@ extension TestService {
     }
 
     /// Gives a user a role, behind the service's back.
-    func add(_ userID: Int, to role: String) async throws {
+    package func add(_ userID: Int, to role: String) async throws {
         try await postgres.write(
             "INSERT INTO role_members (role_id, user_id) SELECT id, \(userID) FROM roles WHERE name = \(role)"
         )
     }
 
     /// Sends a call with a JSON body.
-    func call(
+    package func call(
         _ method: String,
         _ target: String,
         as member: TestMember,
@@ -87,7 +86,7 @@ extension TestService {
     }
 
     /// The ids of a list's records, from all of its pages.
-    func ids(_ collection: String, as member: TestMember, query: String = "") async throws -> [String] {
+    package func ids(_ collection: String, as member: TestMember, query: String = "") async throws -> [String] {
         var ids: [String] = []
         var after = ""
         while true {
@@ -101,7 +100,7 @@ extension TestService {
     }
 
     /// Expects that counters are right, and that no row is left of what is gone.
-    func expectSoundStreams(_ comment: Comment? = nil) async throws {
+    package func expectSoundStreams(_ comment: Comment? = nil) async throws {
         let broken = try await count(
             """
             SELECT count(*) FROM streams WHERE seq < coalesce((SELECT max(seq) FROM grants WHERE stream_id = streams.id), 0)
@@ -137,10 +136,10 @@ extension TestService {
 
 extension HTTPAnswer {
     /// The records of a page.
-    var records: [[String: Any]] { json["records"] as? [[String: Any]] ?? [] }
+    package var records: [[String: Any]] { json["records"] as? [[String: Any]] ?? [] }
 
     /// The member `data` of a record.
-    var data: [String: Any] { json["data"] as? [String: Any] ?? [:] }
+    package var data: [String: Any] { json["data"] as? [String: Any] ?? [:] }
 
-    var code: String? { json["code"] as? String }
+    package var code: String? { json["code"] as? String }
 }
