@@ -263,7 +263,7 @@ let package = Package(
             name: "SelfieOperations",
             dependencies: [
                 "AESCrypt", "Deadlines", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
-                "Postgres", "S3",
+                "Postgres", "RecordSchema", "S3",
                 "SelfieConfiguration",
                 "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -299,7 +299,9 @@ let package = Package(
         .target(
             name: "DevelopmentServer",
             dependencies: [
-                "EmbeddedPostgres", "Encodings", "Migrations", "SelfieApp", "SelfieConfiguration",
+                "EmbeddedPostgres", "Encodings", "Migrations", "Postgres", "RecordSchema", "SelfieApp",
+                "SelfieConfiguration",
+                "SelfieCore",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -309,7 +311,7 @@ let package = Package(
             name: "selfie",
             dependencies: [
                 "AESCrypt", "CLinux", "DevelopmentServer", "Encodings", "Migrations", "SelfieApp",
-                "SelfieConfiguration",
+                "RecordSchema", "SelfieConfiguration",
                 "SelfieCore", "SelfieOperations", "Threads",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -3,8 +3,11 @@ import FoundationEssentials
 import Glibc
 package import Logging
 import Migrations
+import Postgres
+import RecordSchema
 import SelfieApp
 import SelfieConfiguration
+import SelfieCore
 import ServiceLifecycle
 
 /// The whole service on one machine from one command: a PostgreSQL cluster of its own, photos on disk.
@@ -17,6 +20,7 @@ package struct DevelopmentServer: Service {
 
     private static let stateDirectory = ".selfie"
     private static let environmentFile = ".env"
+    private static let schemaFile = "schema.json"
 
     /// - Parameters:
     ///   - hostname: The address to listen on.
@@ -74,6 +78,7 @@ package struct DevelopmentServer: Service {
         for migration in try await Migrator(configuration: configuration.postgres, migrations: migrations).up() {
             say("Applied \(migration.fileName)")
         }
+        try await applySchema(configuration.postgres)
         for warning in source.warnings { logger.warning("\(warning)") }
         // A signal may have come while the database was starting.
         guard !Task.isShuttingDownGracefully else { return }
@@ -88,6 +93,22 @@ package struct DevelopmentServer: Service {
         )
         service.schemaVersions = Set(migrations.map(\.version))
         try await service.run()
+    }
+
+    /// Applies the schema that lies in the folder.
+    private func applySchema(_ configuration: PostgresConfiguration) async throws {
+        guard FileManager.default.fileExists(atPath: Self.schemaFile) else { return }
+        let schema = try SchemaFile.read(Self.schemaFile)
+        try await PostgresClient.withClient(configuration: configuration) { postgres in
+            let apply = ApplySchema(postgres: postgres)
+            let plan = try await apply.plan(schema)
+            if plan.changes.isEmpty { return }
+            guard plan.refusals.isEmpty, plan.losses.isEmpty else {
+                throw SchemaNotApplied(plan: plan.text, file: Self.schemaFile)
+            }
+            guard let report = try await apply(schema, as: plan) else { return }
+            say("Applied \(Self.schemaFile):\n\(plan.text)\(report.misfitText)")
+        }
     }
 
     private func announce(port: Int, databaseURL: String) {

@@ -26,6 +26,8 @@ package struct UseCases: Sendable {
     package let describePhoto: DescribePhoto
     package let photos: PhotoStore
     package let schemas: SchemaCache
+    package let roles: RoleStore
+    package let countRecordWrites: CountRecordWrites
     package let readRecords: ReadRecords
     package let writeRecords: WriteRecords
     /// Run it every few seconds.
@@ -170,6 +172,8 @@ package struct UseCases: Sendable {
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
         deletePhoto = DeletePhoto(photos: photos, objects: objects)
         describePhoto = DescribePhoto(photos: photos, objects: objects)
+        roles = RoleStore(postgres: postgres)
+        countRecordWrites = CountRecordWrites(limiter: limiter)
         schemas = SchemaCache(store: SchemaStore(postgres: postgres))
         readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
         writeRecords = WriteRecords(postgres: postgres, schemas: schemas, limiter: limiter)

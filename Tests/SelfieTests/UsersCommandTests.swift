@@ -53,7 +53,7 @@ struct UsersCommandTests {
             let all = try #require(try Self.json(try await Self.run(service, ["list", "--json"])) as? [[String: Any]])
             let keys = [
                 "id", "member_id", "first_name", "last_name", "title", "email", "created_at", "disabled_at",
-                "photo_count",
+                "photo_count", "record_count",
                 "session_count",
             ]
             #expect(all[0]["disabled_at"] is NSNull)

@@ -26,6 +26,8 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case accountDisabled = "account_disabled"
     case accountEnabled = "account_enabled"
     case quotaChanged = "quota_changed"
+    case roleAdded = "role_added"
+    case roleRemoved = "role_removed"
 }
 
 /// Where a request came from, as it is recorded.

@@ -26,6 +26,9 @@ extension ServiceError {
             case PhotoError.noSuchPosition: ServiceError(.invalid, of: "after")
             case let error as RecordRefusal: ServiceError(error)
             case is RecordsBusy: .unavailable
+            case RoleError.noRole: .roleNotFound
+            case RoleError.noMember: .memberNotFound
+            case RoleError.full: .roleFull
             case NoBytes.holderHasAll: .tooManyAtOnce
             case NoBytes.allTaken: .unavailable
             case DirectoryError.noSuchPosition: ServiceError(.invalid, of: "after")

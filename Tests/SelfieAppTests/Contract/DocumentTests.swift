@@ -88,6 +88,10 @@ struct DocumentTests {
         "DELETE /api/members/{member}/records/{collection}/{id}": [
             "path member", "path collection", "path id", "header If-Match",
         ],
+        "GET /api/roles/{role}/members": ["path role", "query after", "query limit"],
+        "GET /api/roles/{role}/members/{member}": ["path role", "path member"],
+        "PUT /api/roles/{role}/members/{member}": ["path role", "path member"],
+        "DELETE /api/roles/{role}/members/{member}": ["path role", "path member"],
         "POST /gallery/signup": ["body full_name", "body email", "body password", "header Sec-Fetch-Site"],
         "POST /gallery/signin": ["body email", "body password", "body device", "header Sec-Fetch-Site"],
         "POST /gallery/signout": ["body all", "header Sec-Fetch-Site"],

@@ -29,6 +29,8 @@ package struct ApplySchema: Sendable {
         SchemaPlan(from: try await SchemaStore(postgres: postgres).applied().schema, to: schema)
     }
 
+    /// How long writers of records may be in the way.
+    private static let maxLockSeconds = 10
     /// The most records that are reviewed at a time.
     private static let batchSize = 200
 
@@ -40,10 +42,26 @@ package struct ApplySchema: Sendable {
     ///   - schema: The schema.
     ///   - plan: What its operator has agreed to.
     /// - Returns: What was done; nil when the present schema is not the plan's any more.
-    /// - Throws: `SchemaPlanRefused`, `PostgresError`.
+    /// - Throws: `SchemaPlanRefused`, `RecordsBusy` when others write records all the time, `PostgresError`.
     package func callAsFunction(_ schema: Schema, as plan: SchemaPlan) async throws -> Report? {
         guard plan.refusals.isEmpty else { throw SchemaPlanRefused() }
-        return try await postgres.withTransaction { connection in
+        return try await Self.givingUp { try await apply(schema, as: plan) }
+    }
+
+    /// Says in its own words that others write all the time.
+    private static func givingUp<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as PostgresError where error.sqlState?.code == "55P03" {
+            throw RecordsBusy()
+        }
+    }
+
+    private func apply(_ schema: Schema, as plan: SchemaPlan) async throws -> Report? {
+        try await postgres.withTransaction { connection in
+            try await connection.execute(
+                PostgresQuery(stringLiteral: "SET LOCAL lock_timeout = '\(Self.maxLockSeconds)s'")
+            )
             // The locks come in the order of names, in which nobody else takes more than one of them.
             try await connection.execute("LOCK TABLE records IN EXCLUSIVE MODE")
             try await connection.execute("LOCK TABLE schema_definitions IN EXCLUSIVE MODE")

@@ -1,0 +1,13 @@
+/// The schema in the folder would lose data, or can't be applied.
+struct SchemaNotApplied: Error, CustomStringConvertible {
+    /// What it would change.
+    let plan: String
+    let file: String
+
+    var description: String {
+        """
+        \(file) is not applied:
+        \(plan)To lose this data, run: selfie schema apply --force \(file)
+        """
+    }
+}

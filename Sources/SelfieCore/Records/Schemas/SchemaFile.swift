@@ -1,0 +1,33 @@
+import FoundationEssentials
+package import RecordSchema
+
+/// Reads schema files.
+package enum SchemaFile {
+    /// Reads a file.
+    ///
+    /// - Parameter path: Its path.
+    /// - Returns: The schema.
+    /// - Throws: ``SchemaFileError``.
+    package static func read(_ path: String) throws(SchemaFileError) -> Schema {
+        let contents: Data
+        do {
+            contents = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw SchemaFileError(description: "\(path) can't be read.")
+        }
+        do throws(InvalidSchema) {
+            return try Schema(file: contents)
+        } catch {
+            let lines = error.problems.map { problem in
+                "\(path):\(problem.line): \(problem.key.isEmpty ? "" : "\(problem.key): ")\(problem.message)"
+            }
+            throw SchemaFileError(description: lines.joined(separator: "\n"))
+        }
+    }
+}
+
+/// A schema file can't be read, or is refused.
+package struct SchemaFileError: Error, CustomStringConvertible {
+    /// For people; each problem on a line of its own, with the file's line and key.
+    package let description: String
+}

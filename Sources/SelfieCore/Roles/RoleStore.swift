@@ -1,0 +1,226 @@
+package import FoundationEssentials
+package import Postgres
+
+/// The tables `roles` and `role_members`.
+package struct RoleStore: Sendable {
+    let postgres: PostgresClient
+
+    /// - Parameter postgres: The database.
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
+
+    /// The most members of a role.
+    package static let maxMemberCount = 10_000
+
+    /// A role as an administrator sees it.
+    package struct Summary: Sendable, Encodable {
+        package let name: String
+        package let isDisabled: Bool
+        package let memberCount: Int
+    }
+
+    /// A member of a role.
+    package struct Member: Sendable, Encodable {
+        /// The id that other members see.
+        package let id: String
+        package let firstName: String
+        package let lastName: String
+        package let email: String
+        package let addedAt: Date
+    }
+
+    /// All roles, by name.
+    ///
+    /// - Returns: The roles.
+    /// - Throws: `PostgresError`.
+    package func list() async throws -> [Summary] {
+        try await postgres.read(
+            """
+            SELECT name::text AS name, disabled_at IS NOT NULL AS is_disabled,
+                (SELECT count(*) FROM role_members WHERE role_id = roles.id) AS member_count
+            FROM roles ORDER BY name
+            """
+        ).map { row in
+            Summary(
+                name: try row.decode("name"),
+                isDisabled: try row.decode("is_disabled"),
+                memberCount: try row.decode("member_count")
+            )
+        }
+    }
+
+    /// The members of a role, in the order of their ids.
+    ///
+    /// - Parameters:
+    ///   - role: The role's name.
+    ///   - id: The member's id after which to begin; empty for the beginning.
+    ///   - limit: The most members.
+    /// - Returns: The members.
+    /// - Throws: `PostgresError`.
+    package func members(of role: String, after id: String = "", limit: Int) async throws -> [Member] {
+        try await postgres.read(
+            """
+            SELECT member_id, first_name, last_name, email, added_at
+            FROM roles JOIN role_members ON role_id = roles.id JOIN users ON users.id = user_id
+            WHERE roles.name = \(role) AND member_id > \(id) ORDER BY member_id LIMIT \(limit)
+            """
+        ).map(Member.init)
+    }
+
+    /// A member of a role.
+    ///
+    /// - Parameters:
+    ///   - id: The member's id.
+    ///   - role: The role's name.
+    /// - Returns: The member; nil for one who does not have the role.
+    /// - Throws: `PostgresError`.
+    package func member(_ id: String, of role: String) async throws -> Member? {
+        try await postgres.read(
+            """
+            SELECT member_id, first_name, last_name, email, added_at
+            FROM roles JOIN role_members ON role_id = roles.id JOIN users ON users.id = user_id
+            WHERE roles.name = \(role) AND member_id = \(id)
+            """
+        ).first.map(Member.init)
+    }
+
+    /// Gives a user a role.
+    ///
+    /// - Parameters:
+    ///   - role: The role's name.
+    ///   - userID: The user.
+    ///   - source: Where the request came from; nil for the command line.
+    /// - Returns: Whether the user did not have it before.
+    /// - Throws: `RoleError`, `PostgresError`.
+    package func add(_ role: String, to userID: Int, from source: RequestSource?) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            let users = try await connection.query("SELECT FROM users WHERE id = \(userID) FOR KEY SHARE")
+            guard !users.isEmpty else { throw RoleError.noMember }
+            // Parallel calls wait here for each other, so that they can't pass the limit together.
+            let rows = try await connection.query(
+                "SELECT id::bigint AS id FROM roles WHERE name = \(role) FOR NO KEY UPDATE"
+            )
+            guard let roleID = try rows.first?.decode("id", as: Int.self) else { throw RoleError.noRole }
+            let present = try await connection.query(
+                "SELECT FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
+            )
+            guard present.isEmpty else { return false }
+            let added = try await connection.execute(
+                """
+                INSERT INTO role_members (role_id, user_id) SELECT \(roleID), \(userID)
+                WHERE (SELECT count(*) FROM role_members WHERE role_id = \(roleID)) < \(Self.maxMemberCount)
+                """
+            )
+            guard added == 1 else { throw RoleError.full }
+            try await AuditStore.add(.roleAdded, userID: userID, from: source, on: connection)
+            return true
+        }
+    }
+
+    /// Takes a role from a user.
+    ///
+    /// - Parameters:
+    ///   - role: The role's name.
+    ///   - userID: The user.
+    ///   - source: Where the request came from; nil for the command line.
+    /// - Returns: Whether the user had it.
+    /// - Throws: `RoleError.noRole`, `PostgresError`.
+    package func remove(_ role: String, from userID: Int, source: RequestSource?) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            try await connection.execute("SELECT FROM users WHERE id = \(userID) FOR KEY SHARE")
+            let rows = try await connection.query(
+                "SELECT id::bigint AS id FROM roles WHERE name = \(role) FOR NO KEY UPDATE"
+            )
+            guard let roleID = try rows.first?.decode("id", as: Int.self) else { throw RoleError.noRole }
+            let removed = try await connection.execute(
+                "DELETE FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
+            )
+            guard removed == 1 else { return false }
+            try await AuditStore.add(.roleRemoved, userID: userID, from: source, on: connection)
+            return true
+        }
+    }
+
+    /// Switches a role off or on.
+    ///
+    /// - Parameters:
+    ///   - role: The role's name.
+    ///   - isDisabled: Whether it gives nothing from now on.
+    /// - Returns: Whether that is a change.
+    /// - Throws: `RoleError.noRole`, `PostgresError`.
+    package func setDisabled(_ role: String, _ isDisabled: Bool) async throws -> Bool {
+        let changed = try await postgres.write(
+            """
+            UPDATE roles SET disabled_at = CASE WHEN \(isDisabled) THEN now() AT TIME ZONE 'UTC' END
+            WHERE name = \(role) AND (disabled_at IS NOT NULL) <> \(isDisabled)
+            """
+        )
+        if changed == 1 { return true }
+        guard try await !postgres.read("SELECT FROM roles WHERE name = \(role)").isEmpty else { throw RoleError.noRole }
+        return false
+    }
+
+    /// What a user may do with the list of a role's members.
+    package enum Standing: Sendable {
+        /// The user has nothing to do with the role.
+        case none
+        /// The user has the role.
+        case member
+        /// The user has a role that manages it.
+        case manager
+    }
+
+    /// What a user may do with the list of a role's members.
+    ///
+    /// - Parameters:
+    ///   - userID: The user.
+    ///   - role: The role's name.
+    ///   - managers: The names of the roles that manage it.
+    /// - Returns: The most that the user may do. A role that is disabled gives nothing.
+    /// - Throws: `PostgresError`.
+    package func standing(of userID: Int, in role: String, managers: [String]) async throws -> Standing {
+        let names: [String] = try await postgres.read(
+            """
+            SELECT name::text AS name FROM role_members JOIN roles ON roles.id = role_id
+            WHERE user_id = \(userID) AND disabled_at IS NULL AND name = ANY(\(managers + [role]))
+            """
+        ).map { try $0.decode("name") }
+        if names.contains(where: managers.contains) { return .manager }
+        return names.isEmpty ? .none : .member
+    }
+
+    /// The user whom other members know by an id.
+    ///
+    /// - Parameter memberID: The id.
+    /// - Returns: The user's id.
+    /// - Throws: `RoleError.noMember`, `PostgresError`.
+    package func userID(ofMember memberID: String) async throws -> Int {
+        guard MemberID.isPossible(memberID) else { throw RoleError.noMember }
+        let rows = try await postgres.read(
+            "SELECT id::bigint AS id FROM users WHERE member_id = \(memberID) AND disabled_at IS NULL"
+        )
+        guard let row = rows.first else { throw RoleError.noMember }
+        return try row.decode("id")
+    }
+}
+
+extension RoleStore.Member {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
+            id: try row.decode("member_id"),
+            firstName: try row.decode("first_name"),
+            lastName: try row.decode("last_name"),
+            email: try row.decode("email"),
+            addedAt: try row.decode("added_at")
+        )
+    }
+}
+
+/// Why something can't be done with a role.
+package enum RoleError: Error, Equatable {
+    case noRole
+    case noMember
+    /// It has ``RoleStore/maxMemberCount`` members.
+    case full
+}

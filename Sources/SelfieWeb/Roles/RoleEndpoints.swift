@@ -1,0 +1,209 @@
+import Encodings
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import RecordSchema
+import SelfieCore
+
+/// The members of roles, for those who manage them.
+struct RoleEndpoints: EndpointGroup {
+    private let roles: RoleStore
+    private let schemas: SchemaCache
+    private let countWrites: CountRecordWrites
+    private let sources: RequestSourceReader
+    private let now: @Sendable () -> Date
+
+    static let endpoints: [HandledEndpoint<Self>] = [
+        HandledEndpoint(
+            "listRoleMembers",
+            .roles,
+            .get,
+            "/api/roles/:role/members",
+            .token(handleList),
+            "List the members of a role",
+            details: "For the members of the role, and of roles that manage it.",
+            takes: [.role, .membersAfter, .membersLimit],
+            answers: [.ok("A page.", .json(schema: pageSchema, example: pageExample))],
+            refuses: [.tokenExpired, .roleNotFound]
+        ),
+        HandledEndpoint(
+            "getRoleMember",
+            .roles,
+            .get,
+            "/api/roles/:role/members/:member",
+            .token(handleGet),
+            "See whether a member has a role",
+            takes: [.role, .memberID],
+            answers: [.ok("The member.", .json(schema: memberSchema, example: memberExample))],
+            refuses: [.tokenExpired, .roleNotFound, .memberNotFound]
+        ),
+        HandledEndpoint(
+            "addRoleMember",
+            .roles,
+            .put,
+            "/api/roles/:role/members/:member",
+            .token(handleAdd),
+            "Give a member a role",
+            details: "For the members of roles that manage it.",
+            limitedBy: [.recordWritesPerUser],
+            takes: [.role, .memberID],
+            answers: [.message(added)],
+            refuses: [.tokenExpired, .roleNotFound, .memberNotFound, .roleForbidden, .roleFull]
+        ),
+        HandledEndpoint(
+            "removeRoleMember",
+            .roles,
+            .delete,
+            "/api/roles/:role/members/:member",
+            .token(handleRemove),
+            "Take a role from a member",
+            details: "For the members of roles that manage it.",
+            limitedBy: [.recordWritesPerUser],
+            takes: [.role, .memberID],
+            answers: [.message(removed)],
+            refuses: [.tokenExpired, .roleNotFound, .memberNotFound, .roleForbidden]
+        ),
+    ]
+
+    private static let added = "Role added"
+    private static let removed = "Role removed"
+    private static let usualLimit = 50
+
+    private static let memberSchema: JSONValue = [
+        "type": "object", "required": ["id", "first_name", "last_name", "added_at"], "additionalProperties": false,
+        "properties": [
+            "id": ["type": "string"], "first_name": ["type": "string"], "last_name": ["type": "string"],
+            "added_at": ["type": "string", "format": "date-time"],
+        ],
+    ]
+    private static let memberExample: JSONValue = [
+        "id": .string(Endpoint.Answer.Member.memberID), "first_name": "Ada", "last_name": "Lovelace",
+        "added_at": "2026-11-24T10:00:00.000Z",
+    ]
+    private static let pageSchema: JSONValue = [
+        "type": "object", "required": ["members", "next"], "additionalProperties": false,
+        "properties": ["members": ["type": "array", "items": memberSchema], "next": ["type": ["string", "null"]]],
+    ]
+    private static let pageExample: JSONValue = ["members": [memberExample], "next": .null]
+
+    init(_ parts: WebParts) {
+        roles = parts.useCases.roles
+        schemas = parts.useCases.schemas
+        countWrites = parts.useCases.countRecordWrites
+        sources = parts.sources
+        now = parts.now
+    }
+
+    @Sendable
+    private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
+        let (role, _, _) = try await role(context)
+        let parameters = try RequestParameters.readQuery(of: request, context: context)
+        let limit = try parameters.integer(.membersLimit) ?? Self.usualLimit
+        let after = try parameters.text(.membersAfter) ?? ""
+        guard after.isEmpty || MemberID.isPossible(after) else {
+            throw ServiceError(.invalid, of: Endpoint.Parameter.membersAfter.name)
+        }
+        let members = try await roles.members(of: role, after: after, limit: limit + 1)
+        let response = Response.json { json in
+            json.nested("members") { $0.array(members.prefix(limit)) { Self.write($1, to: &$0) } }
+            json.member("next", members.count > limit ? members[limit - 1].id : nil)
+        }
+        return response
+    }
+
+    @Sendable
+    private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
+        let (role, _, _) = try await role(context)
+        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name), MemberID.isPossible(id),
+            let member = try await roles.member(id, of: role)
+        else { throw ServiceError.memberNotFound }
+        return .json { Self.writeMembers(of: member, to: &$0) }
+    }
+
+    @Sendable
+    private func handleAdd(request: Request, context: SessionRequestContext) async throws -> Response {
+        let (role, userID, source) = try await change(request, context)
+        _ = try await roles.add(role, to: userID, from: source)
+        return .message(Self.added)
+    }
+
+    @Sendable
+    private func handleRemove(request: Request, context: SessionRequestContext) async throws -> Response {
+        let (role, userID, source) = try await change(request, context)
+        guard try await roles.remove(role, from: userID, source: source) else { throw ServiceError.memberNotFound }
+        return .message(Self.removed)
+    }
+
+    /// Whom a manager's call is about.
+    private func change(
+        _ request: Request,
+        _ context: SessionRequestContext
+    ) async throws -> (role: String, userID: Int, source: RequestSource) {
+        let (role, standing, session) = try await role(context)
+        guard standing == .manager else { throw ServiceError.roleForbidden }
+        let source = sources.source(of: request, context: context)
+        try await countWrites(by: session.userID, from: source)
+        let id = context.parameters.get(Endpoint.Parameter.memberID.name) ?? ""
+        return (role, try await roles.userID(ofMember: id), source)
+    }
+
+    /// The role of a call, if the caller has to do with it.
+    private func role(
+        _ context: SessionRequestContext
+    ) async throws -> (name: String, standing: RoleStore.Standing, session: Session) {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let schema = try await schemas.newest().schema
+        let name = context.parameters.get(Endpoint.Parameter.role.name) ?? ""
+        guard schema.roles.contains(where: { $0.name == name }) else { throw ServiceError.roleNotFound }
+        let standing = try await roles.standing(of: session.userID, in: name, managers: schema.managers(of: name))
+        guard standing != .none else { throw ServiceError.roleNotFound }
+        return (name, standing, session)
+    }
+
+    private static func write(_ member: RoleStore.Member, to json: inout JSONWriter) {
+        json.object { writeMembers(of: member, to: &$0) }
+    }
+
+    private static func writeMembers(of member: RoleStore.Member, to json: inout JSONWriter) {
+        json.member("id", member.id)
+        json.member("first_name", member.firstName)
+        json.member("last_name", member.lastName)
+        json.member("added_at", member.addedAt.contractText)
+    }
+}
+
+extension Endpoint.Parameter {
+    static let role = Self("role", .id, in: .path, "The role's name.", example: "team")
+    static let membersAfter = Self(
+        "after",
+        .text(maxCharacters: nil),
+        in: .query,
+        "The id of the member after whom the list begins: `next` of the page before.",
+        example: Endpoint.Answer.Member.memberID,
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+    static let membersLimit = Self(
+        "limit",
+        .integer(1...100),
+        in: .query,
+        "The most members of the page.",
+        example: "50",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+}
+
+extension ServiceError {
+    static let roleNotFound = ServiceError(status: .notFound, code: "role_not_found", message: "There is no such role")
+    static let roleForbidden = ServiceError(
+        status: .forbidden,
+        code: "role_forbidden",
+        message: "You do not manage this role"
+    )
+    static let roleFull = ServiceError(
+        status: .forbidden,
+        code: "role_full",
+        message: "A role has at most \(RoleStore.maxMemberCount) members"
+    )
+}

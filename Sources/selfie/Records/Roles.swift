@@ -1,0 +1,135 @@
+import ArgumentParser
+import SelfieCore
+import SelfieOperations
+
+struct Roles: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "See and change who has which role.",
+        discussion: "The roles themselves are in the schema file.",
+        subcommands: [ListRoles.self, AddRole.self, RemoveRole.self, DisableRole.self, EnableRole.self]
+    )
+
+    /// The text for a role that is not there.
+    static func naming(_ role: String, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch RoleError.noRole {
+            throw ValidationError("There is no role \(role). The schema file has them.")
+        } catch RoleError.full {
+            throw ValidationError("A role has at most \(RoleStore.maxMemberCount) members.")
+        }
+    }
+}
+
+struct ListRoles: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the roles, or the members of one."
+    )
+
+    @Argument(help: "The role; all roles by default.")
+    var role: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        guard let role else {
+            let roles = try await SchemaCommand.withRecords { try await $0.roles.list() }
+            return try output.print(roles) {
+                let rows = roles.map { [$0.name, $0.isDisabled ? "disabled" : "", "\($0.memberCount)"] }
+                return TextTable.text([["ROLE", "", "MEMBERS"]] + rows, rightAligned: [2])
+            }
+        }
+        let members = try await SchemaCommand.withRecords { records in
+            guard try await records.roles.list().contains(where: { $0.name == role }) else {
+                throw ValidationError("There is no role \(role). The schema file has them.")
+            }
+            return try await records.roles.members(of: role, limit: RoleStore.maxMemberCount)
+        }
+        try output.print(members) {
+            let rows = members.map { member in
+                [
+                    member.id, Cell.text(member.email), Cell.text("\(member.firstName) \(member.lastName)"),
+                    Cell.date(member.addedAt),
+                ]
+            }
+            return TextTable.text([["MEMBER", "E-MAIL", "NAME", "SINCE"]] + rows)
+        }
+    }
+}
+
+/// A role and a user.
+struct RoleMemberArguments: ParsableArguments {
+    @Argument(help: "The role.")
+    var role: String
+
+    @Argument(help: "The user's e-mail, id or member id.")
+    var user: UserSelector
+}
+
+struct AddRole: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "add", abstract: "Give a user a role.")
+
+    @OptionGroup var arguments: RoleMemberArguments
+
+    func run() async throws {
+        let (role, user) = (arguments.role, arguments.user)
+        try await SchemaCommand.withRecords { records in
+            try await Roles.naming(role) {
+                let isNew = try await records.roles.add(role, to: try await records.id(of: user), from: nil)
+                print(isNew ? "\(user) has the role \(role) now." : "\(user) has the role \(role) already.")
+            }
+        }
+    }
+}
+
+struct RemoveRole: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Take a role from a user.")
+
+    @OptionGroup var arguments: RoleMemberArguments
+
+    func run() async throws {
+        let (role, user) = (arguments.role, arguments.user)
+        try await SchemaCommand.withRecords { records in
+            try await Roles.naming(role) {
+                let had = try await records.roles.remove(role, from: try await records.id(of: user), source: nil)
+                print(had ? "\(user) has the role \(role) no more." : "\(user) does not have the role \(role).")
+            }
+        }
+    }
+}
+
+struct DisableRole: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disable",
+        abstract: "Switch a role off: it gives nothing until it is enabled."
+    )
+
+    @Argument(help: "The role.")
+    var role: String
+
+    func run() async throws {
+        try await SchemaCommand.withRecords { records in
+            try await Roles.naming(role) {
+                let isChanged = try await records.roles.setDisabled(role, true)
+                print(isChanged ? "The role \(role) is disabled now." : "The role \(role) is disabled already.")
+            }
+        }
+    }
+}
+
+struct EnableRole: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "enable", abstract: "Switch a role on again.")
+
+    @Argument(help: "The role.")
+    var role: String
+
+    func run() async throws {
+        try await SchemaCommand.withRecords { records in
+            try await Roles.naming(role) {
+                let isChanged = try await records.roles.setDisabled(role, false)
+                print(isChanged ? "The role \(role) is enabled now." : "The role \(role) is enabled already.")
+            }
+        }
+    }
+}

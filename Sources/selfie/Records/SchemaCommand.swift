@@ -1,0 +1,77 @@
+import ArgumentParser
+import Encodings
+import FoundationEssentials
+import RecordSchema
+import SelfieConfiguration
+import SelfieCore
+import SelfieOperations
+
+struct SchemaCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Apply and show the schema: the roles and the collections of records.",
+        subcommands: [ApplySchemaFile.self, ShowSchema.self]
+    )
+
+    /// Runs a body with the database that the settings name.
+    static func withRecords<Result>(_ body: (RecordAdministration) async throws -> Result) async throws -> Result {
+        let configuration = try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand())
+        return try await RecordAdministration.with(configuration, body)
+    }
+}
+
+struct ApplySchemaFile: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apply",
+        abstract: "Apply a schema file.",
+        discussion: """
+            Shows what will change, and changes it in one transaction. Writers of records wait meanwhile. What loses data \
+            needs --force.
+            """
+    )
+
+    @Argument(help: "The file, in JSON.", completion: .file(extensions: ["json"]))
+    var file: String
+
+    @Flag(help: "Only show what would change.")
+    var dryRun = false
+
+    @Flag(help: "Also make changes that lose data.")
+    var force = false
+
+    func run() async throws {
+        let schema = try SchemaFile.read(file)
+        try await SchemaCommand.withRecords { records in
+            let plan = try await records.plan(schema)
+            if plan.changes.isEmpty { return print("The schema is up to date.") }
+            print(dryRun ? "This would change:\n\(plan.text)" : "Changes:\n\(plan.text)", terminator: "")
+            guard plan.refusals.isEmpty else { return try end("Nothing was changed: a change can't be made.") }
+            guard !dryRun else { return }
+            guard force || plan.losses.isEmpty else {
+                return try end("Nothing was changed. To lose this data, add --force.")
+            }
+            guard let report = try await records.apply(schema, as: plan) else {
+                return try end("Nothing was changed: somebody else has changed the schema. Please try again.")
+            }
+            print("Applied.")
+            StandardError.write(report.misfitText)
+        }
+    }
+
+    private func end(_ message: String) throws {
+        StandardError.write("\(message)\n")
+        throw ExitCode.failure
+    }
+}
+
+struct ShowSchema: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Print the schema that is applied, as a file for apply."
+    )
+
+    func run() async throws {
+        let schema = try await SchemaCommand.withRecords { try await $0.schema() }
+        print(schema.json.prettyText)
+    }
+}

@@ -1,0 +1,78 @@
+import ConnectionTestSupport
+import Foundation
+import Postgres
+import SelfieCore
+import ServiceTestSupport
+import Testing
+
+@Suite("Roles", .timeLimit(.minutes(3)))
+struct RoleTests {
+    @Test("Who manages a role changes its members; members see them; others find no role")
+    func members() async throws {
+        try await TestService.runWithSchema { service in
+            let lead = try await service.addMember("lead", role: "leads")
+            let (ada, eve) = (try await service.addMember("ada"), try await service.addMember("eve"))
+            let path = "/api/roles/team/members"
+            for member in [ada, eve] {
+                #expect(try await service.call("GET", path, as: member).code == "role_not_found")
+                #expect(try await service.call("PUT", "\(path)/\(ada.id)", as: member).status == 404)
+            }
+            for _ in 0..<2 {
+                #expect(try await service.call("PUT", "\(path)/\(ada.id)", as: lead).status == 200)
+            }
+            #expect(
+                try await service.call("PUT", "/api/records/priorities/p", as: ada, #"{"data":{"name":"P"}}"#).status
+                    == 200
+            )
+            let list = try await service.call("GET", path, as: ada)
+            #expect((list.json["members"] as? [[String: Any]])?.map { $0["id"] as? String } == [ada.id], "\(list.text)")
+            #expect(try await service.call("PUT", "\(path)/\(eve.id)", as: ada).code == "role_forbidden")
+            #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: ada).status == 403)
+            #expect(try await service.call("GET", "\(path)/\(ada.id)", as: lead).json["id"] as? String == ada.id)
+            #expect(try await service.call("GET", "\(path)/\(eve.id)", as: lead).code == "member_not_found")
+            #expect(try await service.call("PUT", "\(path)/nobody", as: lead).code == "member_not_found")
+            #expect(
+                try await service.call("PUT", "/api/roles/nothing/members/\(ada.id)", as: lead).code == "role_not_found"
+            )
+            #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).status == 200)
+            #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).code == "member_not_found")
+            #expect(try await service.call("GET", "/api/records/priorities", as: ada).status == 404)
+            // A role that is switched off manages nothing.
+            try await service.postgres.write("UPDATE roles SET disabled_at = now() WHERE name = 'leads'")
+            #expect(try await service.call("PUT", "\(path)/\(ada.id)", as: lead).status == 404)
+            let events = try await service.count(
+                "SELECT count(*) FROM audit_events WHERE event IN ('role_added', 'role_removed') AND address IS NOT NULL"
+            )
+            #expect(events == 2)
+        }
+    }
+
+    @Test("Pages of members have everybody once, and a role has 10,000 members at most")
+    func limits() async throws {
+        try await TestService.runWithSchema { service in
+            let lead = try await service.addMember("lead", role: "leads")
+            let last = try await service.addMember("last")
+            try await service.postgres.write(
+                """
+                WITH added AS (
+                    INSERT INTO users (first_name, last_name, email, password_hash)
+                    SELECT 'A', 'B', 'u' || n || '@example.com', 'none'
+                    FROM generate_series(1, \(RoleStore.maxMemberCount - 1)) AS n RETURNING id
+                )
+                INSERT INTO role_members (role_id, user_id) SELECT roles.id, added.id FROM roles, added WHERE name = 'team'
+                """
+            )
+            let path = "/api/roles/team/members"
+            let first = try await service.call("GET", "\(path)?limit=100", as: lead)
+            let next = try #require(first.json["next"] as? String)
+            let second = try await service.call("GET", "\(path)?limit=100&after=\(next)", as: lead)
+            func ids(_ answer: HTTPAnswer) -> Set<String> {
+                Set((answer.json["members"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String })
+            }
+            #expect(ids(first).count == 100 && ids(second).count == 100 && ids(first).isDisjoint(with: ids(second)))
+            #expect(try await service.call("PUT", "\(path)/\(last.id)", as: lead).status == 200)
+            let full = try await service.call("PUT", "\(path)/\(lead.id)", as: lead)
+            #expect(full.status == 403 && full.code == "role_full")
+        }
+    }
+}
