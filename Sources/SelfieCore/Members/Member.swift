@@ -40,7 +40,7 @@ extension Member {
     /// What a statement adds to `users` for that.
     static let pictures: PostgresQuery = """
         LEFT JOIN photos AS pictures ON pictures.id = users.picture_id AND pictures.user_id = users.id
-            AND pictures.state IN ('ready', 'unlisted')
+            AND pictures.state <> 'pending'
         LEFT JOIN photo_libraries AS libraries ON libraries.user_id = users.id
         """
 

@@ -84,7 +84,8 @@ package struct MemberStore: Sendable {
         let rows = try await connection.query(
             """
             SELECT id FROM photos
-            WHERE random_id = \(randomID) AND user_id = \(userID) AND state IN ('ready', 'unlisted')
+            WHERE random_id = \(randomID) AND user_id = \(userID) AND state <> 'pending'
+            FOR KEY SHARE
             """
         )
         return try rows.first?.decode("id")

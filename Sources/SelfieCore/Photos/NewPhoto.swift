@@ -12,6 +12,8 @@ package struct NewPhoto: Sendable {
     let userID: Int
     let image: ImageFile
     let object: SpooledObject
+    /// Whether it is in its owner's list.
+    let isListed: Bool
 
     /// Checks what a client sent by the contract's rules.
     ///
@@ -20,8 +22,11 @@ package struct NewPhoto: Sendable {
     ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is kept.
     ///   - object: The uploaded bytes.
     ///   - userID: The owner's id.
+    ///   - isListed: Whether it is in its owner's list. Another photo goes when nothing refers to it.
     /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`, or what reading the bytes throws.
-    package init(title: String, fileName: String, object: SpooledObject, userID: Int) async throws {
+    package init(title: String, fileName: String, object: SpooledObject, userID: Int, isListed: Bool = true)
+        async throws
+    {
         let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0) } ?? ""
         let complaints = Complaint.about(title, .title) + Complaint.about(name, .fileName)
         guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
@@ -33,5 +38,6 @@ package struct NewPhoto: Sendable {
         self.userID = userID
         self.image = image
         self.object = object
+        self.isListed = isListed
     }
 }

@@ -6,16 +6,24 @@ package struct PhotoLibrary: Sendable {
     package let userID: Int
     let sessionID: Int
     package let expiry: Date
-    /// Another number after each change of the user's photos.
-    ///
-    /// It only grows.
-    package let version: Int
+    /// Another one after each change of the user's photos.
+    package let version: Version
     /// The number of the user's present series of photos' URLs.
     package let urlSeries: Int
 
+    /// The version of a user's photos.
+    package struct Version: Sendable, Equatable {
+        /// The number of their last change in the user's stream.
+        package let number: Int
+        /// When that was, in microseconds since 1970.
+        ///
+        /// A number may come again, after a backup was restored.
+        package let changedAt: Int
+    }
+
     /// The columns that this is made of, of `sessions` and `photo_libraries`.
     static let columns = """
-        sessions.user_id, sessions.id AS session_id, expires_at, coalesce(version, 0) AS version,
+        sessions.user_id, sessions.id AS session_id, expires_at, coalesce(version, 0) AS version, coalesce(changed_at, 0) AS changed_at,
         coalesce(url_series, 0) AS url_series
         """
 
@@ -23,7 +31,7 @@ package struct PhotoLibrary: Sendable {
         userID = try row.decode("user_id")
         sessionID = try row.decode("session_id")
         expiry = try row.decode("expires_at")
-        version = try row.decode("version")
+        version = Version(number: try row.decode("version"), changedAt: try row.decode("changed_at"))
         urlSeries = try row.decode("url_series")
     }
 }

@@ -4,12 +4,12 @@ import Postgres
 extension PhotoStore {
     /// Whether a photo is ready.
     package func isReady(_ randomID: String) async throws -> Bool {
-        try await !postgres.read("SELECT FROM photos WHERE random_id = \(randomID) AND state = 'ready'").isEmpty
+        try await !postgres.read("SELECT FROM photos WHERE random_id = \(randomID) AND state <> 'pending'").isEmpty
     }
 
     /// Whether there are no photos at all.
     package func isEmpty() async throws -> Bool {
-        try await postgres.read("SELECT FROM photos WHERE state = 'ready' LIMIT 1").isEmpty
+        try await postgres.read("SELECT FROM photos WHERE state <> 'pending' LIMIT 1").isEmpty
     }
 
     /// Whether a photo is being stored, or a crash left it pending.
@@ -52,7 +52,7 @@ extension PhotoStore {
                 WHERE user_id = (SELECT user_id FROM photos WHERE random_id = \(randomID)) FOR NO KEY UPDATE
             )
             DELETE FROM photos USING library
-            WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state = 'ready'
+            WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state <> 'pending'
             """
         ) == 1
     }

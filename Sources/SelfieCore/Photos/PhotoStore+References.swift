@@ -1,6 +1,14 @@
 import Postgres
 
 extension PhotoStore {
+    /// Locks photos of a user's, so that none can go before it is referred to.
+    ///
+    /// - Parameters:
+    ///   - randomIDs: The photos' ids.
+    ///   - userID: The user.
+    ///   - connection: In a transaction.
+    /// - Returns: The rows of those that are stored, listed or not.
+    /// - Throws: `PostgresError`.
     static func lockOwn(
         _ randomIDs: [String],
         ofUser userID: Int,
@@ -9,9 +17,75 @@ extension PhotoStore {
         let rows = try await connection.query(
             """
             SELECT id::bigint AS id, random_id::text AS random_id FROM photos
-            WHERE random_id = ANY(\(randomIDs)) AND user_id = \(userID) AND state = 'ready' ORDER BY id FOR KEY SHARE
+            WHERE random_id = ANY(\(randomIDs)) AND user_id = \(userID) AND state <> 'pending' ORDER BY id FOR KEY SHARE
             """
         )
         return try rows.reduce(into: [:]) { $0[try $1.decode("random_id")] = try $1.decode("id") }
+    }
+
+    /// The part of a statement that has an unlisted photo looked at in a day, whether something refers to it by then.
+    static func firstRelease(of randomID: String) -> PostgresQuery {
+        """
+        INSERT INTO photo_releases (photo_id, due_at)
+        SELECT id, now() AT TIME ZONE 'UTC' + \(unusedHours) * interval '1 hour'
+        FROM photos JOIN room USING (user_id) WHERE random_id = \(randomID) AND state = 'pending'
+        ON CONFLICT DO NOTHING
+        """
+    }
+
+    /// How long an unlisted photo waits for the first record that refers to it.
+    private static let unusedHours = 24
+    /// How many photos one statement looks for.
+    private static let releaseBatchSize = 100
+
+    /// Removes unlisted photos to which nothing refers any more.
+    ///
+    /// Their keys go into `object_deletions`.
+    ///
+    /// - Throws: `PostgresError`.
+    func removeReleased() async throws {
+        var last = 0
+        while true {
+            let due = try await postgres.read(
+                """
+                SELECT photo_id::bigint AS photo_id, user_id::bigint AS user_id
+                FROM photo_releases LEFT JOIN photos ON photos.id = photo_id
+                WHERE due_at <= now() AT TIME ZONE 'UTC' AND photo_id > \(last)
+                ORDER BY photo_id LIMIT \(Self.releaseBatchSize)
+                """
+            )
+            for row in due {
+                last = try row.decode("photo_id")
+                try await release(last, ofUser: try row.decodeIfPresent("user_id") ?? 0)
+            }
+            if due.count < Self.releaseBatchSize { return }
+        }
+    }
+
+    private func release(_ id: Int, ofUser userID: Int) async throws {
+        try await postgres.withTransaction { connection in
+            // The library is locked before the photo, as everywhere. Another order could make a deadlock.
+            try await connection.execute("SELECT FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE")
+            let photo = try await connection.query("SELECT state FROM photos WHERE id = \(id) FOR UPDATE SKIP LOCKED")
+            let isThere = try await !connection.query("SELECT FROM photos WHERE id = \(id)").isEmpty
+            // Whoever holds it may be about to refer to it. The next sweep looks again.
+            if photo.isEmpty, isThere { return }
+            // Now that it is locked, nobody can add a reference.
+            try await connection.execute(
+                """
+                WITH removed AS (
+                    DELETE FROM photos WHERE id = \(id) AND state = 'unlisted'
+                        AND NOT EXISTS (SELECT FROM photo_references WHERE photo_id = \(id))
+                        AND NOT EXISTS (SELECT FROM users WHERE picture_id = \(id))
+                    RETURNING random_id, object_version
+                ), recorded AS (
+                    INSERT INTO object_deletions (random_id, object_version) SELECT random_id, object_version FROM removed
+                    ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at,
+                        object_version = coalesce(excluded.object_version, object_deletions.object_version)
+                )
+                DELETE FROM photo_releases WHERE photo_id = \(id)
+                """
+            )
+        }
     }
 }

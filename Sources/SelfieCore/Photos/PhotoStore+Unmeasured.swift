@@ -8,7 +8,7 @@ extension PhotoStore {
     /// - Throws: `PostgresError`.
     package func unmeasuredCount() async throws -> Int {
         let rows = try await postgres.read(
-            "SELECT count(*) AS count FROM photos WHERE state = 'ready' AND width IS NULL"
+            "SELECT count(*) AS count FROM photos WHERE state <> 'pending' AND width IS NULL"
         )
         return try rows[0].decode("count")
     }
@@ -23,7 +23,7 @@ extension PhotoStore {
     package func unmeasured(after id: Int, count: Int) async throws -> [(id: Int, randomID: String)] {
         try await postgres.read(
             """
-            SELECT id, random_id FROM photos WHERE state = 'ready' AND width IS NULL AND id > \(id)
+            SELECT id, random_id FROM photos WHERE state <> 'pending' AND width IS NULL AND id > \(id)
             ORDER BY id LIMIT \(count)
             """
         ).map { (try $0.decode("id"), try $0.decode("random_id")) }

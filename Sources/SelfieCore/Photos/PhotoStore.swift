@@ -5,7 +5,7 @@ package import Postgres
 
 /// The tables `photos` and `object_deletions`.
 ///
-/// A photo is pending until its object is stored, then ready. Only ready ones are ever shown. A statement that removes
+/// A photo is pending until its object is stored. Then it is ready, which means in its owner's list, or unlisted. A statement that removes
 /// a photo also records its key in `object_deletions`, so no crash can lose it.
 package struct PhotoStore: Sendable {
     package let postgres: PostgresClient
@@ -47,7 +47,7 @@ package struct PhotoStore: Sendable {
         columns: "name, content_type, photos.byte_count, photos.created_at, coalesce(url_series, 0) AS url_series",
         source: """
             FROM photos JOIN users ON users.id = user_id LEFT JOIN photo_libraries USING (user_id)
-            WHERE random_id = convert_from(asked.key, 'UTF8') COLLATE "default" AND state = 'ready' AND disabled_at IS NULL
+            WHERE random_id = convert_from(asked.key, 'UTF8') COLLATE "default" AND state <> 'pending' AND disabled_at IS NULL
             """
     )
 
@@ -70,7 +70,7 @@ package struct PhotoStore: Sendable {
                 byte_count = coalesce(photos.byte_count, \(facts.byteCount)),
                 width = coalesce(width, \(facts.size?.width)), height = coalesce(height, \(facts.size?.height))
             FROM library
-            WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state = 'ready'
+            WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state <> 'pending'
                 AND (content_type IS NULL OR width IS NULL)
             """
         )
@@ -104,19 +104,27 @@ package struct PhotoStore: Sendable {
     /// - Parameters:
     ///   - randomID: The photo's id.
     ///   - versionID: The version of its object, for the deletion.
+    ///   - isListed: Whether it is in its owner's list. Another photo goes when nothing refers to it.
     ///   - quota: What a user may have.
     /// - Returns: The photo, as a list has it.
     /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up
     ///   the quota meanwhile, `PostgresError`.
-    func makeReady(_ randomID: String, versionID: String?, within quota: PhotoQuota) async throws -> StoredPhoto {
+    func makeReady(
+        _ randomID: String,
+        versionID: String?,
+        isListed: Bool = true,
+        within quota: PhotoQuota
+    ) async throws -> StoredPhoto {
         // Parallel uploads of a user wait here for each other, so that they can't pass the quota together.
         let query: PostgresQuery = """
             WITH room AS MATERIALIZED (
                 SELECT library.user_id, url_series FROM photo_libraries AS library JOIN photos AS pending USING (user_id)
                 WHERE random_id = \(randomID) AND \(part: quota.hasRoom(forBytes: "pending.byte_count"))
                 FOR NO KEY UPDATE OF library
+            ), release AS (
+                \(part: isListed ? "SELECT" : Self.firstRelease(of: randomID))
             )
-            UPDATE photos SET state = 'ready', object_version = \(versionID) FROM room
+            UPDATE photos SET state = \(isListed ? "ready" : "unlisted"), object_version = \(versionID) FROM room
             WHERE random_id = \(randomID) AND state = 'pending' AND photos.user_id = room.user_id
             RETURNING url_series, \(part: PhotoRows.columns)
             """
@@ -154,8 +162,7 @@ package struct PhotoStore: Sendable {
     static func endURLs(ofUser userID: Int, on connection: PostgresConnection) async throws {
         try await connection.execute(
             """
-            UPDATE photo_libraries SET url_series = url_series + 1, version = next_version(version)
-            WHERE user_id = \(userID)
+            UPDATE photo_libraries SET url_series = url_series + 1 WHERE user_id = \(userID)
             """
         )
     }
@@ -204,7 +211,7 @@ package struct PhotoStore: Sendable {
                 SELECT user_id FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE
             ), removed AS (
                 DELETE FROM photos USING library
-                WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state = 'ready'
+                WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state <> 'pending'
                 RETURNING random_id, object_version, photos.user_id
             ), audited AS (
                 \(part: AuditStore.insertion(of: .photoDeleted, from: source, forEach: "SELECT user_id FROM removed"))

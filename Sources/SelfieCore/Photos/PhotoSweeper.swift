@@ -91,6 +91,7 @@ package final class PhotoSweeper: Sendable {
     /// - Throws: `PostgresError`. Deletions that failed stay recorded.
     package func sweep() async throws {
         try await photos.giveUpPending()
+        try await photos.removeReleased()
         try await workOffDeletions()
         try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.maxPendingSeconds))
     }

@@ -25,7 +25,12 @@ package struct UploadPhoto: Sendable {
         var versionID: String?
         do {
             versionID = try await objects.put(new.object, key: randomID, contentType: new.image.format.contentType)
-            return try await photos.makeReady(randomID, versionID: versionID, within: quota)
+            return try await photos.makeReady(
+                randomID,
+                versionID: versionID,
+                isListed: new.isListed,
+                within: quota
+            )
         } catch {
             await undo(randomID, versionID: versionID, logger: logger)
             throw error

@@ -35,7 +35,7 @@ struct RecordCleaning: Sendable {
             """
             DELETE FROM records WHERE key IN (
                 SELECT key FROM records
-                WHERE deleted_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.forgettingDays))
+                WHERE deleted_at < now() AT TIME ZONE 'UTC' - \(Self.forgettingDays) * interval '1 day'
                 LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
             )
             """

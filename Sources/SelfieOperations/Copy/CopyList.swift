@@ -23,7 +23,7 @@ struct CopyList {
     }
 
     func photoCount() async throws -> Int {
-        try await connection.query("SELECT count(*) AS count FROM photos WHERE state = 'ready'").first?
+        try await connection.query("SELECT count(*) AS count FROM photos WHERE state <> 'pending'").first?
             .decode("count") ?? 0
     }
 
@@ -32,7 +32,7 @@ struct CopyList {
         let rows = try await connection.query(
             """
             SELECT id, random_id, content_type, byte_count FROM photos
-            WHERE id > \(id) AND state = 'ready' AND NOT EXISTS (SELECT FROM copied_photos WHERE id = photos.id)
+            WHERE id > \(id) AND state <> 'pending' AND NOT EXISTS (SELECT FROM copied_photos WHERE id = photos.id)
             ORDER BY id LIMIT \(Self.pageCount)
             """
         )

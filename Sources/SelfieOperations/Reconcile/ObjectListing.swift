@@ -49,7 +49,7 @@ struct ObjectListing {
     }
 
     func photoCount() async throws -> Int {
-        try await count("SELECT count(*) AS count FROM photos WHERE state = 'ready'")
+        try await count("SELECT count(*) AS count FROM photos WHERE state <> 'pending'")
     }
 
     /// How many objects are older than a date and belong to no photo.
@@ -84,7 +84,7 @@ struct ObjectListing {
         try await count(
             """
             SELECT count(*) AS count FROM photos
-            WHERE state = 'ready' AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
+            WHERE state <> 'pending' AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
                 AND NOT EXISTS (SELECT FROM listed_objects WHERE key = random_id)
             """
         )
@@ -95,7 +95,7 @@ struct ObjectListing {
         try await connection.query(
             """
             SELECT id, random_id, byte_count FROM photos LEFT JOIN listed_objects ON key = random_id
-            WHERE id > \(id) AND state = 'ready'
+            WHERE id > \(id) AND state <> 'pending'
                 AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
                 AND (key IS NULL OR length <> byte_count)
             ORDER BY id LIMIT \(Self.pageCount)

@@ -45,7 +45,7 @@ package struct UserAdministration: Sendable {
         let rows = try await postgres.read(
             """
             SELECT users.id, member_id, first_name, last_name, title, email, created_at, disabled_at,
-                (SELECT count(*) FROM photos WHERE user_id = users.id AND state = 'ready') AS photo_count,
+                (SELECT count(*) FROM photos WHERE user_id = users.id AND state <> 'pending') AS photo_count,
                 coalesce((SELECT record_count FROM streams WHERE user_id = users.id), 0) AS record_count,
                 (SELECT count(*) FROM sessions
                     WHERE user_id = users.id AND expires_at > now() AT TIME ZONE 'UTC') AS session_count

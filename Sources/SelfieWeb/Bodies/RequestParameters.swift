@@ -101,13 +101,13 @@ struct RequestParameters {
 
     /// The value of a yes-or-no parameter.
     ///
-    /// Missing or blank means no.
-    ///
-    /// - Parameter parameter: The parameter.
+    /// - Parameters:
+    ///   - parameter: The parameter.
+    ///   - missing: What a missing or blank one means.
     /// - Returns: Its value.
     /// - Throws: `ServiceError` with status 400 for another text.
-    func flag(_ parameter: Endpoint.Parameter) throws(ServiceError) -> Bool {
-        guard let text = self[parameter]?.trimmingWhitespace(), !text.isEmpty else { return false }
+    func flag(_ parameter: Endpoint.Parameter, otherwise missing: Bool = false) throws(ServiceError) -> Bool {
+        guard let text = self[parameter]?.trimmingWhitespace(), !text.isEmpty else { return missing }
         guard let value = Bool(settingText: text) else {
             throw ServiceError(.invalid, of: parameter.name)
         }

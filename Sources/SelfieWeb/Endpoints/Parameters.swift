@@ -131,6 +131,14 @@ extension Endpoint.Parameter {
         isRequired: false,
         refusedFor: [.invalid]
     )
+    static let listed = Self(
+        "listed",
+        .flag,
+        "Whether the photo is in the list of photos. Missing means yes.",
+        example: "true",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
     static let title = Self("title", text, "The photo's title.", example: "My first selfie", refusedFor: textRules)
     static let photoID = Self("photo_id", .id, "The photo's `random_id`.", example: randomIDExample)
     static let limit = Self(

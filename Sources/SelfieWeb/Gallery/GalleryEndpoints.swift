@@ -106,7 +106,7 @@ struct GalleryEndpoints: EndpointGroup {
             .cookie { group in group.photos.handleUpload },
             "Upload a photo",
             limitedBy: [.uploadsPerUser],
-            takes: [.title, .image, .fileName],
+            takes: [.title, .image, .fileName, .listed],
             answers: [.ok("The photo.", .object(Member.photo))],
             refuses: [PhotoEndpoints.tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos]
         ),

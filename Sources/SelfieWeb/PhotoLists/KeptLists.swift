@@ -94,7 +94,7 @@ final class KeptLists: Sendable {
 /// The JSON of a whole list, with the memory that it holds of the budget.
 final class KeptList: Sendable {
     let userID: Int
-    let version: Int
+    let version: PhotoLibrary.Version
     let urls: PhotoURLDay
     let tag: EntityTag
     let pieces: [ByteBuffer]

@@ -49,6 +49,6 @@ extension PhotoLibrary {
     /// The number in front changes when the same photos are written in another way.
     func entityTag(of selection: PhotoSelection, urls: PhotoURLDay) -> EntityTag {
         let selected = selection == .all ? "" : " \(selection.order) \(selection.limit ?? 0) \(selection.after ?? "")"
-        return EntityTag(urls.code(of: "2 \(userID) \(version)\(selected)"))
+        return EntityTag(urls.code(of: "3 \(userID) \(version.number) \(version.changedAt)\(selected)"))
     }
 }

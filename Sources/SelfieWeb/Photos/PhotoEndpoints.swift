@@ -28,9 +28,12 @@ final class PhotoEndpoints: EndpointGroup {
             "/api/upload_photo",
             .token(handleUpload),
             "Upload a photo",
-            details: "The photo is stored whole or not at all. An answer of 200 means that it is safe.",
+            details: """
+                The photo is stored whole or not at all. An answer of 200 means that it is safe. With `listed=false` it is in no \
+                list, and goes with the last record that refers to it, or after a day without one.
+                """,
             limitedBy: [.uploadsPerUser],
-            takes: [.title, .image, .fileName],
+            takes: [.title, .image, .fileName, .listed],
             answers: [.ok("The photo.", .object(Member.photo))],
             refuses: [
                 tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos,
@@ -116,12 +119,14 @@ final class PhotoEndpoints: EndpointGroup {
         guard let image = form.image, query[Endpoint.Parameter.image.name] == nil else {
             throw ServiceError.parametersMissing
         }
+        let isListed = try parameters.flag(.listed, otherwise: true)
         let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForUpload)
         let new = try await NewPhoto(
             title: title,
             fileName: image.fileName,
             object: image.object,
-            userID: session.userID
+            userID: session.userID,
+            isListed: isListed
         )
         let stored = try await useCases.uploadPhoto(new, sessionID: session.id, logger: context.logger)
         let urls = photoURLs.day(of: now(), origin: origin.origin(of: request.head), series: stored.urlSeries)

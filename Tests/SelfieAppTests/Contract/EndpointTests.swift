@@ -82,7 +82,7 @@ struct EndpointTests {
 
     /// What each refusal is called for programs, with its status, written down once more: apps depend on these words.
     private static let codes: Set = [
-        "404 role_not_found", "403 role_forbidden", "403 role_full",
+        "400 listed_invalid", "404 role_not_found", "403 role_forbidden", "403 role_full",
         "404 collection_not_found", "404 record_not_found", "403 record_forbidden", "409 record_id_taken",
         "409 record_referred_to", "412 record_version_differs", "413 record_too_large", "400 record_id_invalid",
         "400 expires_at_invalid", "400 readers_not_allowed", "400 reader_unknown", "400 too_many_readers",

@@ -1,0 +1,126 @@
+import ConnectionTestSupport
+import Foundation
+import Postgres
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@Suite("Unlisted photos", .timeLimit(.minutes(3)))
+struct UnlistedPhotoTests {
+    private static func upload(_ service: TestService, as member: TestMember) async throws -> (id: String, url: String)
+    {
+        let answer = try await service.send(
+            "POST",
+            "/api/upload_photo?listed=false",
+            headers: [("Authorization", "Bearer \(member.token)"), ("Content-Type", TestMultipart.contentType)],
+            body: TestMultipart.body(image: TestImage.jpeg, title: "House")
+        )
+        #expect(answer.status == 200, "\(answer.text)")
+        return (
+            try #require(answer.json["random_id"] as? String), try #require(answer.json["image_url"] as? String)
+        )
+    }
+
+    /// Waits until the service's own sweeper has removed all objects but some.
+    private static func expectObjects(_ count: Int, in service: TestService) async throws {
+        try await poll("\(count) objects") { service.objects.keys().count == count }
+    }
+
+    @Test("A photo goes with the last record that refers to it, and its object within a minute")
+    func lastRecord() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, eve) = (try await service.addMember("ada"), try await service.addMember("eve"))
+            let photo = try await Self.upload(service, as: ada)
+            #expect(try await service.send("GET", photo.url).body == TestImage.jpeg)
+            #expect(try await service.list(token: ada.token).jsonArray?.isEmpty == true)
+            for id in ["h1", "h2"] {
+                let made = try await service.call(
+                    "PUT",
+                    "/api/records/houses/\(id)",
+                    as: ada,
+                    #"{"data":{"address":"a","photo":"\#(photo.id)"}}"#
+                )
+                #expect((made.json["photos"] as? [String: String])?["photo"] == photo.url, "\(made.text)")
+            }
+            #expect(try await service.call("GET", "/api/records/houses/h1", as: eve).status == 404)
+            #expect(try await service.call("DELETE", "/api/records/houses/h1", as: ada).status == 200)
+            try await service.sweep()
+            #expect(try await service.send("GET", photo.url).status == 200)
+            let other = try await service.call("PATCH", "/api/records/houses/h2", as: ada, #"{"data":{"photo":null}}"#)
+            #expect((other.json["photos"] as? [String: String])?.isEmpty == true)
+            try await Self.expectObjects(0, in: service)
+            #expect(try await service.send("GET", photo.url).status == 404)
+            #expect(try await service.count("SELECT count(*) FROM photos") == 0)
+            #expect(try await service.count("SELECT count(*) FROM photo_releases") == 0)
+            let library = try await service.count("SELECT photo_count + byte_count AS count FROM photo_libraries")
+            #expect(library == 0)
+        }
+    }
+
+    @Test("One that nothing ever refers to goes after a day; a picture and a listed photo stay")
+    func unused() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            let (unused, picture) = (try await Self.upload(service, as: ada), try await Self.upload(service, as: ada))
+            let listed = try await service.uploadPhoto(token: ada.token)
+            #expect(try await service.call("PATCH", "/api/me", as: ada, #"{"picture":"\#(picture.id)"}"#).status == 200)
+            try await service.sweep()
+            #expect(service.objects.keys().count == 3)
+            try await service.postgres.write("UPDATE photo_releases SET due_at = due_at - interval '25 hours'")
+            try await Self.expectObjects(2, in: service)
+            #expect(Set(service.objects.keys()) == [picture.id, listed])
+            #expect(!service.objects.keys().contains(unused.id))
+            // Another picture lets the first one go.
+            #expect(try await service.call("PATCH", "/api/me", as: ada, #"{"picture":"\#(listed)"}"#).status == 200)
+            try await Self.expectObjects(1, in: service)
+            #expect(try await service.call("PATCH", "/api/me", as: ada, #"{"picture":null}"#).status == 200)
+            try await service.sweep()
+            #expect(service.objects.keys() == [listed])
+        }
+    }
+
+    @Test("A record that refers to a photo at the moment of the sweep either has it or is refused")
+    func race() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            for round in 0..<20 {
+                let photo = try await Self.upload(service, as: ada)
+                try await service.postgres.write("UPDATE photo_releases SET due_at = now() AT TIME ZONE 'UTC'")
+                async let sweep: Void = service.sweep()
+                let made = try await service.call(
+                    "PUT",
+                    "/api/records/houses/h\(round)",
+                    as: ada,
+                    #"{"data":{"address":"a","photo":"\#(photo.id)"}}"#
+                )
+                try await sweep
+                try await service.sweep()
+                let status = try await service.send("GET", photo.url).status
+                #expect(
+                    made.status == 200 && status == 200 || made.status == 400 && status == 404,
+                    "\(made.text) \(status)"
+                )
+            }
+        }
+    }
+
+    @Test("It can be deleted, counts for the quota, and a wrong word is refused")
+    func others() async throws {
+        try await TestService.runWithSchema(settings: ["RATE_LIMITS": "off", "PHOTOS_PER_USER_MAX": "1"]) { service in
+            let ada = try await service.addMember("ada")
+            let photo = try await Self.upload(service, as: ada)
+            let second = try await service.upload(token: ada.token)
+            #expect(second.status == 403 && second.code == "photo_quota_reached")
+            #expect(try await service.delete(photo.id, token: ada.token).status == 200)
+            #expect(service.objects.keys().isEmpty)
+            let wrong = try await service.send(
+                "POST",
+                "/api/upload_photo?listed=perhaps",
+                headers: [("Authorization", "Bearer \(ada.token)"), ("Content-Type", TestMultipart.contentType)],
+                body: TestMultipart.body(image: TestImage.jpeg, title: "House")
+            )
+            #expect(wrong.status == 400 && wrong.code == "listed_invalid")
+        }
+    }
+}
