@@ -32,6 +32,7 @@ package struct Housekeeper: Sendable {
             ("accounts", { try await UserStore(postgres: postgres).finishDeletions() }),
             ("records", { try await records.removeExpired() }),
             ("deleted records", { try await records.forgetDeleted() }),
+            ("ended grants", { try await records.forgetEnded() }),
             ("sessions", { try await SessionStore(postgres: postgres).removeExpired() }),
             ("limits", { try await RateLimitStore(postgres: postgres).removeEnded() }),
             (

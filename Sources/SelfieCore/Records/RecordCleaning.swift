@@ -41,4 +41,44 @@ struct RecordCleaning: Sendable {
             """
         }
     }
+
+    /// How many grants one transaction forgets.
+    private static let batchSize = 1_000
+
+    /// Forgets what ended long ago, and notes up to which number each stream has forgotten.
+    ///
+    /// - Throws: `PostgresError`.
+    func forgetEnded() async throws {
+        while try await forgetSomeEnded() {}
+    }
+
+    private func forgetSomeEnded() async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            let old: PostgresQuery = """
+                SELECT collection_id, record_key, stream_id FROM grants
+                WHERE rights = 0 AND ended_at < now() AT TIME ZONE 'UTC' - \(Self.forgettingDays) * interval '1 day'
+                ORDER BY ended_at LIMIT \(Self.batchSize)
+                """
+            let streams: [Int] = try await connection.query(
+                "SELECT DISTINCT stream_id FROM (\(part: old)) AS old ORDER BY stream_id"
+            ).map { try $0.decode("stream_id") }
+            if streams.isEmpty { return false }
+            // Whoever gives such a grant again takes a number, and so waits for this lock.
+            try await connection.execute(
+                "SELECT FROM streams WHERE id = ANY(\(streams)) ORDER BY id FOR NO KEY UPDATE"
+            )
+            let count = try await connection.execute(
+                """
+                WITH forgotten AS (
+                    DELETE FROM grants WHERE (collection_id, record_key, stream_id) IN (\(part: old))
+                        AND stream_id = ANY(\(streams)) RETURNING stream_id, seq
+                )
+                UPDATE streams SET forgotten_seq = greatest(forgotten_seq, last)
+                FROM (SELECT stream_id, max(seq) AS last FROM forgotten GROUP BY stream_id) AS sums
+                WHERE streams.id = sums.stream_id
+                """
+            )
+            return count > 0
+        }
+    }
 }
