@@ -25,7 +25,8 @@ CREATE TABLE collections (
 
 CREATE TABLE streams (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    user_id integer UNIQUE REFERENCES users (id) ON DELETE CASCADE,
+    -- Without a foreign key: a row that a transaction changes twice would be checked against its user.
+    user_id integer UNIQUE,
     role_id integer UNIQUE REFERENCES roles (id) ON DELETE CASCADE,
     collection_id integer UNIQUE REFERENCES collections (id) ON DELETE CASCADE,
     -- The number of the last change. Who takes the next one locks this row until the end of the transaction.
@@ -43,10 +44,18 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION delete_stream() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM streams WHERE user_id = OLD.id;
+    RETURN NULL;
+END
+$$;
+
 -- Whoever signs up between the first insert and the trigger would have no stream.
 LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE;
 INSERT INTO streams (user_id) SELECT id FROM users ORDER BY id;
 CREATE TRIGGER users_added AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION create_stream();
+CREATE TRIGGER users_removed AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION delete_stream();
 
 CREATE TABLE grants (
     stream_id bigint NOT NULL,
@@ -73,7 +82,9 @@ CREATE UNIQUE INDEX grants_seq_key ON grants (stream_id, seq);
 CREATE INDEX grants_ended_at_index ON grants (ended_at) WHERE ended_at IS NOT NULL;
 
 -- migrate:down
+DROP TRIGGER users_removed ON users;
 DROP TRIGGER users_added ON users;
+DROP FUNCTION delete_stream();
 DROP FUNCTION create_stream();
 DROP TABLE grants;
 DROP TABLE streams;

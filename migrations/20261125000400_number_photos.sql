@@ -40,30 +40,31 @@ LANGUAGE plpgsql AS $$
 DECLARE
     changes bigint := coalesce(cardinality($4), 0);
     stream bigint;
-    base bigint;
+    number bigint;
 BEGIN
-    INSERT INTO photo_libraries AS library (user_id, changed_at, photo_count, byte_count)
-    VALUES ($1, next_version(0), $2, $3)
-    ON CONFLICT (user_id) DO UPDATE SET
-        changed_at = CASE WHEN changes > 0 THEN next_version(greatest(library.changed_at, library.version))
-            ELSE library.changed_at END,
-        photo_count = library.photo_count + excluded.photo_count,
-        byte_count = library.byte_count + excluded.byte_count;
-    IF changes = 0 THEN
-        RETURN;
+    INSERT INTO photo_libraries (user_id) VALUES ($1) ON CONFLICT DO NOTHING;
+    PERFORM FROM photo_libraries WHERE user_id = $1 FOR NO KEY UPDATE;
+    IF changes > 0 THEN
+        UPDATE streams SET seq = seq + changes WHERE user_id = $1 RETURNING id, seq INTO stream, number;
     END IF;
-    UPDATE streams SET seq = seq + changes WHERE user_id = $1 RETURNING id, seq - changes INTO stream, base;
+    -- Only once: a row that is changed twice is checked against its user, who may be locked by the deletion of the account.
+    UPDATE photo_libraries SET
+        version = coalesce(number, version),
+        changed_at = CASE WHEN changes > 0 THEN next_version(greatest(changed_at, version)) ELSE changed_at END,
+        photo_count = photo_count + $2,
+        byte_count = byte_count + $3
+    WHERE user_id = $1;
     IF stream IS NULL THEN
         RETURN;
     END IF;
     INSERT INTO grants AS old (stream_id, collection_id, record_key, rights, seq, shown_seq, ended_at, random_id)
-    SELECT stream, 0, id, CASE WHEN is_shown THEN 1 ELSE 0 END, base + position,
-        CASE WHEN is_shown THEN base + position END, CASE WHEN NOT is_shown THEN now() AT TIME ZONE 'UTC' END, random_id
+    SELECT stream, 0, id, CASE WHEN is_shown THEN 1 ELSE 0 END, number - changes + position,
+        CASE WHEN is_shown THEN number - changes + position END,
+        CASE WHEN NOT is_shown THEN now() AT TIME ZONE 'UTC' END, random_id
     FROM unnest($4, $5, $6) WITH ORDINALITY AS changed (id, random_id, is_shown, position)
     ON CONFLICT (collection_id, record_key, stream_id) DO UPDATE SET rights = excluded.rights, seq = excluded.seq,
         shown_seq = CASE WHEN old.rights = 1 AND excluded.rights = 1 THEN old.shown_seq ELSE excluded.shown_seq END,
         ended_at = excluded.ended_at;
-    UPDATE photo_libraries SET version = base + changes WHERE user_id = $1;
 END
 $$;
 

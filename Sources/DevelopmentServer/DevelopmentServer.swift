@@ -104,10 +104,10 @@ package struct DevelopmentServer: Service {
             let plan = try await apply.plan(schema)
             if plan.changes.isEmpty { return }
             guard plan.refusals.isEmpty, plan.losses.isEmpty else {
-                throw SchemaNotApplied(plan: plan.text, file: Self.schemaFile)
+                throw SchemaNotApplied(plan: plan.planText, file: Self.schemaFile)
             }
             guard let report = try await apply(schema, as: plan) else { return }
-            say("Applied \(Self.schemaFile):\n\(plan.text)\(report.misfitText)")
+            say("Applied \(Self.schemaFile):\n\(plan.planText)\(report.misfitText)")
         }
     }
 

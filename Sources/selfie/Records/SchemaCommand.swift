@@ -44,7 +44,7 @@ struct ApplySchemaFile: AsyncParsableCommand {
         try await SchemaCommand.withRecords { records in
             let plan = try await records.plan(schema)
             if plan.changes.isEmpty { return print("The schema is up to date.") }
-            print(dryRun ? "This would change:\n\(plan.text)" : "Changes:\n\(plan.text)", terminator: "")
+            print(dryRun ? "This would change:\n\(plan.planText)" : "Changes:\n\(plan.planText)", terminator: "")
             guard plan.refusals.isEmpty else { return try end("Nothing was changed: a change can't be made.") }
             guard !dryRun else { return }
             guard force || plan.losses.isEmpty else {

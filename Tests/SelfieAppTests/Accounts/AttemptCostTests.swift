@@ -96,7 +96,8 @@ struct AttemptCostTests {
     func signIns() async throws {
         try await Self.run { meter in
             let statements = [
-                "find(email:from:)", "count(_:limit:)", "count(_:limit:)", "count(_:limit:)", "add(_:userID:from:)",
+                "find(email:from:)", "count(_:amount:limit:)", "count(_:amount:limit:)", "count(_:amount:limit:)",
+                "add(_:userID:from:)",
             ]
             for password in try Self.wrongPasswords() {
                 let emails = Self.accounts + Self.nobody
@@ -121,7 +122,8 @@ struct AttemptCostTests {
     func getToken() async throws {
         try await Self.run { meter in
             let statements = [
-                "count(_:limit:)", "find(email:from:)", "count(_:limit:)", "count(_:limit:)", "count(_:limit:)",
+                "count(_:amount:limit:)", "find(email:from:)", "count(_:amount:limit:)", "count(_:amount:limit:)",
+                "count(_:amount:limit:)",
                 "add(_:userID:from:)",
             ]
             for password in try Self.wrongPasswords() {
@@ -141,7 +143,8 @@ struct AttemptCostTests {
     func unhashable() async throws {
         try await Self.run { meter in
             let statements = [
-                "find(email:from:)", "count(_:limit:)", "count(_:limit:)", "count(_:limit:)", "add(_:userID:from:)",
+                "find(email:from:)", "count(_:amount:limit:)", "count(_:amount:limit:)", "count(_:amount:limit:)",
+                "add(_:userID:from:)",
             ]
             for password in ["", "my password\0", String(repeating: "x", count: 73)] {
                 let emails = Self.accounts + ["nobody@example.com"]
@@ -164,7 +167,8 @@ struct AttemptCostTests {
                 let new = try TestService.encrypt("new password")
                 for (method, path) in [("POST", "/api/reset_password"), ("DELETE", "/api/account")] {
                     let statements = [
-                        "find(token:)", "count(_:limit:)", "count(_:limit:)", "find(id:)", "add(_:userID:from:)",
+                        "find(token:)", "count(_:amount:limit:)", "count(_:amount:limit:)", "find(id:)",
+                        "add(_:userID:from:)",
                     ]
                     try await Self.expectAlike(meter, try Self.wrongPasswords(), statements: statements) { wrong in
                         try await service.sendForm(
@@ -183,7 +187,10 @@ struct AttemptCostTests {
     @Test("A right password costs a hash, and a weak one its renewal; of a disabled account it costs no more")
     func right() async throws {
         try await Self.run { meter in
-            let find = ["find(email:from:)", "count(_:limit:)", "count(_:limit:)", "count(_:limit:)", "giveBack(_:)"]
+            let find = [
+                "find(email:from:)", "count(_:amount:limit:)", "count(_:amount:limit:)", "count(_:amount:limit:)",
+                "giveBack(_:)",
+            ]
             for (email, cost) in zip(Self.accounts, 4...7) {
                 let (answer, found) = try await meter.cost {
                     try await meter.service.signIn(email: email, headers: Self.elsewhere)

@@ -4,7 +4,7 @@ extension SchemaPlan {
     /// The plan for people, a line for each change.
     ///
     /// What loses data, and what can't be done, is marked.
-    package var text: String {
+    package var planText: String {
         changes.map { change in
             let mark = change.isRefused ? "refused: " : change.losesData ? "loses data: " : ""
             return "  \(mark)\(change.description)\n"
