@@ -56,7 +56,7 @@ struct RecordModelTests {
     }
 
     /// 10,000 calls are made in the long tests.
-    private static let roundCount = ProcessInfo.processInfo.environment["SELFIE_LONG_TESTS"] == nil ? 250 : 1_250
+    private static let roundCount = ProcessInfo.processInfo.environment["SELFIE_LONG_TESTS"] == nil ? 150 : 1_250
 
     private static func call(by member: Int, _ generator: inout SplitMix64) -> RecordModel.Call {
         let collection = collections.randomElement(using: &generator) ?? ""

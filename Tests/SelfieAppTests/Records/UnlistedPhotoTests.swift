@@ -6,7 +6,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite("Unlisted photos", .timeLimit(.minutes(3)))
+@Suite("Unlisted photos, and those of records", .timeLimit(.minutes(3)))
 struct UnlistedPhotoTests {
     private static func upload(_ service: TestService, as member: TestMember) async throws -> (id: String, url: String)
     {
@@ -102,6 +102,50 @@ struct UnlistedPhotoTests {
                     "\(made.text) \(status)"
                 )
             }
+        }
+    }
+
+    @Test("Photos and the records that show them are deleted at once without a deadlock")
+    func bothDeleted() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            for round in 0..<15 {
+                let photo = try await service.uploadPhoto(token: ada.token)
+                for id in 0..<4 {
+                    let made = try await service.call(
+                        "PUT",
+                        "/api/records/houses/h\(round)-\(id)",
+                        as: ada,
+                        #"{"data":{"address":"a","photo":"\#(photo)"}}"#
+                    )
+                    #expect(made.status == 200)
+                }
+                let statuses = try await withThrowingTaskGroup(of: Int.self) { tasks in
+                    tasks.addTask { try await service.delete(photo, token: ada.token).status }
+                    for id in 0..<2 {
+                        tasks.addTask {
+                            try await service.call("DELETE", "/api/records/houses/h\(round)-\(id)", as: ada).status
+                        }
+                    }
+                    for id in 2..<4 {
+                        tasks.addTask {
+                            try await service.call(
+                                "PATCH",
+                                "/api/records/houses/h\(round)-\(id)",
+                                as: ada,
+                                #"{"data":{"photo":null}}"#
+                            ).status
+                        }
+                    }
+                    return try await tasks.reduce(into: []) { $0.append($1) }
+                }
+                #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses)")
+            }
+            let deadlocks = try await service.count(
+                "SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()"
+            )
+            #expect(deadlocks == 0)
+            try await service.expectSoundStreams()
         }
     }
 

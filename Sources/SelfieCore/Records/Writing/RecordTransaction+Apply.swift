@@ -17,6 +17,7 @@ extension RecordTransaction {
         author: RecordAuthor? = nil,
         recipient: MemberStream? = nil
     ) async throws -> [Int] {
+        try await lockPhotos(of: drafts)
         let recipientStreams = try await recipientStreams(of: drafts)
         var streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }
         for draft in drafts where draft.changesCount {
@@ -55,6 +56,21 @@ extension RecordTransaction {
             )
         )
         return keys
+    }
+
+    /// Locks the photos that records may let go of.
+    ///
+    /// Whoever deletes one holds it before the stream, and so must this.
+    private func lockPhotos(of drafts: [RecordDraft]) async throws {
+        let keys = drafts.filter { !$0.collection.definition.photoFields.isEmpty || $0.isUnchanged }
+            .compactMap(\.existing?.key)
+        if keys.isEmpty { return }
+        try await connection.execute(
+            """
+            SELECT FROM photos WHERE id IN (SELECT photo_id FROM photo_references WHERE record_key = ANY(\(keys)))
+            ORDER BY id FOR KEY SHARE
+            """
+        )
     }
 
     /// The streams of members from whose inboxes drafts go, by their users.
