@@ -22,11 +22,9 @@ struct RecordAuthor: Sendable {
 
     /// The streams by which the user reaches the records of a collection.
     func streams(in collection: AppliedCollection) -> Set<Int> {
-        var streams: Set<Int> = [collection.streamID]
+        var streams: Set<Int> = [member.streamID, collection.streamID]
         let roles = ([collection.role].compactMap(\.self) + collection.managers).filter { roleIDs.contains($0.id) }
         streams.formUnion(roles.map(\.streamID))
-        // Who has left the role has nothing of it, not even what they own.
-        if collection.role == nil || !roles.isEmpty { streams.insert(member.streamID) }
         return streams
     }
 

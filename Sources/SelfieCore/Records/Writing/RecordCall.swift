@@ -124,7 +124,7 @@ struct RecordCall {
         return member
     }
 
-    /// A collection of a role does not exist for others.
+    /// A collection of a role does not exist for others, not even for who has left the role and owns records in it.
     private static func requireRole(
         of author: RecordAuthor,
         in collection: AppliedCollection
