@@ -326,8 +326,7 @@ let package = Package(
             name: "bench",
             dependencies: [
                 "AESCrypt", "Deadlines", "EmbeddedPostgres", "Encodings", "ServerProcesses", "Migrations", "Postgres",
-                "S3",
-                "SelfieCore",
+                "RecordSchema", "S3", "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -22,8 +22,9 @@ import Testing
 
     @Test func failuresOfEveryMeasurementCount() throws {
         let results = try Self.results(rates: [(100, 200)], bad: 1)
-        // Three, four, six and the four of operations of each round, four of the sign-ins, the long list.
-        #expect(results.failureCount == 22)
+        // Three, four, six, the four of operations and the three of records of each round, four of the sign-ins, the long
+        // list.
+        #expect(results.failureCount == 25)
     }
 
     @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
@@ -91,6 +92,16 @@ import Testing
                         probes: load(1_000),
                         withFigures: load(list),
                         compressed: load(0.5 * list)
+                    ),
+                    records: .init(
+                        creations: load(0.3 * list),
+                        creationsByPgbench: DatabaseFigures(
+                            transactionsPerSecond: 0.5 * pgbench,
+                            averageMilliseconds: 1,
+                            transactionCount: 100
+                        ),
+                        pageOfFew: load(list),
+                        pageOfMany: load(0.9 * list)
                     ),
                     photos: .init(
                         fromDisk: load(60),

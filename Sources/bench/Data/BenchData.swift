@@ -13,12 +13,13 @@ enum BenchData {
     static var emptyListToken: String { "token-\(userCount + 2)" }
     /// The users after that upload.
     ///
-    /// Each may have four uploads under way.
+    /// Each may have four uploads under way. The users after them have records, see ``RecordData``.
     static let uploaderTokens = (1...2).map { "token-\(userCount + 2 + $0)" }
 
     /// Migrates an empty database and fills it.
     ///
-    /// Rows are in random order, as with many users at the same time. So a list is spread over pages.
+    /// Photos and sessions are in random order, as with many users at the same time. So a list is spread over pages. Users
+    /// are in order, so that the user `n` has the token `token-n` and the stream `n`.
     static func make(databaseURL: String) async throws {
         var configuration = try PostgresConfiguration(url: databaseURL, maxConnections: 1)
         configuration.statementTimeout = nil
@@ -27,6 +28,12 @@ enum BenchData {
         try await PostgresClient.withClient(configuration: configuration) { client in
             try await client.withConnection { connection in
                 for statement in statements { try await connection.execute(script: statement) }
+            }
+            try await RecordData.make(client)
+            try await client.withConnection { connection in
+                try await connection.execute(script: "VACUUM ANALYZE")
+                // The new data must not be written to disk during a measurement.
+                try await connection.execute(script: "CHECKPOINT")
             }
         }
     }
@@ -43,7 +50,7 @@ enum BenchData {
         """
         INSERT INTO users (first_name, last_name, email, password_hash)
         SELECT 'First', 'Last', 'user-' || n || '@example.com', 'none'
-        FROM generate_series(1, \(userCount + 2 + uploaderTokens.count)) AS n ORDER BY random()
+        FROM generate_series(1, \(userCount + 4 + uploaderTokens.count)) AS n ORDER BY n
         """,
         """
         INSERT INTO sessions (user_id, token_digest, expires_at)
@@ -63,8 +70,5 @@ enum BenchData {
         JOIN users ON email = 'user-' || n || '@example.com'
         ORDER BY random()
         """,
-        "VACUUM ANALYZE",
-        // The new data must not be written to disk during a measurement.
-        "CHECKPOINT",
     ]
 }

@@ -61,6 +61,20 @@ extension Results {
                 rounds.map { $0.operations.compressed.requestsPerSecond / $0.listAt16.requestsPerSecond }
             ),
             ratio(
+                "newRecordToPgbenchRatio",
+                "New record with two readers to pgbench with the same statements, a second, 16 connections",
+                goal: "0.30 or more",
+                rounds.map {
+                    $0.records.creations.requestsPerSecond / $0.records.creationsByPgbench.transactionsPerSecond
+                }
+            ),
+            ratio(
+                "pageOfManyToFewTimeRatio",
+                "50 records of 1,000,000 to 50 of 100, time, 4 connections",
+                goal: "1.3 or less",
+                rounds.map { $0.records.pageOfFew.requestsPerSecond / $0.records.pageOfMany.requestsPerSecond }
+            ),
+            ratio(
                 "uploadToDirectPutRatio",
                 "Uploads to direct puts of 20 MB, bytes/s, 8 in parallel",
                 goal: "0.75 or more",
@@ -128,6 +142,16 @@ extension Results {
             + load("probes", "Probes beside the list", rounds.map(\.operations.probes))
             + load("listWithFigures", "List with METRICS_PORT, 16 connections", rounds.map(\.operations.withFigures))
             + load("compressedList", "List as gzip, 16 connections", rounds.map(\.operations.compressed))
+            + load("newRecord", "New record with two readers, 16 connections", rounds.map(\.records.creations))
+            + [
+                Figure(
+                    key: "newRecordByPgbenchTransactionsPerSecond",
+                    title: "The same statements by pgbench, 16 connections: transactions/s",
+                    values: rounds.map(\.records.creationsByPgbench.transactionsPerSecond)
+                )
+            ]
+            + load("pageOfFew", "50 records of 100, 4 connections", rounds.map(\.records.pageOfFew))
+            + load("pageOfMany", "50 records of 1,000,000, 4 connections", rounds.map(\.records.pageOfMany))
             + load("proxied", "Photo of 20 MB by proxy, 8 connections", rounds.map(\.photos.proxied))
             + load("presigned", "Photo of 20 MB by presigned URL, 8 connections", rounds.map(\.photos.presigned))
             + load("fromDisk", "Photo of 300 KB from disk, 8 connections", rounds.map(\.photos.fromDisk))

@@ -20,7 +20,18 @@ struct Results: Codable, Sendable {
         let unchangedListAt16: LoadFigures
         let unchangedLongListAt16: LoadFigures
         let operations: Operations
+        let records: Records
         let photos: Photos
+
+        /// All that a load generator has measured.
+        fileprivate var loads: [LoadFigures] {
+            [
+                listAt16, listAt256, staticAt16, emptyListAt16, welcomeAt16, unchangedListAt16, unchangedLongListAt16,
+                operations.besideProbes, operations.probes, operations.withFigures, operations.compressed,
+                records.creations, records.pageOfFew, records.pageOfMany,
+                photos.fromDisk, photos.byNginx, photos.proxied, photos.presigned,
+            ]
+        }
     }
 
     /// The list with what operators and clients ask for beside it, 16 connections.
@@ -29,6 +40,14 @@ struct Results: Codable, Sendable {
         let probes: LoadFigures
         let withFigures: LoadFigures
         let compressed: LoadFigures
+    }
+
+    /// Records that are created by 16 connections and listed by 4.
+    struct Records: Codable, Sendable {
+        let creations: LoadFigures
+        let creationsByPgbench: DatabaseFigures
+        let pageOfFew: LoadFigures
+        let pageOfMany: LoadFigures
     }
 
     struct Photos: Codable, Sendable {
@@ -65,13 +84,7 @@ struct Results: Codable, Sendable {
     /// The number of requests in all measurements without a 2xx answer.
     var failureCount: Int {
         let once = [signIns.alone, signIns.besideList, signIns.listAlone, signIns.listBesideSignIns, longList]
-        let loads = rounds.flatMap { round in
-            [round.listAt16, round.listAt256, round.staticAt16, round.photos.fromDisk, round.photos.byNginx]
-                + [round.photos.proxied, round.photos.presigned, round.emptyListAt16, round.welcomeAt16]
-                + [round.unchangedListAt16, round.unchangedLongListAt16]
-                + [round.operations.besideProbes, round.operations.probes]
-                + [round.operations.withFigures, round.operations.compressed]
-        }
+        let loads = rounds.flatMap(\.loads)
         let uploads = rounds.reduce(0) { $0 + $1.photos.uploads.failureCount + $1.photos.puts.failureCount }
         return (once + loads).reduce(uploads) { $0 + $1.failureCount }
     }

@@ -18,6 +18,8 @@ struct Measurements: Sendable {
     private static let signInConnections = 8
     private static let longListConnections = 2
     private static let probeConnections = 11
+    /// One user has no more pages at once.
+    private static let pageConnections = 4
 
     init(stage: Stage, roundCount: Int, seconds: Int) throws {
         self.stage = stage
@@ -77,7 +79,7 @@ struct Measurements: Sendable {
         say("  the list, 256 connections")
         let listAt256 = try await lists(connections: 256)
         say("  the list's statement by pgbench, 16 connections")
-        let pgbenchAt16 = try await pgbench.run(connections: 16, seconds: seconds)
+        let pgbenchAt16 = try await pgbench.run(.list, connections: 16, seconds: seconds)
         say("  HTTP alone, 16 connections")
         let staticAt16 = try await wrk.run(.lists, at: stage.staticServer.origin, connections: 16, seconds: seconds)
         say("  the list of nothing, GET /, and unchanged lists, 16 connections")
@@ -95,6 +97,7 @@ struct Measurements: Sendable {
             unchangedListAt16: unchangedListAt16,
             unchangedLongListAt16: unchangedLongListAt16,
             operations: try await operations(),
+            records: try await records(),
             photos: try await photos()
         )
     }
@@ -122,6 +125,30 @@ struct Measurements: Sendable {
                 seconds: seconds
             ),
             compressed: try await load(.compressedLists)
+        )
+    }
+
+    private func records() async throws -> Results.Records {
+        say("  new records with two readers, and the same statements by pgbench, 16 connections")
+        let creations = try await load(.newRecords)
+        let statements = try await pgbench.run(.recordCreation, connections: 16, seconds: seconds)
+        say(
+            "  50 records of \(RecordData.fewCount) and of \(RecordData.manyCount), \(Self.pageConnections) connections"
+        )
+        return Results.Records(
+            creations: creations,
+            creationsByPgbench: statements,
+            pageOfFew: try await page(RecordData.fewToken),
+            pageOfMany: try await page(RecordData.manyToken)
+        )
+    }
+
+    private func page(_ token: String) async throws -> LoadFigures {
+        try await wrk.run(
+            .newestRecords(token: token),
+            at: stage.service.origin,
+            connections: Self.pageConnections,
+            seconds: seconds
         )
     }
 

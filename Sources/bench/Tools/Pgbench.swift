@@ -3,43 +3,48 @@ import Foundation
 import Postgres
 
 /// The database's own load generator.
-///
-/// It runs the statement with which version 0.10 listed photos: it reads all rows each time. So the ratio to it tells what
-/// lists by version gain.
 struct Pgbench: Sendable {
+    /// What it does again and again.
+    enum Load: String, CaseIterable {
+        /// The statement with which version 0.10 listed photos: it reads all rows each time.
+        ///
+        /// So the ratio to it tells what lists by version gain.
+        case list
+        /// The statements with which the service creates a record with two readers.
+        case recordCreation
+    }
+
     let databaseURL: String
     private let program: String
-    private let script: URL
+    private let folder: URL
 
-    /// Writes the script into a folder.
+    /// Writes the scripts into a folder.
     init(databaseURL: String, folder: URL) throws {
         guard let program = ProgramSearch.system.program(named: "pgbench") else { throw BenchError.missing("pgbench") }
         self.databaseURL = databaseURL
         self.program = program
-        script = folder.appending(path: "list.sql")
-        try Self.script.write(to: script, atomically: true, encoding: .utf8)
+        self.folder = folder
+        for load in Load.allCases {
+            try load.script.write(to: Self.file(of: load, in: folder), atomically: true, encoding: .utf8)
+        }
     }
 
     /// Keeps a number of connections busy, each statement prepared once.
     ///
     /// - Parameters:
+    ///   - load: The statements.
     ///   - connections: How many statements are under way at any time.
     ///   - seconds: For how long.
     /// - Returns: Its figures.
     /// - Throws: `BenchError` with pgbench's output.
-    func run(connections: Int, seconds: Int) async throws -> DatabaseFigures {
+    func run(_ load: Load, connections: Int, seconds: Int) async throws -> DatabaseFigures {
         let options = ["-M", "prepared", "-n", "-c", "\(connections)", "-j", "2", "-T", "\(seconds)"]
-        return try PgbenchOutput.figures(try await Tool.run(program, options + ["-f", script.path, databaseURL]))
+        return try PgbenchOutput.figures(
+            try await Tool.run(program, options + ["-f", Self.file(of: load, in: folder).path, databaseURL])
+        )
     }
 
-    /// It computes the digest in SQL, because pgbench's variables are text.
-    static var script: String {
-        """
-        \\set n random(1, \(BenchData.userCount))
-        SELECT sessions.id AS session_id, expires_at, name, title, random_id
-        FROM sessions LEFT JOIN photos ON photos.user_id = sessions.user_id AND state = 'ready'
-        WHERE token_digest = sha256(convert_to('token-' || :n, 'UTF8')) ORDER BY photos.id;
-
-        """
+    private static func file(of load: Load, in folder: URL) -> URL {
+        folder.appending(path: "\(load).sql")
     }
 }

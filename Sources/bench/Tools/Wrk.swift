@@ -22,6 +22,10 @@ struct Wrk: Sendable {
         case signIns
         /// A photo, by its full URL.
         case photo
+        /// New records with two readers each, by the users with 20 photos.
+        case newRecords
+        /// The newest 50 records of a user.
+        case newestRecords(token: String)
     }
 
     let folder: URL
@@ -30,6 +34,7 @@ struct Wrk: Sendable {
     init(folder: URL) throws {
         self.folder = folder
         try Self.listScript.write(to: folder.appending(path: "lists.lua"), atomically: true, encoding: .utf8)
+        try Self.newRecordScript.write(to: folder.appending(path: "records.lua"), atomically: true, encoding: .utf8)
         try Self.probeScript.write(to: folder.appending(path: "probes.lua"), atomically: true, encoding: .utf8)
         try Self.signInScript().write(to: folder.appending(path: "signin.lua"), atomically: true, encoding: .utf8)
     }
@@ -61,6 +66,9 @@ struct Wrk: Sendable {
         case .welcome: [origin + "/"]
         case .signIns: ["-s", folder.appending(path: "signin.lua").path, origin + "/api/signin"]
         case .photo: [origin]
+        case .newRecords: ["-s", folder.appending(path: "records.lua").path, origin + "/api/records/messages"]
+        case .newestRecords(let token):
+            ["-H", "Authorization: Token token=\(token)", origin + "/api/records/notes?order=-created&limit=50"]
         }
     }
 
@@ -77,6 +85,26 @@ struct Wrk: Sendable {
         function init(arguments)
           for i = 1, \(BenchData.userCount) do
             requests[i] = wrk.format("GET", "/api/get_photos", headers(i))
+          end
+        end
+        function request()
+          n = n % #requests + 1
+          return requests[n]
+        end
+        """
+
+    /// Users write in turn, to readers whom nobody else names at the same moment.
+    private static let newRecordScript = """
+        local requests, n = {}, 0
+        local function member(i)
+          return string.format("member%020d", (i - 1) % \(BenchData.userCount) + 1)
+        end
+        function init(arguments)
+          for i = 1, \(BenchData.userCount) do
+            local headers = {["Authorization"] = "Token token=token-" .. i, ["Content-Type"] = "application/json"}
+            local readers = string.format('["%s","%s"]', member(i + 1 + i * 37 % 498), member(i + 500 + i * 91 % 498))
+            local data = '\(RecordData.message(topic: "topic-0"))'
+            requests[i] = wrk.format("POST", nil, headers, '{"readers":' .. readers .. ',"data":' .. data .. '}')
           end
         end
         function request()
