@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func theScriptHasTheServicesStatementWithTheTokensDigest() {
-        let script = Pgbench.script
+        let script = Pgbench.Load.list.script
         #expect(script.hasPrefix("\\set n random(1, 1000)\n"))
         #expect(script.contains("token_digest = sha256(convert_to('token-' || :n, 'UTF8'))"))
         #expect(!script.contains("$"))

@@ -15,6 +15,18 @@ package struct TestMember: Sendable {
     package let userID: Int
     /// The id that others see.
     package let id: String
+
+    /// - Parameters:
+    ///   - name: What a test calls the member.
+    ///   - token: The session's token.
+    ///   - userID: The row of the user; 0 where a test does not need it.
+    ///   - id: The id that others see.
+    package init(name: String, token: String, userID: Int = 0, id: String) {
+        self.name = name
+        self.token = token
+        self.userID = userID
+        self.id = id
+    }
 }
 
 extension TestService {
@@ -28,6 +40,20 @@ extension TestService {
         try await run(store: store, settings: settings) { service in
             try await service.apply(try schema ?? exampleSchema)
             return try await body(service)
+        }
+    }
+
+    /// Runs a body with two services on one database and one store.
+    package static func runTwoWithSchema<Result: Sendable>(
+        _ schema: String? = nil,
+        settings: [String: String] = ["RATE_LIMITS": "off"],
+        _ body: @Sendable (_ first: TestService, _ second: TestService) async throws -> Result
+    ) async throws -> Result {
+        try await runWithSchema(schema, settings: settings) { first in
+            let settings = settings.merging(first.objects.settings) { $1 }
+            return try await run(databaseURL: first.databaseURL, settings: settings) { second in
+                try await body(first, second)
+            }
         }
     }
 

@@ -16,40 +16,38 @@ package struct RecordStorm: Sendable {
 
     /// Runs the storm, and expects that nothing failed, and that no number of a stream is missing or there twice.
     package func run() async throws {
-        try await TestService.runWithSchema { first in
-            try await TestService.run(databaseURL: first.databaseURL, settings: ["RATE_LIMITS": "off"]) { second in
-                try await first.postgres.logNumbers()
-                var members: [TestMember] = []
-                for number in 0..<20 { members.append(try await first.addMember("member\(number)", role: "team")) }
-                let (all, deadline) = (members, ContinuousClock.now + .seconds(seconds))
-                let statuses = try await withThrowingTaskGroup(of: [Int: Int].self) { tasks in
-                    for writer in 0..<16 {
-                        tasks.addTask {
-                            var statuses: [Int: Int] = [:]
-                            var generator = SplitMix64(seed: UInt64(writer))
-                            while ContinuousClock.now < deadline {
-                                let answer = try await Self.write(
-                                    as: all[writer],
-                                    among: all,
-                                    at: writer % 2 == 0 ? first : second,
-                                    &generator
-                                )
-                                statuses[answer.status, default: 0] += 1
-                            }
-                            return statuses
+        try await TestService.runTwoWithSchema { first, second in
+            try await first.postgres.logNumbers()
+            var members: [TestMember] = []
+            for number in 0..<20 { members.append(try await first.addMember("member\(number)", role: "team")) }
+            let (all, deadline) = (members, ContinuousClock.now + .seconds(seconds))
+            let statuses = try await withThrowingTaskGroup(of: [Int: Int].self) { tasks in
+                for writer in 0..<16 {
+                    tasks.addTask {
+                        var statuses: [Int: Int] = [:]
+                        var generator = SplitMix64(seed: UInt64(writer))
+                        while ContinuousClock.now < deadline {
+                            let answer = try await Self.write(
+                                as: all[writer],
+                                among: all,
+                                at: writer % 2 == 0 ? first : second,
+                                &generator
+                            )
+                            statuses[answer.status, default: 0] += 1
                         }
+                        return statuses
                     }
-                    return try await tasks.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
                 }
-                #expect(Set(statuses.keys).isSubset(of: [200, 404, 409]), "\(statuses)")
-                #expect((statuses[200] ?? 0) > 50 * seconds, "\(statuses)")
-                let deadlocks = try await first.count(
-                    "SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()"
-                )
-                #expect(deadlocks == 0)
-                try await first.expectNumbersWithoutGap()
-                try await first.expectSoundStreams()
+                return try await tasks.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
             }
+            #expect(Set(statuses.keys).isSubset(of: [200, 404, 409]), "\(statuses)")
+            #expect((statuses[200] ?? 0) > 50 * seconds, "\(statuses)")
+            let deadlocks = try await first.count(
+                "SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()"
+            )
+            #expect(deadlocks == 0)
+            try await first.expectNumbersWithoutGap()
+            try await first.expectSoundStreams()
         }
     }
 
