@@ -18,7 +18,7 @@ extension UserStore {
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     package func delete(userID: Int, passwordHash: String?, sessionID: Int?) async throws -> Bool {
         let hasRecords = try await postgres.withTransaction { connection -> Bool? in
-            try await Self.awaitSchema(on: connection)
+            try await SchemaStore.holdApplied(on: connection)
             // Sign-ins, uploads and writers of records wait for this lock, and then find no account.
             let locked = try await connection.query(
                 """
@@ -69,7 +69,7 @@ extension UserStore {
                 try await removal(keys: keys, areExpired: false)
             }
             isGone = try await postgres.withTransaction { connection in
-                try await Self.awaitSchema(on: connection)
+                try await SchemaStore.holdApplied(on: connection)
                 let locked = try await connection.query(
                     "SELECT FROM users WHERE id = \(userID) AND leaving_since IS NOT NULL FOR UPDATE"
                 )
@@ -79,11 +79,6 @@ extension UserStore {
                 return true
             }
         }
-    }
-
-    /// Waits until no schema is being applied, which locks the records before the streams.
-    private static func awaitSchema(on connection: PostgresConnection) async throws {
-        try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE")
     }
 
     /// Some of the records that a user owns, and of those in the user's inboxes.

@@ -17,37 +17,42 @@ extension Pgbench.Load {
 
         """
 
-    /// The service's own statements, in their order: the session, the author and the readers, the streams' locks, and one
-    /// that writes all rows.
+    /// The service's own statements, in their order: the session, the schema's lock, the author and the readers, the
+    /// streams' locks, and one that writes all rows.
     ///
-    /// Two things are left to the database, because pgbench keeps no arrays: members' ids are computed, and the record's
-    /// key serves as each stream's number. A colon is `chr(58)`, because pgbench takes `:MI` for a variable.
+    /// Some things differ, because pgbench keeps no arrays. Members' ids are computed, and the record's key serves as each
+    /// stream's number. Keys are taken before the locks, so that a smaller one may come later. A colon is `chr(58)`,
+    /// because pgbench takes `:MI` for a variable.
     private static let recordCreationScript = """
         \\set n random(1, \(BenchData.userCount))
         \\set first (:n + random(0, \(BenchData.userCount / 2 - 2))) % \(BenchData.userCount) + 1
         \\set second (:n + random(\(BenchData.userCount / 2 - 1), \(BenchData.userCount - 2))) % \(BenchData.userCount) + 1
-        SELECT found.* FROM unnest(ARRAY[sha256(convert_to('token-' || :n, 'UTF8'))]) WITH ORDINALITY AS asked (key, position)
+        SELECT found.*
+        FROM unnest(ARRAY[sha256(convert_to('token-' || :n, 'UTF8'))]) WITH ORDINALITY AS asked (key, position)
         CROSS JOIN LATERAL (
             SELECT id, user_id, expires_at, max_unused_days FROM sessions WHERE token_digest = asked.key
         ) AS found;
         BEGIN;
+        LOCK TABLE records IN ROW EXCLUSIVE MODE;
         SELECT (SELECT max(version) FROM schema_definitions) AS schema_version, users.id::bigint AS user_id, member_id,
-            streams.id AS stream_id,
+            (SELECT id FROM streams WHERE user_id = users.id) AS stream_id,
             EXISTS (SELECT FROM blocks WHERE user_id = users.id AND blocked_user_id = :n) AS is_blocking,
             ARRAY(
                 SELECT role_id::bigint FROM role_members JOIN roles ON roles.id = role_id
                 WHERE user_id = :n AND disabled_at IS NULL
             ) AS role_ids,
-            to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24' || chr(58) || 'MI' || chr(58) || 'SS.MS"Z"') AS now
-        FROM users JOIN streams ON streams.user_id = users.id
-        WHERE (users.id = :n OR member_id = ANY(ARRAY[
-            'member' || lpad(:first, 20, '0'), 'member' || lpad(:second, 20, '0')
-        ])) AND disabled_at IS NULL
+            to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24' || chr(58) || 'MI' || chr(58) || 'SS.MS"Z"') AS now,
+            set_config('plan_cache_mode', 'force_generic_plan', true)
+        FROM users
+        WHERE member_id = ANY((
+            SELECT ARRAY['member' || lpad(:first, 20, '0'), 'member' || lpad(:second, 20, '0')] || member_id
+            FROM users WHERE id = :n
+        )::text[]) AND disabled_at IS NULL
         ORDER BY users.id FOR KEY SHARE OF users;
         SELECT id, seq, record_count, inbox_count, (SELECT nextval('records_key_seq')) AS key
         FROM streams WHERE id = ANY(ARRAY[:n, :first, :second]::bigint[]) ORDER BY id FOR NO KEY UPDATE \\aset
         WITH numbered AS (
-            UPDATE streams SET seq = new.seq, record_count = new.records, inbox_count = new.waiting
+            UPDATE streams SET seq = greatest(streams.seq, new.seq), record_count = new.records, inbox_count = new.waiting
             FROM unnest(
                 ARRAY[:n, :first, :second]::bigint[], ARRAY[:key, :key, :key]::bigint[],
                 ARRAY[:record_count, :record_count, :record_count]::bigint[],
@@ -57,8 +62,8 @@ extension Pgbench.Load {
         ), added AS (
             INSERT INTO records (key, collection_id, recipient_id, id, owner_id, data, byte_count, expires_at)
             OVERRIDING SYSTEM VALUE
-            SELECT key, (SELECT id FROM collections WHERE name = 'messages'), 0, id, :n::integer, data::json, octet_length(data),
-                CASE WHEN expiry > 0 THEN timestamp 'epoch' + expiry * interval '1 millisecond' END
+            SELECT key, (SELECT id FROM collections WHERE name = 'messages'), 0, id, :n::integer, data::json,
+                octet_length(data), CASE WHEN expiry > 0 THEN timestamp 'epoch' + expiry * interval '1 millisecond' END
             FROM unnest(
                 ARRAY[:key]::bigint[], ARRAY['by-pgbench-' || :key], ARRAY['\(RecordData.message(topic: "topic-0"))'],
                 ARRAY[0]

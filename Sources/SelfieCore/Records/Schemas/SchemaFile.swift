@@ -9,6 +9,10 @@ package enum SchemaFile {
     /// - Returns: The schema.
     /// - Throws: ``SchemaFileError``.
     package static func read(_ path: String) throws(SchemaFileError) -> Schema {
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        guard size ?? 0 <= Schema.maxFileBytes else {
+            throw SchemaFileError(description: "\(path) has more than \(Schema.maxFileBytes) bytes.")
+        }
         let contents: Data
         do {
             contents = try Data(contentsOf: URL(filePath: path))

@@ -26,6 +26,13 @@ package struct SchemaStore: Sendable {
         return try rows[0].decode("version")
     }
 
+    /// Waits until no schema is being applied, and keeps others from it until the end of the transaction.
+    ///
+    /// A transaction that writes records does this first. Whoever applies a schema locks the records before the streams.
+    static func holdApplied(on connection: PostgresConnection) async throws {
+        try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE")
+    }
+
     /// The present version, within a statement.
     static let versionColumn: PostgresQuery = "coalesce((SELECT max(version) FROM schema_definitions), 0)"
 

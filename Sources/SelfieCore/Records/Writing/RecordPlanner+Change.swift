@@ -1,0 +1,97 @@
+import Encodings
+import OrderedCollections
+import RecordSchema
+
+extension RecordPlanner {
+    /// The draft of a record that changes.
+    func change(
+        of record: ExistingRecord,
+        by operation: RecordOperation,
+        _ rights: Rights,
+        at position: Int
+    ) throws(RecordRefusal) -> RecordDraft {
+        guard !rights.isEmpty else { throw RecordRefusal(.noRecord) }
+        guard rights.contains(.write) else { throw RecordRefusal(.forbidden) }
+        try Self.check(operation.condition, of: record)
+        var (sharing, memberIDs) = (record.sharing, record.memberIDs)
+        if !operation.named.isEmpty || operation.readers != nil || operation.writers != nil {
+            guard collection.definition.access == .acl else { throw RecordRefusal(.notShared) }
+            guard rights.contains(.share) else { throw RecordRefusal(.forbidden) }
+            let named = try namedMembers(operation)
+            for member in named.readers + named.writers { memberIDs[member.streamID] = member.id }
+            sharing = Self.shared(
+                sharing,
+                owner: record.owner.streamID,
+                readers: operation.readers == nil ? nil : named.readers.map(\.streamID),
+                writers: operation.writers == nil ? nil : named.writers.map(\.streamID)
+            )
+            guard sharing.count <= RecordLimits.maxReaderCount + 1 else { throw RecordRefusal(.tooManyReaders) }
+        }
+        let old = Self.object(record.data)
+        return RecordDraft(
+            position: position,
+            collection: collection,
+            existing: record,
+            id: record.id,
+            content: try content(operation, changing: old, in: collection),
+            sharing: sharing,
+            memberIDs: memberIDs
+        )
+    }
+
+    /// The rights of all streams after others were named.
+    ///
+    /// Who is named nowhere any more has none. What is not named again stays.
+    static func shared(
+        _ old: [Int: Rights],
+        owner: Int,
+        readers: [Int]?,
+        writers: [Int]?
+    ) -> [Int: Rights] {
+        let others = old.filter { $0.key != owner }
+        let readers = readers ?? others.filter { $0.value.contains(.read) }.map(\.key)
+        let writers = writers ?? others.filter { $0.value.contains(.write) }.map(\.key)
+        let table = Access.acl.rights
+        var rights: [Int: Rights] = [:]
+        for stream in readers { rights[stream, default: []].formUnion(table[.reader] ?? []) }
+        for stream in writers { rights[stream, default: []].formUnion(table[.writer] ?? []) }
+        rights[owner] = old[owner]
+        return rights
+    }
+
+    private func content(
+        _ operation: RecordOperation,
+        changing old: JSONValue,
+        in collection: AppliedCollection
+    ) throws(RecordRefusal) -> RecordDraft.Content {
+        let value: JSONValue =
+            switch (operation.action, operation.data) {
+            case (_, nil): old
+            case (.patch, let patch?): old.merged(with: Self.object(patch))
+            case (_, let data?): Self.object(data)
+            }
+        return try Self.content(value, changing: old, expiry: operation.expiry, in: collection)
+    }
+
+    /// The content of a record after a change.
+    ///
+    /// A field that is as it was keeps its reference, even if its target may be named no more.
+    static func content(
+        _ value: JSONValue,
+        changing old: JSONValue,
+        expiry: RecordOperation.Expiry,
+        in collection: AppliedCollection
+    ) throws(RecordRefusal) -> RecordDraft.Content {
+        let data = try checked(value, in: collection)
+        guard case .object(let members) = value, case .object(let oldMembers) = old else {
+            return RecordDraft.Content(data: data, expiry: expiry, newLinks: data.links, keptFields: [])
+        }
+        let isKept: (RecordData.Link) -> Bool = { members[$0.field] == oldMembers[$0.field] }
+        return RecordDraft.Content(
+            data: data,
+            expiry: expiry,
+            newLinks: data.links.filter { !isKept($0) },
+            keptFields: data.links.filter(isKept).map(\.field)
+        )
+    }
+}
