@@ -5,6 +5,6 @@ import Testing
 struct RecordStormTests {
     @Test("16 writers over 20 shared streams, at two processes: no deadlock, no failure, no gap and no double")
     func storm() async throws {
-        try await RecordStorm(seconds: 3).run()
+        try await RecordStorm(seconds: 2).run()
     }
 }
