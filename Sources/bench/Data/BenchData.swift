@@ -13,7 +13,7 @@ enum BenchData {
     static var emptyListToken: String { "token-\(userCount + 2)" }
     /// The users after that upload.
     ///
-    /// Each may have four uploads under way. The users after them have records, see ``RecordData``.
+    /// Each may have four uploads under way. The users after them have records, see ``BenchRecords``.
     static let uploaderTokens = (1...2).map { "token-\(userCount + 2 + $0)" }
 
     /// Migrates an empty database and fills it.
@@ -29,7 +29,7 @@ enum BenchData {
             try await client.withConnection { connection in
                 for statement in statements { try await connection.execute(script: statement) }
             }
-            try await RecordData.make(client)
+            try await BenchRecords.make(client)
             try await client.withConnection { connection in
                 try await connection.execute(script: "VACUUM ANALYZE")
                 // The new data must not be written to disk during a measurement.

@@ -133,13 +133,13 @@ struct Measurements: Sendable {
         let creations = try await load(.newRecords)
         let statements = try await pgbench.run(.recordCreation, connections: 16, seconds: seconds)
         say(
-            "  50 records of \(RecordData.fewCount) and of \(RecordData.manyCount), \(Self.pageConnections) connections"
+            "  50 records of \(BenchRecords.fewCount) and of \(BenchRecords.manyCount), \(Self.pageConnections) connections"
         )
         return Results.Records(
             creations: creations,
             creationsByPgbench: statements,
-            pageOfFew: try await page(RecordData.fewToken),
-            pageOfMany: try await page(RecordData.manyToken)
+            pageOfFew: try await page(BenchRecords.fewToken),
+            pageOfMany: try await page(BenchRecords.manyToken)
         )
     }
 

@@ -65,7 +65,7 @@ extension Pgbench.Load {
             SELECT key, (SELECT id FROM collections WHERE name = 'messages'), 0, id, :n::integer, data::json,
                 octet_length(data), CASE WHEN expiry > 0 THEN timestamp 'epoch' + expiry * interval '1 millisecond' END
             FROM unnest(
-                ARRAY[:key]::bigint[], ARRAY['by-pgbench-' || :key], ARRAY['\(RecordData.message(topic: "topic-0"))'],
+                ARRAY[:key]::bigint[], ARRAY['by-pgbench-' || :key], ARRAY['\(BenchRecords.message(topic: "topic-0"))'],
                 ARRAY[0]
             ) AS new (key, id, data, expiry)
             ORDER BY new.id

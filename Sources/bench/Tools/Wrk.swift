@@ -76,35 +76,39 @@ struct Wrk: Sendable {
         ["-H", "Authorization: Token token=\(token)", origin + "/api/get_photos"]
     }
 
-    /// All requests are made beforehand, so that the load generator takes little time from the server.
-    private static let listScript = """
-        local requests, n = {}, 0
-        local function headers(i)
-          return {["Authorization"] = "Token token=token-" .. i, ["Accept-Encoding"] = wrk.headers["Accept-Encoding"]}
-        end
-        function init(arguments)
-          for i = 1, \(BenchData.userCount) do
-            requests[i] = wrk.format("GET", "/api/get_photos", headers(i))
-          end
-        end
-        function request()
-          n = n % #requests + 1
-          return requests[n]
-        end
+    private static let listScript = requestsInTurn(
         """
+        local headers = {["Authorization"] = "Token token=token-" .. i, ["Accept-Encoding"] = wrk.headers["Accept-Encoding"]}
+        return wrk.format("GET", "/api/get_photos", headers)
+        """
+    )
 
     /// Users write in turn, to readers whom nobody else names at the same moment.
-    private static let newRecordScript = """
-        local requests, n = {}, 0
-        local function member(i)
-          return string.format("member%020d", (i - 1) % \(BenchData.userCount) + 1)
+    private static let newRecordScript = requestsInTurn(
+        """
+        local headers = {["Authorization"] = "Token token=token-" .. i, ["Content-Type"] = "application/json"}
+        local first, second = i + i * 37 % 498, i + 499 + i * 91 % 498
+        local readers = string.format('["member%020d","member%020d"]', first % users + 1, second % users + 1)
+        local data = '\(BenchRecords.message(topic: "topic-0"))'
+        return wrk.format("POST", nil, headers, '{"readers":' .. readers .. ',"data":' .. data .. '}')
+        """
+    )
+
+    /// A script that sends a request of each user, one after another.
+    ///
+    /// All requests are made beforehand, so that the load generator takes little time from the server.
+    ///
+    /// - Parameter body: Returns the request of the user `i`, of `users`, in Lua.
+    /// - Returns: The script.
+    private static func requestsInTurn(_ body: String) -> String {
+        """
+        local requests, n, users = {}, 0, \(BenchData.userCount)
+        local function request_of(i)
+        \(body)
         end
         function init(arguments)
-          for i = 1, \(BenchData.userCount) do
-            local headers = {["Authorization"] = "Token token=token-" .. i, ["Content-Type"] = "application/json"}
-            local readers = string.format('["%s","%s"]', member(i + 1 + i * 37 % 498), member(i + 500 + i * 91 % 498))
-            local data = '\(RecordData.message(topic: "topic-0"))'
-            requests[i] = wrk.format("POST", nil, headers, '{"readers":' .. readers .. ',"data":' .. data .. '}')
+          for i = 1, users do
+            requests[i] = request_of(i)
           end
         end
         function request()
@@ -112,6 +116,7 @@ struct Wrk: Sendable {
           return requests[n]
         end
         """
+    }
 
     /// Each connection waits 10 ms after an answer.
     private static let probeScript = """

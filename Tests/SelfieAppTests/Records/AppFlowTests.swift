@@ -41,16 +41,6 @@ struct AppFlowTests {
         return TestMember(name: name, token: token, id: try #require(me.json["id"] as? String))
     }
 
-    private static func upload(_ service: TestService, as member: TestMember) async throws -> String {
-        let answer = try await service.send(
-            "POST",
-            "/api/upload_photo?listed=false",
-            headers: [("Authorization", "Bearer \(member.token)"), ("Content-Type", TestMultipart.contentType)],
-            body: TestMultipart.body(image: TestImage.jpeg, title: "Me")
-        )
-        return try #require(answer.json["random_id"] as? String, "\(answer.text)")
-    }
-
     /// The path and query of a signed URL, which the other process serves, too.
     private static func target(_ url: Any?) throws -> String {
         let text = try #require(url as? String)
@@ -81,7 +71,7 @@ struct AppFlowTests {
             let grace = try await Self.join("Grace", title: "Admiral", second)
             let eve = try await Self.join("Eve", title: "Guest", remember: "true", first)
             for (member, service) in [(ada, second), (grace, first)] {
-                let picture = try await Self.upload(service, as: member)
+                let picture = try await service.uploadUnlisted(as: member).id
                 let changed = try await service.call("PATCH", "/api/me", as: member, #"{"picture":"\#(picture)"}"#)
                 #expect(changed.status == 200, "\(changed.text)")
             }
@@ -106,7 +96,7 @@ struct AppFlowTests {
             let other = [grace.id, ada.id].sorted().joined(separator: ":")
             #expect(try await second.call("GET", "/api/records/threads/\(other)", as: grace).status == 200)
 
-            let picture = try await Self.upload(first, as: ada)
+            let picture = try await first.uploadUnlisted(as: ada).id
             let message = UUID().uuidString
             let data = #"{"threadId":"\#(thread)","text":"Hello Grace","picture":"\#(picture)"}"#
             let sent = try await second.call(
@@ -183,7 +173,7 @@ struct AppFlowTests {
     func houses() async throws {
         try await TestService.runTwoWithSchema { first, second in
             let (ada, eve) = (try await first.addMember("ada"), try await first.addMember("eve"))
-            let photo = try await Self.upload(first, as: ada)
+            let photo = try await first.uploadUnlisted(as: ada).id
             let path = "/api/records/houses/house-1"
             let made = try await second.call(
                 "PUT",

@@ -155,13 +155,7 @@ struct ApplySchemaTests {
     func removedAndAdded() async throws {
         try await TestService.runTwoWithSchema { first, second in
             let ada = try await first.addMember("ada", role: "team")
-            let photo = try await first.send(
-                "POST",
-                "/api/upload_photo?listed=false",
-                headers: [("Authorization", "Bearer \(ada.token)"), ("Content-Type", TestMultipart.contentType)],
-                body: TestMultipart.body(image: TestImage.jpeg, title: "House")
-            )
-            let photoID = try #require(photo.json["random_id"] as? String)
+            let photoID = try await first.uploadUnlisted(as: ada).id
             for (path, data) in [
                 ("houses/h1", #"{"address":"a","photo":"\#(photoID)"}"#), ("priorities/p1", #"{"name":"P"}"#),
                 ("bugs/b1", #"{"title":"t","priority":"p1"}"#), ("inbox/i1", "{}"),

@@ -8,20 +8,6 @@ import Testing
 
 @Suite("Unlisted photos, and those of records", .timeLimit(.minutes(3)))
 struct UnlistedPhotoTests {
-    private static func upload(_ service: TestService, as member: TestMember) async throws -> (id: String, url: String)
-    {
-        let answer = try await service.send(
-            "POST",
-            "/api/upload_photo?listed=false",
-            headers: [("Authorization", "Bearer \(member.token)"), ("Content-Type", TestMultipart.contentType)],
-            body: TestMultipart.body(image: TestImage.jpeg, title: "House")
-        )
-        #expect(answer.status == 200, "\(answer.text)")
-        return (
-            try #require(answer.json["random_id"] as? String), try #require(answer.json["image_url"] as? String)
-        )
-    }
-
     /// Waits until the service's own sweeper has removed all objects but some.
     private static func expectObjects(_ count: Int, in service: TestService) async throws {
         try await poll("\(count) objects") { service.objects.keys().count == count }
@@ -31,7 +17,7 @@ struct UnlistedPhotoTests {
     func lastRecord() async throws {
         try await TestService.runWithSchema { service in
             let (ada, eve) = (try await service.addMember("ada"), try await service.addMember("eve"))
-            let photo = try await Self.upload(service, as: ada)
+            let photo = try await service.uploadUnlisted(as: ada)
             #expect(try await service.send("GET", photo.url).body == TestImage.jpeg)
             #expect(try await service.list(token: ada.token).jsonArray?.isEmpty == true)
             for id in ["h1", "h2"] {
@@ -62,7 +48,9 @@ struct UnlistedPhotoTests {
     func unused() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
-            let (unused, picture) = (try await Self.upload(service, as: ada), try await Self.upload(service, as: ada))
+            let (unused, picture) = (
+                try await service.uploadUnlisted(as: ada), try await service.uploadUnlisted(as: ada)
+            )
             let listed = try await service.uploadPhoto(token: ada.token)
             #expect(try await service.call("PATCH", "/api/me", as: ada, #"{"picture":"\#(picture.id)"}"#).status == 200)
             try await service.sweep()
@@ -85,7 +73,7 @@ struct UnlistedPhotoTests {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
             for round in 0..<20 {
-                let photo = try await Self.upload(service, as: ada)
+                let photo = try await service.uploadUnlisted(as: ada)
                 try await service.postgres.write("UPDATE photo_releases SET due_at = now() AT TIME ZONE 'UTC'")
                 async let sweep: Void = service.sweep()
                 let made = try await service.call(
@@ -140,7 +128,7 @@ struct UnlistedPhotoTests {
     func others() async throws {
         try await TestService.runWithSchema(settings: ["RATE_LIMITS": "off", "PHOTOS_PER_USER_MAX": "1"]) { service in
             let ada = try await service.addMember("ada")
-            let photo = try await Self.upload(service, as: ada)
+            let photo = try await service.uploadUnlisted(as: ada)
             let second = try await service.upload(token: ada.token)
             #expect(second.status == 403 && second.code == "photo_quota_reached")
             #expect(try await service.delete(photo.id, token: ada.token).status == 200)

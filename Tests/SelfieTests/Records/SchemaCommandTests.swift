@@ -58,6 +58,8 @@ struct SchemaCommandTests {
                 let wrong = try await apply("{\n  \"collections\": {\"c\": {\"access\": \"secret\"}}\n}")
                 #expect(wrong.status != 0)
                 #expect(wrong.errors.contains("schema.json:2: collections.c.access"), "\(wrong)")
+                let large = try await apply("{}" + String(repeating: " ", count: 1 << 20))
+                #expect(large.status != 0 && large.errors.contains("has more than 1048576 bytes."), "\(large)")
                 let missing = try await Self.run(service, ["schema", "apply", "/nowhere.json"])
                 #expect(missing.status != 0 && missing.errors.contains("/nowhere.json can't be read."))
             }

@@ -111,6 +111,21 @@ extension TestService {
         return answer
     }
 
+    /// Uploads a photo that is in no list.
+    ///
+    /// - Returns: Its id and its signed URL.
+    package func uploadUnlisted(as member: TestMember) async throws -> (id: String, url: String) {
+        let answer = try await send(
+            "POST",
+            "/api/upload_photo?listed=false",
+            headers: [("Authorization", "Bearer \(member.token)"), ("Content-Type", TestMultipart.contentType)],
+            body: TestMultipart.body(image: TestImage.jpeg, title: "House")
+        )
+        #expect(answer.status == 200, "\(answer.text)")
+        let id = try #require(answer.json["random_id"] as? String)
+        return (id, try #require(answer.json["image_url"] as? String))
+    }
+
     /// The ids of a list's records, from all of its pages.
     package func ids(_ collection: String, as member: TestMember, query: String = "") async throws -> [String] {
         var ids: [String] = []

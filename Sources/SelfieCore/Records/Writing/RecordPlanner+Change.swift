@@ -10,9 +10,7 @@ extension RecordPlanner {
         _ rights: Rights,
         at position: Int
     ) throws(RecordRefusal) -> RecordDraft {
-        guard !rights.isEmpty else { throw RecordRefusal(.noRecord) }
-        guard rights.contains(.write) else { throw RecordRefusal(.forbidden) }
-        try Self.check(operation.condition, of: record)
+        try Self.require(.write, among: rights, operation.condition, of: record)
         var (sharing, memberIDs) = (record.sharing, record.memberIDs)
         if !operation.named.isEmpty || operation.readers != nil || operation.writers != nil {
             guard collection.definition.access == .acl else { throw RecordRefusal(.notShared) }

@@ -155,9 +155,7 @@ struct RecordPlanner {
         _ rights: Rights,
         at position: Int
     ) throws(RecordRefusal) -> RecordDraft {
-        guard !rights.isEmpty else { throw RecordRefusal(.noRecord) }
-        guard rights.contains(.delete) else { throw RecordRefusal(.forbidden) }
-        try Self.check(operation.condition, of: record)
+        try Self.require(.delete, among: rights, operation.condition, of: record)
         return Self.deletion(of: record, in: collection, at: position)
     }
 
@@ -217,7 +215,21 @@ struct RecordPlanner {
         }
     }
 
-    static func check(
+    /// Requires a right to a record, and the condition of the call.
+    ///
+    /// Without any right, it is as if there were no record.
+    static func require(
+        _ right: Rights,
+        among rights: Rights,
+        _ condition: RecordOperation.Condition,
+        of record: ExistingRecord
+    ) throws(RecordRefusal) {
+        guard !rights.isEmpty else { throw RecordRefusal(.noRecord) }
+        guard rights.contains(right) else { throw RecordRefusal(.forbidden) }
+        try check(condition, of: record)
+    }
+
+    private static func check(
         _ condition: RecordOperation.Condition,
         of record: ExistingRecord
     ) throws(RecordRefusal) {

@@ -4,7 +4,7 @@ import RecordSchema
 import SelfieCore
 
 /// The records that a run reads and creates.
-enum RecordData {
+enum BenchRecords {
     /// The user with a thousand thousand records, and the one with a hundred.
     static let manyToken = "token-\(BenchData.userCount + 3 + BenchData.uploaderTokens.count)"
     static let fewToken = "token-\(BenchData.userCount + 4 + BenchData.uploaderTokens.count)"
