@@ -60,6 +60,7 @@ struct RequestParameters {
     func text(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
         guard let text = self[parameter]?.trimmingWhitespace() else {
             if parameter.isRequired { throw .parametersMissing }
+            try requireNoStructure(parameter)
             return nil
         }
         let maxCharacters: Int?
@@ -107,11 +108,21 @@ struct RequestParameters {
     /// - Returns: Its value.
     /// - Throws: `ServiceError` with status 400 for another text.
     func flag(_ parameter: Endpoint.Parameter, otherwise missing: Bool = false) throws(ServiceError) -> Bool {
-        guard let text = self[parameter]?.trimmingWhitespace(), !text.isEmpty else { return missing }
+        guard let text = self[parameter]?.trimmingWhitespace(), !text.isEmpty else {
+            try requireNoStructure(parameter)
+            return missing
+        }
         guard let value = Bool(settingText: text) else {
             throw ServiceError(.invalid, of: parameter.name)
         }
         return value
+    }
+
+    /// Requires that a parameter is missing, and not an array or an object, which only JSON may be.
+    private func requireNoStructure(_ parameter: Endpoint.Parameter) throws(ServiceError) {
+        if self[parameter] == nil, structures[parameter.name] != nil {
+            throw ServiceError(.invalid, of: parameter.name)
+        }
     }
 
     /// Reads the whole request.

@@ -115,6 +115,26 @@ struct RememberedSessionTests {
         }
     }
 
+    @Test("An array or an object where a text belongs is refused, too", arguments: ["remember", "device"])
+    func structure(name: String) async throws {
+        try await TestService.run { service in
+            _ = try await service.signUp(email: "ada@example.com")
+            let password = try TestService.encrypt("my password")
+            for value in ["{}", "[true]"] {
+                let body = #"{"email": "ada@example.com", "password": "\#(password)", "\#(name)": \#(value)}"#
+                let answer = try await service.send(
+                    "POST",
+                    "/api/signin",
+                    headers: [("Authorization", TestService.basic), ("Content-Type", "application/json")],
+                    body: Data(body.utf8)
+                )
+                #expect(answer.status == 400)
+                #expect(answer.json["code"] as? String == "\(name)_invalid")
+            }
+            #expect(try await service.count("SELECT count(*) FROM sessions") == 0)
+        }
+    }
+
     @Test("After a new password, a session is remembered if the one before was", arguments: [true, false])
     func newPassword(isRemembered: Bool) async throws {
         try await TestService.run { service in

@@ -233,7 +233,11 @@ struct DocumentTests {
     )
     func tried() async throws {
         try await TestService.runWithSchema(settings: [:]) { service in
-            let findings = try await Schemathesis(exampleCount: 1).findings(in: service, as: .user)
+            // One collection of each kind of access is enough here. The soak tries all.
+            let findings = try await Schemathesis(
+                exampleCount: 1,
+                skippedCollections: ["threads", "components", "severities", "priorities", "statuses", "comments"]
+            ).findings(in: service, as: .user)
             #expect(findings == nil, "\(findings ?? "")")
         }
     }
