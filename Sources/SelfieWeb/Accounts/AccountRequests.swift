@@ -51,7 +51,8 @@ struct AccountRequests: Sendable {
             email: try parameters.require(.email),
             password: try password(.chosenPassword, parameters, context.notes),
             profile: takesMore
-                ? NewProfile(title: parameters[.memberTitle], fields: parameters.json(.memberFields)) : NewProfile(),
+                ? NewProfile(title: try parameters.optional(.memberTitle), fields: parameters.json(.memberFields))
+                : NewProfile(),
             from: sources.source(of: request, context: context)
         )
     }
@@ -61,8 +62,8 @@ struct AccountRequests: Sendable {
     /// A full name wins, as if nobody had told the others.
     private func name(_ parameters: RequestParameters) throws(ServiceError) -> NewName {
         guard takesMore else { return .full(try parameters.require(.fullName)) }
-        if let fullName = parameters[.fullNameOrNames] { return .full(fullName) }
-        guard let first = parameters[.firstName], let last = parameters[.lastName] else {
+        if let fullName = try parameters.optional(.fullNameOrNames) { return .full(fullName) }
+        guard let first = try parameters.optional(.firstName), let last = try parameters.optional(.lastName) else {
             throw ServiceError.parametersMissing
         }
         return .parts(first: first, last: last)

@@ -50,6 +50,17 @@ struct RequestParameters {
         return value
     }
 
+    /// The value of a parameter that need not be there, and has rules in the domain.
+    ///
+    /// - Parameter parameter: The parameter.
+    /// - Returns: Its value, which may be empty; nil when it is missing.
+    /// - Throws: `ServiceError` with status 400 for an array or an object.
+    func optional(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
+        if let value = self[parameter] { return value }
+        try requireNoStructure(parameter)
+        return nil
+    }
+
     /// The value of a text that keeps to its description, and has no NUL.
     ///
     /// Texts with rules in the domain are read without this, so that the client hears of all problems at once.
@@ -60,8 +71,7 @@ struct RequestParameters {
     func text(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
         guard let text = self[parameter]?.trimmingWhitespace() else {
             if parameter.isRequired { throw .parametersMissing }
-            try requireNoStructure(parameter)
-            return nil
+            return try optional(parameter)
         }
         let maxCharacters: Int?
         switch parameter.kind {
@@ -120,9 +130,7 @@ struct RequestParameters {
 
     /// Requires that a parameter is missing, and not an array or an object, which only JSON may be.
     private func requireNoStructure(_ parameter: Endpoint.Parameter) throws(ServiceError) {
-        if self[parameter] == nil, structures[parameter.name] != nil {
-            throw ServiceError(.invalid, of: parameter.name)
-        }
+        if structures[parameter.name] != nil { throw ServiceError(.invalid, of: parameter.name) }
     }
 
     /// Reads the whole request.

@@ -52,11 +52,11 @@ extension Endpoint.Parameter {
 
     /// The values that it may have in a JSON body.
     ///
-    /// Numbers and booleans count as their text, and other values as missing.
+    /// Numbers and booleans count as their text, and `null` as missing.
     func schemaInJSON(_ facts: APIFacts) -> JSONValue {
         switch kind {
         case .text, .line, .email:
-            let missing = isRequired ? [] : ["null", "array", "object"]
+            let missing = isRequired ? [] : ["null"]
             return schema(facts).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
         case .flag:
             return ["enum": ["true", "false", "yes", "no", "on", "off", "1", "0", "", true, false, 1, 0, .null]]
