@@ -2,9 +2,11 @@
 package enum JSONElements {
     /// Splits an array.
     ///
-    /// - Parameter text: The text in UTF-8.
+    /// - Parameters:
+    ///   - text: The text in UTF-8.
+    ///   - maxCount: How many elements are wanted. One more is found, which shows that there are too many.
     /// - Returns: The text of each element; nil when the text is no array. An element may still be no JSON.
-    package static func split(_ text: [UInt8]) -> [ArraySlice<UInt8>]? {
+    package static func split(_ text: [UInt8], maxCount: Int) -> [ArraySlice<UInt8>]? {
         guard let begin = text.firstIndex(where: { !isSpace($0) }), text[begin] == UInt8(ascii: "["),
             let end = text.lastIndex(where: { !isSpace($0) }), end > begin, text[end] == UInt8(ascii: "]")
         else { return nil }
@@ -26,6 +28,7 @@ package enum JSONElements {
             case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
             case UInt8(ascii: ",") where depth == 0:
                 elements.append(content[start..<index])
+                if elements.count > maxCount { return elements }
                 start = index + 1
             default: break
             }

@@ -32,6 +32,8 @@ package struct RecordProblem: Error, Equatable {
         case notA(FieldType)
         /// A text has more than this many characters.
         case tooLong(maxCharacters: Int)
+        /// The parent that it names has no room for the record's id.
+        case parentFull
         /// What it names is not there, or not for its writer.
         case notFound
     }

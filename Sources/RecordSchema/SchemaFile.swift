@@ -146,7 +146,7 @@ struct SchemaReader {
         return false
     }
 
-    private static func isName(_ name: String) -> Bool {
+    static func isName(_ name: String) -> Bool {
         guard let first = name.utf8.first, first.isASCIILetter else { return false }
         return name.utf8.count <= Schema.maxNameLength
             && name.utf8.allSatisfy {

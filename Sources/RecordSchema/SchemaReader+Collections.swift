@@ -132,9 +132,13 @@ extension SchemaReader {
         if collection.indexes.count > Schema.maxIndexCount {
             refuse(path + ["indexes"], "It has more than \(Schema.maxIndexCount).")
         }
-        guard collection.fields != nil else { return }
         for (position, name) in collection.indexes.enumerated() {
             let path = path + ["indexes", String(position)]
+            guard Self.isName(name) else {
+                refuse(path, "No field can have this name.")
+                continue
+            }
+            if collection.fields == nil { continue }
             switch collection.field(name)?.type.canBeIndexed {
             case nil where !collection.isOpen: refuse(path, "There is no such field.")
             case false: refuse(path, "A field of its type can't be looked for.")

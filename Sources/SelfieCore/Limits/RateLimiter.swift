@@ -68,7 +68,7 @@ struct RateLimiter: Sendable {
             // Others may have used up the account's tries. That must not cost this address any.
             await giveBack(counted)
             let exceeded = RateLimitExceeded(name: action.limit, limit: limit, secondsLeft: count.secondsLeft)
-            memory.remember(key, exceeded, now: now())
+            if count.isFull { memory.remember(key, exceeded, now: now()) }
             // Only the first refusal of a window is noted.
             if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
             throw exceeded

@@ -45,15 +45,18 @@ extension PhotoStore {
     /// - Throws: `PostgresError`.
     package func removeLost(_ randomID: String) async throws -> Bool {
         // The library is locked before the photo, as everywhere. Another order could make a deadlock.
-        try await postgres.write(
-            """
-            WITH library AS MATERIALIZED (
-                SELECT user_id FROM photo_libraries
-                WHERE user_id = (SELECT user_id FROM photos WHERE random_id = \(randomID)) FOR NO KEY UPDATE
-            )
-            DELETE FROM photos USING library
-            WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state <> 'pending'
-            """
-        ) == 1
+        try await postgres.withTransaction { connection in
+            try await SchemaStore.holdApplied(on: connection)
+            return try await connection.execute(
+                """
+                WITH library AS MATERIALIZED (
+                    SELECT user_id FROM photo_libraries
+                    WHERE user_id = (SELECT user_id FROM photos WHERE random_id = \(randomID)) FOR NO KEY UPDATE
+                )
+                DELETE FROM photos USING library
+                WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state <> 'pending'
+                """
+            ) == 1
+        }
     }
 }

@@ -48,7 +48,7 @@ extension PhotoStore {
         while true {
             let due = try await postgres.read(
                 """
-                SELECT photo_id::bigint AS photo_id, user_id::bigint AS user_id
+                SELECT photo_id::bigint AS photo_id, user_id::bigint AS user_id, due_at::text AS due_at
                 FROM photo_releases LEFT JOIN photos ON photos.id = photo_id
                 WHERE due_at <= now() AT TIME ZONE 'UTC' AND photo_id > \(last)
                 ORDER BY photo_id LIMIT \(Self.releaseBatchSize)
@@ -56,21 +56,26 @@ extension PhotoStore {
             )
             for row in due {
                 last = try row.decode("photo_id")
-                try await release(last, ofUser: try row.decodeIfPresent("user_id") ?? 0)
+                try await release(
+                    last,
+                    ofUser: try row.decodeIfPresent("user_id") ?? 0,
+                    dueAt: try row.decode("due_at")
+                )
             }
             if due.count < Self.releaseBatchSize { return }
         }
     }
 
-    private func release(_ id: Int, ofUser userID: Int) async throws {
+    private func release(_ id: Int, ofUser userID: Int, dueAt: String) async throws {
         try await postgres.withTransaction { connection in
+            try await SchemaStore.holdApplied(on: connection)
             // The library is locked before the photo, as everywhere. Another order could make a deadlock.
             try await connection.execute("SELECT FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE")
             let photo = try await connection.query("SELECT state FROM photos WHERE id = \(id) FOR UPDATE SKIP LOCKED")
             let isThere = try await !connection.query("SELECT FROM photos WHERE id = \(id)").isEmpty
             // Whoever holds it may be about to refer to it. The next sweep looks again.
             if photo.isEmpty, isThere { return }
-            // Now that it is locked, nobody can add a reference.
+            // Now that it is locked, nobody can add a reference. Whoever takes one away has it looked at again.
             try await connection.execute(
                 """
                 WITH removed AS (
@@ -83,7 +88,7 @@ extension PhotoStore {
                     ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at,
                         object_version = coalesce(excluded.object_version, object_deletions.object_version)
                 )
-                DELETE FROM photo_releases WHERE photo_id = \(id)
+                DELETE FROM photo_releases WHERE photo_id = \(id) AND due_at = \(dueAt)::timestamp
                 """
             )
         }

@@ -221,7 +221,10 @@ package struct PhotoStore: Sendable {
                 object_version = coalesce(excluded.object_version, object_deletions.object_version)
             RETURNING random_id, object_version
             """
-        return try await postgres.withConnection { try await $0.query(query) }.first.map(ObjectDeletion.init)
+        return try await postgres.withTransaction { connection in
+            try await SchemaStore.holdApplied(on: connection)
+            return try await connection.query(query).first.map(ObjectDeletion.init)
+        }
     }
 
     /// Gives up photos that were pending for too long: their uploaders are gone.

@@ -86,6 +86,14 @@ package struct RecordOperation: Sendable {
         self.condition = condition
     }
 
+    /// Whether a record that is there may go by it, now or later.
+    var mayEndRecord: Bool {
+        switch (action, expiry) {
+        case (.delete, _), (.put, .at), (.patch, .at): true
+        case (.create, _), (.put, _), (.patch, _): false
+        }
+    }
+
     /// All members who are named, without regard to what they may do.
     var named: Set<String> { Set((readers ?? []) + (writers ?? [])) }
 }

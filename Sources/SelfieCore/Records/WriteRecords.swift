@@ -29,18 +29,18 @@ package struct WriteRecords: Sendable {
         from source: RequestSource
     ) async throws -> [StoredRecord] {
         try Self.checkIDs(operations)
-        try await limiter.count(
-            [.recordWrites(operations.count, userID: userID)],
-            ofUser: userID,
-            from: source
-        )
         var paidSends = 0
         if place.inboxOf != nil {
             paidSends = operations.count { [.create, .put].contains($0.action) }
         } else {
             paidSends = operations.reduce(0) { $0 + ($1.action == .create ? $1.named.count : 0) }
         }
-        if paidSends > 0 { try await paySends(paidSends, userID: userID, from: source) }
+        // Nothing is counted for a call that is refused by one of the two.
+        let counted = try await limiter.count(
+            [.recordWrites(operations.count, userID: userID)] + Self.sends(paidSends, by: userID),
+            ofUser: userID,
+            from: source
+        )
         for _ in 1...Self.maxAttempts {
             do {
                 return try await schemas.withSchema { schema in
@@ -48,7 +48,9 @@ package struct WriteRecords: Sendable {
                     return try await postgres.withTransaction { try await call.run(on: $0, paidSends: paidSends) }
                 }
             } catch let unpaid as UnpaidSends {
-                try await paySends(unpaid.count, userID: userID, from: source)
+                _ = try await limiter.givingBack(counted) {
+                    try await limiter.count(Self.sends(unpaid.count, by: userID), ofUser: userID, from: source)
+                }
                 paidSends += unpaid.count
             } catch let expired as ExpiredRecords {
                 try await RemoveRecords(postgres: postgres, schemas: schemas)(keys: expired.keys, areExpired: true)
@@ -64,8 +66,8 @@ package struct WriteRecords: Sendable {
 
     private static let uniqueViolation = "23505"
 
-    private func paySends(_ count: Int, userID: Int, from source: RequestSource) async throws {
-        try await limiter.count([.inboxSends(count, userID: userID)], ofUser: userID, from: source)
+    private static func sends(_ count: Int, by userID: Int) -> [LimitedAction] {
+        count > 0 ? [.inboxSends(count, userID: userID)] : []
     }
 
     private static func checkIDs(_ operations: [RecordOperation]) throws(RecordRefusal) {

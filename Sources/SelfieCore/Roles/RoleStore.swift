@@ -192,13 +192,15 @@ package struct RoleStore: Sendable {
 
     /// The user whom other members know by an id.
     ///
-    /// - Parameter memberID: The id.
+    /// - Parameters:
+    ///   - memberID: The id.
+    ///   - isDisabledToo: Whether the account may be disabled.
     /// - Returns: The user's id.
     /// - Throws: `RoleError.noMember`, `PostgresError`.
-    package func userID(ofMember memberID: String) async throws -> Int {
+    package func userID(ofMember memberID: String, isDisabledToo: Bool) async throws -> Int {
         guard MemberID.isPossible(memberID) else { throw RoleError.noMember }
         let rows = try await postgres.read(
-            "SELECT id::bigint AS id FROM users WHERE member_id = \(memberID) AND disabled_at IS NULL"
+            "SELECT id::bigint AS id FROM users WHERE member_id = \(memberID) AND (disabled_at IS NULL OR \(isDisabledToo))"
         )
         guard let row = rows.first else { throw RoleError.noMember }
         return try row.decode("id")

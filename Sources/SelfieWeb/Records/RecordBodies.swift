@@ -64,7 +64,7 @@ struct RecordBodies: Sendable {
             try reservation.grow(by: chunk.readableBytes)
             collected.append(contentsOf: chunk.readableBytesView)
         }
-        guard takesMany, let texts = JSONElements.split(collected) else {
+        guard takesMany, let texts = JSONElements.split(collected, maxCount: RecordLimits.maxBatchCount) else {
             return Elements(areMany: false, texts: [collected[...]], reservation: reservation)
         }
         guard texts.count <= RecordLimits.maxBatchCount else { throw ServiceError.tooManyRecords }

@@ -173,7 +173,8 @@ extension RecordEndpoints {
 
     /// The refusals of what a record is to hold.
     private static let contents: [ServiceError] = [
-        .recordInvalid, .recordTooLarge, .recordIDInvalid, .recordExpiryInvalid, .recordNotShared, .readerUnknown,
+        .recordInvalid, .recordTooLarge, .recordIDInvalid, .recordExpiryInvalid, .recordReferredTo, .recordNotShared,
+        .readerUnknown,
         .tooManyReaders, .invalidRecordBody("data - is missing,"),
     ]
 }

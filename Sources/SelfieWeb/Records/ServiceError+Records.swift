@@ -156,6 +156,7 @@ extension RecordProblem {
             case .missing: "is missing"
             case .notA(let type): "must be \(type.article) \(type.word)"
             case .tooLong(let max): "is too long (maximum is \(max) characters)"
+            case .parentFull: "names a record that is full"
             case .notFound: "names nothing that is there for you"
             }
         return "\(field ?? "data") - \(rule),"

@@ -21,10 +21,10 @@ struct RoleEndpoints: EndpointGroup {
             "/api/roles/:role/members",
             .token(handleList),
             "List the members of a role",
-            details: "For the members of the role, and of roles that manage it.",
+            details: "For the members of roles that manage it.",
             takes: [.role, .membersAfter, .membersLimit],
             answers: [.ok("A page.", .json(schema: pageSchema, example: pageExample))],
-            refuses: [.tokenExpired, .roleNotFound]
+            refuses: [.tokenExpired, .roleNotFound, .roleForbidden]
         ),
         HandledEndpoint(
             "getRoleMember",
@@ -33,9 +33,10 @@ struct RoleEndpoints: EndpointGroup {
             "/api/roles/:role/members/:member",
             .token(handleGet),
             "See whether a member has a role",
+            details: "For the members of roles that manage it.",
             takes: [.role, .memberID],
             answers: [.ok("The member.", .json(schema: memberSchema, example: memberExample))],
-            refuses: [.tokenExpired, .roleNotFound, .memberNotFound]
+            refuses: [.tokenExpired, .roleNotFound, .memberNotFound, .roleForbidden]
         ),
         HandledEndpoint(
             "addRoleMember",
@@ -96,7 +97,7 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, _, _) = try await role(context)
+        let (role, _) = try await managedRole(context)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.membersLimit) ?? Self.usualLimit
         let after = try parameters.text(.membersAfter) ?? ""
@@ -104,32 +105,31 @@ struct RoleEndpoints: EndpointGroup {
             throw ServiceError(.invalid, of: Endpoint.Parameter.membersAfter.name)
         }
         let members = try await roles.members(of: role, after: after, limit: limit + 1)
-        let response = Response.json { json in
+        return Response.json { json in
             json.nested("members") { $0.array(members.prefix(limit)) { Self.write($1, to: &$0) } }
             json.member("next", members.count > limit ? members[limit - 1].id : nil)
-        }
-        return response
+        }.revalidated()
     }
 
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, _, _) = try await role(context)
+        let (role, _) = try await managedRole(context)
         guard let id = context.parameters.get(Endpoint.Parameter.memberID.name), MemberID.isPossible(id),
             let member = try await roles.member(id, of: role)
         else { throw ServiceError.memberNotFound }
-        return .json { Self.writeMembers(of: member, to: &$0) }
+        return Response.json { Self.writeMembers(of: member, to: &$0) }.revalidated()
     }
 
     @Sendable
     private func handleAdd(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, userID, source) = try await change(request, context)
+        let (role, userID, source) = try await change(request, context, isDisabledToo: false)
         _ = try await roles.add(role, to: userID, from: source)
         return .message(Self.added)
     }
 
     @Sendable
     private func handleRemove(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, userID, source) = try await change(request, context)
+        let (role, userID, source) = try await change(request, context, isDisabledToo: true)
         guard try await roles.remove(role, from: userID, source: source) else { throw ServiceError.memberNotFound }
         return .message(Self.removed)
     }
@@ -137,27 +137,28 @@ struct RoleEndpoints: EndpointGroup {
     /// Whom a manager's call is about.
     private func change(
         _ request: Request,
-        _ context: SessionRequestContext
+        _ context: SessionRequestContext,
+        isDisabledToo: Bool
     ) async throws -> (role: String, userID: Int, source: RequestSource) {
-        let (role, standing, session) = try await role(context)
-        guard standing == .manager else { throw ServiceError.roleForbidden }
+        let (role, session) = try await managedRole(context)
         let source = sources.source(of: request, context: context)
         try await countWrites(by: session.userID, from: source)
         let id = context.parameters.get(Endpoint.Parameter.memberID.name) ?? ""
-        return (role, try await roles.userID(ofMember: id), source)
+        return (role, try await roles.userID(ofMember: id, isDisabledToo: isDisabledToo), source)
     }
 
-    /// The role of a call, if the caller has to do with it.
-    private func role(
-        _ context: SessionRequestContext
-    ) async throws -> (name: String, standing: RoleStore.Standing, session: Session) {
+    /// The role of a call, if the caller manages it.
+    private func managedRole(_ context: SessionRequestContext) async throws -> (name: String, session: Session) {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let schema = try await schemas.newest().schema
         let name = context.parameters.get(Endpoint.Parameter.role.name) ?? ""
         guard schema.roles.contains(where: { $0.name == name }) else { throw ServiceError.roleNotFound }
         let standing = try await roles.standing(of: session.userID, in: name, managers: schema.managers(of: name))
-        guard standing != .none else { throw ServiceError.roleNotFound }
-        return (name, standing, session)
+        switch standing {
+        case .none: throw ServiceError.roleNotFound
+        case .member: throw ServiceError.roleForbidden
+        case .manager: return (name, session)
+        }
     }
 
     private static func write(_ member: RoleStore.Member, to json: inout JSONWriter) {

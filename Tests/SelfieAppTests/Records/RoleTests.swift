@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Roles", .timeLimit(.minutes(3)))
 struct RoleTests {
-    @Test("Who manages a role changes its members; members see them; others find no role")
+    @Test("Who manages a role sees and changes its members; its members do not; others find no role")
     func members() async throws {
         try await TestService.runWithSchema { service in
             let lead = try await service.addMember("lead", role: "leads")
@@ -24,8 +24,12 @@ struct RoleTests {
                 try await service.call("PUT", "/api/records/priorities/p", as: ada, #"{"data":{"name":"P"}}"#).status
                     == 200
             )
-            let list = try await service.call("GET", path, as: ada)
+            let list = try await service.call("GET", path, as: lead)
             #expect((list.json["members"] as? [[String: Any]])?.map { $0["id"] as? String } == [ada.id], "\(list.text)")
+            #expect(list.headers["cache-control"] == "private, no-cache")
+            for member in ["", "/\(ada.id)"] {
+                #expect(try await service.call("GET", path + member, as: ada).code == "role_forbidden")
+            }
             #expect(try await service.call("PUT", "\(path)/\(eve.id)", as: ada).code == "role_forbidden")
             #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: ada).status == 403)
             #expect(try await service.call("GET", "\(path)/\(ada.id)", as: lead).json["id"] as? String == ada.id)
@@ -37,13 +41,20 @@ struct RoleTests {
             #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).status == 200)
             #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).code == "member_not_found")
             #expect(try await service.call("GET", "/api/records/priorities", as: ada).status == 404)
+            // Who is disabled gets no role, and can be taken one.
+            #expect(try await service.call("PUT", "\(path)/\(ada.id)", as: lead).status == 200)
+            try await service.postgres.write(
+                "UPDATE users SET disabled_at = now() WHERE member_id = ANY(\([ada.id, eve.id]))"
+            )
+            #expect(try await service.call("PUT", "\(path)/\(eve.id)", as: lead).code == "member_not_found")
+            #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).status == 200)
             // A role that is switched off manages nothing.
             try await service.postgres.write("UPDATE roles SET disabled_at = now() WHERE name = 'leads'")
             #expect(try await service.call("PUT", "\(path)/\(ada.id)", as: lead).status == 404)
             let events = try await service.count(
                 "SELECT count(*) FROM audit_events WHERE event IN ('role_added', 'role_removed') AND address IS NOT NULL"
             )
-            #expect(events == 2)
+            #expect(events == 4)
         }
     }
 

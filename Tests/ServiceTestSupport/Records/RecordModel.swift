@@ -47,6 +47,8 @@ struct RecordModel {
     /// Pairs of who blocks and who is blocked.
     let blocks: Set<[Int]>
     private(set) var records: [Name: Record] = [:]
+    /// The last versions of records that are deleted.
+    private var lastVersions: [Name: Int] = [:]
     /// Who sent records to inboxes that are deleted there.
     private var buried: [Name: Set<Int>] = [:]
     private var round = 0
@@ -107,6 +109,7 @@ struct RecordModel {
         case .put, .patch: return change(call, record, rights)
         case .delete:
             guard rights.contains("d") else { return Answer(status: rights.isEmpty ? 404 : 403) }
+            lastVersions[name] = record.version + 1
             if name.inbox != nil { buried[name, default: []].insert(record.owner) }
             records[name] = nil
             return Answer(status: 200)
@@ -124,8 +127,9 @@ struct RecordModel {
         var record = Record(owner: call.member, value: call.value, round: round)
         record.readers = (call.readers ?? []).union(call.writers ?? []).subtracting([call.member])
         record.writers = (call.writers ?? []).subtracting([call.member])
+        record.version = 1 + (lastVersions[call.name] ?? 0)
         records[call.name] = record
-        return Answer(status: 200, value: call.value, version: 1)
+        return Answer(status: 200, value: call.value, version: record.version)
     }
 
     private mutating func change(_ call: Call, _ record: Record, _ rights: Set<Character>) -> Answer {

@@ -28,7 +28,8 @@ package struct SchemaStore: Sendable {
 
     /// Waits until no schema is being applied, and keeps others from it until the end of the transaction.
     ///
-    /// A transaction that writes records does this first. Whoever applies a schema locks the records before the streams.
+    /// A transaction that writes records or removes photos does this first. Whoever applies a schema locks the records
+    /// before photos and streams, and those in no order.
     static func holdApplied(on connection: PostgresConnection) async throws {
         try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE")
     }

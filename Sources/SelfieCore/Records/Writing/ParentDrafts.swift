@@ -43,7 +43,7 @@ struct ParentDrafts {
     ///   - drafts: The drafts of the call.
     ///   - collection: Their collection.
     /// - Returns: The drafts of the parents.
-    /// - Throws: `RecordRefusal` when a parent would break its own rules.
+    /// - Throws: `RecordRefusal` when a parent has no room for the id.
     func drafts(
         of drafts: [RecordDraft],
         in collection: AppliedCollection
@@ -63,26 +63,23 @@ struct ParentDrafts {
                 record.rights(of: author.streams(in: target)).contains(.write)
             else { continue }
             let old = RecordPlanner.object(record.data)
-            do {
-                parentDrafts.append(
-                    RecordDraft(
-                        position: nil,
-                        collection: target,
-                        existing: record,
-                        id: id,
-                        content: try RecordPlanner.content(
-                            old.with([parent.set: .string(draft.id)]),
-                            changing: old,
-                            expiry: .unchanged,
-                            in: target
-                        ),
-                        sharing: record.sharing,
-                        memberIDs: record.memberIDs
-                    )
-                )
-            } catch {
-                throw RecordRefusal(error.reason, at: draft.position)
+            let new = old.with([parent.set: .string(draft.id)])
+            // Its other fields may break rules that came later. That is no matter of the new record.
+            let data = RecordData(stored: new.text, new, in: target.definition)
+            guard data.text.utf8.count <= RecordLimits.maxBytes else {
+                throw RecordRefusal(.invalid([RecordProblem(parent.field, .parentFull)]), at: draft.position)
             }
+            parentDrafts.append(
+                RecordDraft(
+                    position: nil,
+                    collection: target,
+                    existing: record,
+                    id: id,
+                    content: RecordDraft.Content(data, new, changing: old, expiry: .unchanged),
+                    sharing: record.sharing,
+                    memberIDs: record.memberIDs
+                )
+            )
         }
         return parentDrafts
     }

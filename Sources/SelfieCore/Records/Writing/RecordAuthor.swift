@@ -15,6 +15,8 @@ struct RecordAuthor: Sendable {
     let roleIDs: Set<Int>
     /// The members whom the call names, by their ids: those who are there, the author included.
     let named: [String: MemberStream]
+    /// Those who are named and whose accounts are disabled.
+    let disabled: [String: MemberStream]
     /// Those of them who have blocked the author.
     let blocking: Set<String>
     /// The time of the transaction, as records have it.

@@ -41,7 +41,7 @@ struct RecordCall {
         }
         let locked = try await transaction.lock(
             Set(names + (parents ?? [])),
-            deletes: operations.contains { $0.action == .delete }
+            ends: operations.contains(where: \.mayEndRecord)
         )
         let expired = locked.filter(\.isExpired)
         guard expired.isEmpty else { throw ExpiredRecords(keys: expired.map(\.key)) }
@@ -80,12 +80,12 @@ struct RecordCall {
         try await requireUnreferred(drafts, transaction)
         guard !drafts.isEmpty else { return Self.answers(outcomes, [:]) }
         let targets = try await transaction.targets(of: drafts, author: author)
-        let keys = try await transaction.apply(drafts, targets: targets, author: author, recipient: recipient)
+        let written = try await transaction.apply(drafts, targets: targets, author: author, recipient: recipient)
         let hasPhotos = drafts.contains { $0.content != nil && !$0.collection.definition.photoFields.isEmpty }
-        let photos = hasPhotos ? try await transaction.photos(of: keys) : [:]
-        let stored = zip(drafts, keys).compactMap { draft, key in
+        let photos = hasPhotos ? try await transaction.photos(of: written.map(\.key)) : [:]
+        let stored = zip(drafts, written).compactMap { draft, row in
             draft.position.flatMap { position in
-                draft.stored(by: author, photos: photos[key] ?? []).map { (position, $0) }
+                draft.stored(by: author, version: row.version, photos: photos[row.key] ?? []).map { (position, $0) }
             }
         }
         return Self.answers(outcomes, Dictionary(uniqueKeysWithValues: stored))
@@ -121,8 +121,10 @@ struct RecordCall {
 
     private func recipient(_ author: RecordAuthor) throws(RecordRefusal) -> MemberStream {
         guard let id = place.inboxOf else { return author.member }
-        // Whoever was blocked may still take back what was sent before.
-        guard let member = createsAny ? author.reader(id) : author.named[id] else { throw RecordRefusal(.noMember) }
+        // What was sent before can be taken back by who was blocked, and from an account that was disabled.
+        guard let member = createsAny ? author.reader(id) : author.named[id] ?? author.disabled[id] else {
+            throw RecordRefusal(.noMember)
+        }
         return member
     }
 
@@ -148,16 +150,19 @@ struct RecordCall {
     }
 
     private func requireUnreferred(_ drafts: [RecordDraft], _ transaction: RecordTransaction) async throws {
-        let gone = drafts.filter { $0.content == nil }
-        if gone.isEmpty { return }
-        guard let key = try await transaction.referredTo(gone.compactMap(\.existing?.key)) else { return }
-        throw RecordRefusal(.referredTo, at: gone.first { $0.existing?.key == key }?.position)
+        let ending = drafts.filter(\.endsExisting)
+        if ending.isEmpty { return }
+        let going = ending.filter { $0.content == nil }.compactMap(\.existing?.key)
+        guard let key = try await transaction.referredTo(ending.compactMap(\.existing?.key), besidesBy: going) else {
+            return
+        }
+        throw RecordRefusal(.referredTo, at: ending.first { $0.existing?.key == key }?.position)
     }
 }
 
 extension RecordDraft {
     /// The record as its author gets it; nil for one that is deleted.
-    fileprivate func stored(by author: RecordAuthor, photos: [StoredRecord.PhotoField]) -> StoredRecord? {
+    fileprivate func stored(by author: RecordAuthor, version: Int, photos: [StoredRecord.PhotoField]) -> StoredRecord? {
         guard let content else { return nil }
         let owner = existing?.owner ?? author.member
         let mayShare = sharing[author.member.streamID]?.contains(.share) ?? false
@@ -179,7 +184,7 @@ extension RecordDraft {
             owner: owner.id,
             readers: members(with: .read),
             writers: members(with: .write),
-            version: (existing?.version ?? 0) + 1,
+            version: version,
             createdAt: existing?.createdAt ?? author.now,
             updatedAt: author.now,
             expiresAt: expiresAt,

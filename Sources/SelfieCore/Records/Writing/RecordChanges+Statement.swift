@@ -9,7 +9,7 @@ extension RecordChanges {
     ///   - collectionID: The collection of new records.
     ///   - recipientID: The user in whose inbox they are; 0 for other records.
     ///   - ownerID: Their owner.
-    /// - Returns: The statement.
+    /// - Returns: The statement, whose rows are the keys and versions of new records.
     func statement(collectionID: Int, recipientID: Int, ownerID: Int) -> PostgresQuery {
         var parts: [PostgresQuery] = [numbering]
         if !added.keys.isEmpty {
@@ -17,12 +17,16 @@ extension RecordChanges {
             parts.append(
                 """
                 added AS (
-                    INSERT INTO records (key, collection_id, recipient_id, id, owner_id, data, byte_count, expires_at)
+                    INSERT INTO records (key, collection_id, recipient_id, id, owner_id, data, byte_count, expires_at, version)
                     OVERRIDING SYSTEM VALUE
                     SELECT key, \(collectionID), \(recipientID), id, \(ownerID), data::json, octet_length(data),
-                        CASE WHEN expiry > 0 THEN timestamp 'epoch' + expiry * interval '1 millisecond' END
+                        CASE WHEN expiry > 0 THEN timestamp 'epoch' + expiry * interval '1 millisecond' END,
+                        1 + coalesce((
+                            SELECT max(version) FROM records AS old WHERE old.collection_id = \(collectionID)
+                                AND old.recipient_id = \(recipientID) AND old.id = new.id AND old.deleted_at IS NOT NULL
+                        ), 0)
                     FROM unnest(\(added.keys), \(added.ids), \(added.data), \(added.expiries)) AS new (key, id, data, expiry)
-                    ORDER BY id
+                    ORDER BY id RETURNING key, version
                 )
                 """
             )
@@ -57,7 +61,8 @@ extension RecordChanges {
         if !existingKeys.isEmpty { parts += cleaning }
         parts += linking
         let text = parts.dropFirst().reduce(parts[0]) { "\(part: $0), \(part: $1)" }
-        return "WITH \(part: text) SELECT"
+        return added.keys.isEmpty
+            ? "WITH \(part: text) SELECT WHERE false" : "WITH \(part: text) SELECT key, version FROM added"
     }
 
     private var numbering: PostgresQuery {

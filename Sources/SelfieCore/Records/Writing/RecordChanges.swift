@@ -62,8 +62,8 @@ struct RecordChanges {
     struct Targets {
         /// The keys of records, by collection and id.
         var records: [RecordData.Target: Int] = [:]
-        /// The rows of photos.
-        var photos: [RecordData.Target: Int] = [:]
+        /// The rows of photos, and the users whose they are.
+        var photos: [RecordData.Target: (row: Int, userID: Int)] = [:]
     }
 
     init(counters: StreamCounters) {
@@ -114,7 +114,10 @@ struct RecordChanges {
         }
         for link in content.newLinks {
             if let target = targets.records[link.target] { referred.append(key, link.field, target) }
-            if let target = targets.photos[link.target] { pictured.append(key, link.field, target) }
+            // Under new rules a text may become the name of a photo. Only one of the owner's own is shown then.
+            if let photo = targets.photos[link.target], !draft.isUnchanged || photo.userID == draft.existing?.ownerID {
+                pictured.append(key, link.field, photo.row)
+            }
         }
     }
 

@@ -35,6 +35,14 @@ struct RecordDraft: Sendable {
         }
     }
 
+    /// Whether it lets a record go that was there: now, or at its new end.
+    var endsExisting: Bool {
+        guard existing != nil else { return false }
+        guard let content else { return true }
+        if case .at = content.expiry { return true }
+        return false
+    }
+
     /// Whether the owner's record count changes.
     var changesCount: Bool { (existing == nil) != (content == nil) }
 }

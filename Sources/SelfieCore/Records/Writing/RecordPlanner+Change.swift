@@ -11,6 +11,9 @@ extension RecordPlanner {
         at position: Int
     ) throws(RecordRefusal) -> RecordDraft {
         try Self.require(.write, among: rights, operation.condition, of: record)
+        let expiry = operation.expiry.change(of: record)
+        // Who sets an end deletes the record, only later.
+        guard expiry == .unchanged || rights.contains(.delete) else { throw RecordRefusal(.forbidden) }
         var (sharing, memberIDs) = (record.sharing, record.memberIDs)
         if !operation.named.isEmpty || operation.readers != nil || operation.writers != nil {
             guard collection.definition.access == .acl else { throw RecordRefusal(.notShared) }
@@ -31,7 +34,7 @@ extension RecordPlanner {
             collection: collection,
             existing: record,
             id: record.id,
-            content: try content(operation, changing: old, in: collection),
+            content: try content(operation, changing: old, expiry: expiry, in: collection),
             sharing: sharing,
             memberIDs: memberIDs
         )
@@ -60,6 +63,7 @@ extension RecordPlanner {
     private func content(
         _ operation: RecordOperation,
         changing old: JSONValue,
+        expiry: RecordOperation.Expiry,
         in collection: AppliedCollection
     ) throws(RecordRefusal) -> RecordDraft.Content {
         let value: JSONValue =
@@ -68,28 +72,36 @@ extension RecordPlanner {
             case (.patch, let patch?): old.merged(with: Self.object(patch))
             case (_, let data?): Self.object(data)
             }
-        return try Self.content(value, changing: old, expiry: operation.expiry, in: collection)
+        return RecordDraft.Content(try Self.checked(value, in: collection), value, changing: old, expiry: expiry)
     }
+}
 
+extension RecordDraft.Content {
     /// The content of a record after a change.
     ///
     /// A field that is as it was keeps its reference, even if its target may be named no more.
-    static func content(
-        _ value: JSONValue,
-        changing old: JSONValue,
-        expiry: RecordOperation.Expiry,
-        in collection: AppliedCollection
-    ) throws(RecordRefusal) -> RecordDraft.Content {
-        let data = try checked(value, in: collection)
+    init(_ data: RecordData, _ value: JSONValue, changing old: JSONValue, expiry: RecordOperation.Expiry) {
         guard case .object(let members) = value, case .object(let oldMembers) = old else {
-            return RecordDraft.Content(data: data, expiry: expiry, newLinks: data.links, keptFields: [])
+            self.init(data: data, expiry: expiry, newLinks: data.links, keptFields: [])
+            return
         }
         let isKept: (RecordData.Link) -> Bool = { members[$0.field] == oldMembers[$0.field] }
-        return RecordDraft.Content(
+        self.init(
             data: data,
             expiry: expiry,
             newLinks: data.links.filter { !isKept($0) },
             keptFields: data.links.filter(isKept).map(\.field)
         )
+    }
+}
+
+extension RecordOperation.Expiry {
+    /// What it changes: a record that is sent back as it was read keeps its end.
+    fileprivate func change(of record: ExistingRecord) -> RecordOperation.Expiry {
+        switch self {
+        case .unchanged: .unchanged
+        case .never: record.expiresAt == nil ? .unchanged : .never
+        case .at(let time): record.expiresAt == time.text ? .unchanged : .at(time)
+        }
     }
 }

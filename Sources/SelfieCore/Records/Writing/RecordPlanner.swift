@@ -56,7 +56,8 @@ struct RecordPlanner {
         guard [.create, .put].contains(operation.action) else { throw RecordRefusal(.noRecord) }
         switch operation.condition {
         case .none, .absent: break
-        case .exists, .version: throw RecordRefusal(.otherVersion)
+        // It is as if it were there, and not for this user.
+        case .exists, .version: throw RecordRefusal(.noRecord)
         }
         let text = operation.data ?? "{}"
         if let id = operation.id, let buried = buried[id], isSender {
@@ -184,7 +185,8 @@ struct RecordPlanner {
         of record: ExistingRecord
     ) throws(RecordRefusal) -> StoredRecord {
         try Self.check(operation.condition, of: record)
-        guard try data(operation.data ?? "{}").text == record.data else { throw RecordRefusal(.forbidden) }
+        let sent = try data(operation.data ?? "{}").text
+        guard Self.object(sent).isEquivalent(to: Self.object(record.data)) else { throw RecordRefusal(.forbidden) }
         return StoredRecord(
             id: record.id,
             collection: collection.name,

@@ -2,6 +2,13 @@ import Postgres
 import RecordSchema
 
 extension RecordTransaction {
+    /// A record's row after the call.
+    struct Written {
+        let key: Int
+        /// An id that was there before goes on where its last record ended, so that old entity tags do not fit.
+        let version: Int
+    }
+
     /// Writes drafts, in one statement after the streams are locked.
     ///
     /// - Parameters:
@@ -9,14 +16,14 @@ extension RecordTransaction {
     ///   - targets: The rows of those targets.
     ///   - author: Who owns new records; nil when there are none.
     ///   - recipient: The member in whose inbox new records are; nil for other collections.
-    /// - Returns: The key of each draft.
+    /// - Returns: The key and the new version of each draft.
     /// - Throws: `RecordRefusal` when there is no room, `PostgresError`.
     func apply(
         _ drafts: [RecordDraft],
         targets: RecordChanges.Targets = .init(),
         author: RecordAuthor? = nil,
         recipient: MemberStream? = nil
-    ) async throws -> [Int] {
+    ) async throws -> [Written] {
         try await lockPhotos(of: drafts)
         let recipientStreams = try await recipientStreams(of: drafts)
         var streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }
@@ -48,14 +55,19 @@ extension RecordTransaction {
                 throw RecordRefusal(error.reason, at: draft.position)
             }
         }
-        try await connection.execute(
+        let added = try await connection.query(
             changes.statement(
                 collectionID: drafts.first { $0.existing == nil }?.collection.id ?? 0,
                 recipientID: recipient?.userID ?? 0,
                 ownerID: author?.member.userID ?? 0
             )
         )
-        return keys
+        let versions: [Int: Int] = try added.reduce(into: [:]) { versions, row in
+            versions[try row.decode("key")] = try row.decode("version")
+        }
+        return zip(drafts, keys).map { draft, key in
+            Written(key: key, version: versions[key] ?? (draft.existing?.version ?? 0) + 1)
+        }
     }
 
     /// Locks the photos that records may let go of.

@@ -23,7 +23,7 @@ extension RecordTransaction {
         let photos = links.compactMap { if case .photo(let id) = $0 { id } else { nil } }
         if !photos.isEmpty {
             let rows = try await PhotoStore.lockOwn(photos, ofUser: author.member.userID, on: connection)
-            for (id, row) in rows { targets.photos[.photo(randomID: id)] = row }
+            for (id, row) in rows { targets.photos[.photo(randomID: id)] = (row, author.member.userID) }
         }
         for draft in drafts {
             let missing = (draft.content?.newLinks ?? []).filter { link in
@@ -116,7 +116,7 @@ extension RecordTransaction {
         let owners = Set(drafts.compactMap(\.existing?.ownerID))
         for owner in owners.sorted() {
             for (id, row) in try await PhotoStore.lockOwn(photos, ofUser: owner, on: connection) {
-                targets.photos[.photo(randomID: id)] = row
+                targets.photos[.photo(randomID: id)] = (row, owner)
             }
         }
         return targets

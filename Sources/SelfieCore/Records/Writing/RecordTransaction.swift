@@ -27,6 +27,7 @@ struct RecordTransaction {
         let rows = try await connection.query(
             """
             SELECT \(part: SchemaStore.versionColumn) AS schema_version, users.id::bigint AS user_id, member_id,
+                disabled_at IS NOT NULL AS is_disabled,
                 (SELECT id FROM streams WHERE user_id = users.id) AS stream_id,
                 EXISTS (SELECT FROM blocks WHERE user_id = users.id AND blocked_user_id = \(userID)) AS is_blocking,
                 ARRAY(
@@ -37,11 +38,10 @@ struct RecordTransaction {
                 set_config('plan_cache_mode', 'force_generic_plan', true)
             FROM users
             WHERE member_id = ANY((SELECT \(Array(named)) || member_id FROM users WHERE id = \(userID))::text[])
-                AND disabled_at IS NULL
             ORDER BY users.id FOR KEY SHARE OF users
             """
         )
-        var members: [String: MemberStream] = [:]
+        var (members, disabled): ([String: MemberStream], [String: MemberStream]) = ([:], [:])
         var blocking: Set<String> = []
         for row in rows {
             let member = MemberStream(
@@ -49,6 +49,10 @@ struct RecordTransaction {
                 id: try row.decode("member_id"),
                 streamID: try row.decode("stream_id")
             )
+            if try row.decode("is_disabled") {
+                disabled[member.id] = member
+                continue
+            }
             members[member.id] = member
             if try row.decode("is_blocking") { blocking.insert(member.id) }
         }
@@ -60,6 +64,7 @@ struct RecordTransaction {
             member: own,
             roleIDs: Set(try row.decode("role_ids", as: [Int].self)),
             named: members,
+            disabled: disabled,
             blocking: blocking,
             now: try row.decode("now")
         )
@@ -77,10 +82,10 @@ struct RecordTransaction {
     ///
     /// - Parameters:
     ///   - names: The names.
-    ///   - deletes: Whether they may be deleted.
+    ///   - ends: Whether they may be deleted, or get an end.
     /// - Returns: Those that are there, in the order of their keys. Some may have expired.
     /// - Throws: `PostgresError`.
-    func lock(_ names: Set<Name>, deletes: Bool) async throws -> [ExistingRecord] {
+    func lock(_ names: Set<Name>, ends: Bool) async throws -> [ExistingRecord] {
         if names.isEmpty { return [] }
         let names = Array(names)
         let found: PostgresQuery = """
@@ -88,7 +93,7 @@ struct RecordTransaction {
                 AS asked (collection_id, recipient_id, id)
             JOIN records USING (collection_id, recipient_id, id)
             """
-        return try await lock(from: found, deletes: deletes)
+        return try await lock(from: found, ends: ends)
     }
 
     /// Locks records by their keys, to delete them.
@@ -97,10 +102,10 @@ struct RecordTransaction {
     /// - Returns: Those that are there, in the order of their keys.
     /// - Throws: `PostgresError`.
     func lock(keys: [Int]) async throws -> [ExistingRecord] {
-        try await lock(from: "unnest(\(keys)) AS asked (key) JOIN records USING (key)", deletes: true)
+        try await lock(from: "unnest(\(keys)) AS asked (key) JOIN records USING (key)", ends: true)
     }
 
-    private func lock(from source: PostgresQuery, deletes: Bool) async throws -> [ExistingRecord] {
+    private func lock(from source: PostgresQuery, ends: Bool) async throws -> [ExistingRecord] {
         let rows = try await connection.query(
             """
             SELECT records.key, records.id, records.collection_id::bigint AS collection_id, recipient_id::bigint AS recipient_id,
@@ -110,7 +115,7 @@ struct RecordTransaction {
                 coalesce(expires_at <= now() AT TIME ZONE 'UTC', false) AS is_expired
             FROM \(part: source) JOIN users AS owner ON owner.id = owner_id JOIN streams ON streams.user_id = owner_id
             WHERE deleted_at IS NULL ORDER BY records.key
-            \(part: deletes ? "FOR UPDATE OF records" : "FOR NO KEY UPDATE OF records")
+            \(part: ends ? "FOR UPDATE OF records" : "FOR NO KEY UPDATE OF records")
             """
         )
         var records = try rows.map(ExistingRecord.init)
@@ -172,13 +177,15 @@ struct RecordTransaction {
 
     /// Whether a record that stays refers to one of these.
     ///
-    /// - Parameter keys: The keys of records that are locked and will go.
+    /// - Parameters:
+    ///   - keys: The keys of records that are locked and will end.
+    ///   - going: The keys of those that go with this call.
     /// - Returns: The key of one that must stay; nil when none must.
     /// - Throws: `PostgresError`.
-    func referredTo(_ keys: [Int]) async throws -> Int? {
+    func referredTo(_ keys: [Int], besidesBy going: [Int]) async throws -> Int? {
         let rows = try await connection.query(
             """
-            SELECT target_key FROM record_references WHERE target_key = ANY(\(keys)) AND record_key <> ALL(\(keys))
+            SELECT target_key FROM record_references WHERE target_key = ANY(\(keys)) AND record_key <> ALL(\(going))
             ORDER BY target_key LIMIT 1
             """
         )
