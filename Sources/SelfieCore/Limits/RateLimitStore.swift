@@ -9,7 +9,9 @@ struct RateLimitStore: Sendable {
         /// Seconds until the window ends, at least 1.
         let secondsLeft: Int
         let place: Place
-        /// Whether nothing more fits, not even one. A refused call with many may leave room for a smaller one.
+        /// Whether nothing more fits, not even one.
+        ///
+        /// A refused call with many may leave room for a smaller one.
         let isFull: Bool
     }
 
