@@ -18,7 +18,7 @@ extension UserStore {
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     package func delete(userID: Int, passwordHash: String?, sessionID: Int?) async throws -> Bool {
         let hasRecords = try await postgres.withTransaction { connection -> Bool? in
-            try await SchemaStore.holdApplied(on: connection)
+            try await SchemaLock.share(on: connection)
             // Sign-ins, uploads and writers of records wait for this lock, and then find no account.
             let locked = try await connection.query(
                 """
@@ -69,7 +69,7 @@ extension UserStore {
                 try await removal(keys: keys, areExpired: false)
             }
             isGone = try await postgres.withTransaction { connection in
-                try await SchemaStore.holdApplied(on: connection)
+                try await SchemaLock.share(on: connection)
                 let locked = try await connection.query(
                     "SELECT FROM users WHERE id = \(userID) AND leaving_since IS NOT NULL FOR UPDATE"
                 )

@@ -46,7 +46,7 @@ extension PhotoStore {
     package func removeLost(_ randomID: String) async throws -> Bool {
         // The library is locked before the photo, as everywhere. Another order could make a deadlock.
         try await postgres.withTransaction { connection in
-            try await SchemaStore.holdApplied(on: connection)
+            try await SchemaLock.share(on: connection)
             return try await connection.execute(
                 """
                 WITH library AS MATERIALIZED (

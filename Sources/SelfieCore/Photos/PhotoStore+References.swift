@@ -68,7 +68,7 @@ extension PhotoStore {
 
     private func release(_ id: Int, ofUser userID: Int, dueAt: String) async throws {
         try await postgres.withTransaction { connection in
-            try await SchemaStore.holdApplied(on: connection)
+            try await SchemaLock.share(on: connection)
             // The library is locked before the photo, as everywhere. Another order could make a deadlock.
             try await connection.execute("SELECT FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE")
             let photo = try await connection.query("SELECT state FROM photos WHERE id = \(id) FOR UPDATE SKIP LOCKED")

@@ -222,7 +222,7 @@ package struct PhotoStore: Sendable {
             RETURNING random_id, object_version
             """
         return try await postgres.withTransaction { connection in
-            try await SchemaStore.holdApplied(on: connection)
+            try await SchemaLock.share(on: connection)
             return try await connection.query(query).first.map(ObjectDeletion.init)
         }
     }

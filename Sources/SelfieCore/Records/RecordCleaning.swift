@@ -55,7 +55,7 @@ struct RecordCleaning: Sendable {
     private func forgetSomeEnded() async throws -> Bool {
         try await postgres.withTransaction { connection in
             // A schema that is applied holds streams in no order. It holds this lock before them.
-            try await SchemaStore.holdApplied(on: connection)
+            try await SchemaLock.share(on: connection)
             let old: PostgresQuery = """
                 SELECT collection_id, record_key, stream_id FROM grants
                 WHERE rights = 0 AND ended_at < now() AT TIME ZONE 'UTC' - \(Self.forgettingDays) * interval '1 day'

@@ -62,9 +62,7 @@ package struct ApplySchema: Sendable {
             try await connection.execute(
                 PostgresQuery(stringLiteral: "SET LOCAL lock_timeout = '\(Self.maxLockSeconds)s'")
             )
-            // The locks come in the order of names, in which nobody else takes more than one of them.
-            try await connection.execute("LOCK TABLE records IN EXCLUSIVE MODE")
-            try await connection.execute("LOCK TABLE schema_definitions IN EXCLUSIVE MODE")
+            try await SchemaLock.takeAlone(on: connection)
             let old = try AppliedSchema(try await connection.query(SchemaStore.selection)[0])
             guard SchemaPlan(from: old.schema, to: schema) == plan else { return nil }
             if plan.changes.isEmpty { return Report(plan: plan, misfits: []) }

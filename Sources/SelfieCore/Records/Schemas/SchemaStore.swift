@@ -26,14 +26,6 @@ package struct SchemaStore: Sendable {
         return try rows[0].decode("version")
     }
 
-    /// Waits until no schema is being applied, and keeps others from it until the end of the transaction.
-    ///
-    /// A transaction that writes records or removes photos does this first. Whoever applies a schema locks the records
-    /// before photos and streams, and those in no order.
-    static func holdApplied(on connection: PostgresConnection) async throws {
-        try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE")
-    }
-
     /// The present version, within a statement.
     static let versionColumn: PostgresQuery = "coalesce((SELECT max(version) FROM schema_definitions), 0)"
 

@@ -27,7 +27,7 @@ struct RecordCall {
         let parentNames = try ParentDrafts.names(in: operations, of: collection, schema: schema)
         let transaction = RecordTransaction(connection: connection, schema: schema)
         // Only then is the version that the next statement reads the one until the end.
-        try await SchemaStore.holdApplied(on: connection)
+        try await SchemaLock.share(on: connection)
         let author = try await transaction.author(userID: userID, naming: named(in: collection))
         let recipient = isInbox ? try self.recipient(author) : nil
         try Self.requireRole(of: author, in: collection)

@@ -1,0 +1,26 @@
+import Postgres
+
+/// The lock between those who apply a schema and those who write by one. It is the first lock of each transaction.
+///
+/// Whoever applies a schema locks records before photos and streams, and all of those in no order.
+enum SchemaLock {
+    /// Waits until no schema is being applied, and keeps others from it until the end of the transaction.
+    ///
+    /// A transaction that writes records or removes photos does this first.
+    ///
+    /// - Parameter connection: In a transaction.
+    /// - Throws: `PostgresError`.
+    static func share(on connection: PostgresConnection) async throws {
+        try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE")
+    }
+
+    /// Waits until nobody writes records, and keeps all others from it until the end of the transaction.
+    ///
+    /// - Parameter connection: In a transaction.
+    /// - Throws: `PostgresError`.
+    static func takeAlone(on connection: PostgresConnection) async throws {
+        // The locks come in the order of names, in which nobody else takes more than one of them.
+        try await connection.execute("LOCK TABLE records IN EXCLUSIVE MODE")
+        try await connection.execute("LOCK TABLE schema_definitions IN EXCLUSIVE MODE")
+    }
+}
