@@ -26,7 +26,8 @@ CREATE TABLE records (
 );
 
 CREATE UNIQUE INDEX records_id_key ON records (collection_id, recipient_id, id) WHERE deleted_at IS NULL;
-CREATE INDEX records_deleted_id_index ON records (collection_id, recipient_id, id) WHERE deleted_at IS NOT NULL;
+-- The version is there for its maximum: an id may have been deleted many times.
+CREATE INDEX records_deleted_id_index ON records (collection_id, recipient_id, id, version) WHERE deleted_at IS NOT NULL;
 CREATE INDEX records_owner_id_index ON records (owner_id) WHERE deleted_at IS NULL;
 CREATE INDEX records_recipient_id_index ON records (recipient_id) WHERE recipient_id > 0;
 CREATE INDEX records_expires_at_index ON records (expires_at) WHERE deleted_at IS NULL AND expires_at IS NOT NULL;

@@ -11,13 +11,11 @@ ALTER TABLE photo_libraries ADD COLUMN changed_at bigint NOT NULL DEFAULT 0;
 ALTER TABLE streams ADD COLUMN forgotten_seq bigint NOT NULL DEFAULT 0;
 
 INSERT INTO grants (stream_id, collection_id, record_key, rights, seq, shown_seq, random_id)
-SELECT streams.id, 0, photos.id, 1, number, number, random_id
-FROM photos JOIN streams USING (user_id)
-CROSS JOIN LATERAL (
-    SELECT seq + count(*) AS number FROM photos AS earlier
-    WHERE earlier.user_id = photos.user_id AND earlier.state = 'ready' AND earlier.id <= photos.id
-) AS numbered
-WHERE state = 'ready';
+SELECT stream_id, 0, photo_id, 1, number, number, random_id FROM (
+    SELECT streams.id AS stream_id, photos.id AS photo_id, random_id,
+        seq + row_number() OVER (PARTITION BY user_id ORDER BY photos.id) AS number
+    FROM photos JOIN streams USING (user_id) WHERE state = 'ready'
+) AS numbered;
 
 UPDATE streams SET seq = seq + listed.count
 FROM (SELECT user_id, count(*) FROM photos WHERE state = 'ready' GROUP BY user_id) AS listed

@@ -3,9 +3,9 @@ import Postgres
 extension UserStore {
     /// Removes an account with everything that belongs to it.
     ///
-    /// An account without records goes in one transaction. Another one is first closed for good. Then its records go, batch by
-    /// batch, so that those who share them see each of them go. The rest follows. The housekeeping finishes what a crash
-    /// has left.
+    /// An account without records, and with few grants, goes in one transaction. Another one is first closed for good. Then
+    /// its records go, batch by batch, so that those who share them see each of them go. The rest follows. The housekeeping
+    /// finishes what a crash has left.
     ///
     /// The keys of its photos go into `object_deletions` for the sweeper. Its audit events lose the addresses and the
     /// requests' ids.
@@ -17,7 +17,7 @@ extension UserStore {
     /// - Returns: Whether it did. False when the account is gone or has another password.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     package func delete(userID: Int, passwordHash: String?, sessionID: Int?) async throws -> Bool {
-        let hasRecords = try await postgres.withTransaction { connection -> Bool? in
+        let isLarge = try await postgres.withTransaction { connection -> Bool? in
             try await SchemaLock.share(on: connection)
             // Sign-ins, uploads and writers of records wait for this lock, and then find no account.
             let locked = try await connection.query(
@@ -27,7 +27,9 @@ extension UserStore {
                 """
             )
             guard !locked.isEmpty else { return nil }
-            guard try await Self.hasRecords(userID, on: connection) else {
+            var isLarge = try await Self.hasRecords(userID, on: connection)
+            if !isLarge { isLarge = try await Self.hasManyGrants(userID, on: connection) }
+            guard isLarge else {
                 try await Self.remove(userID, by: sessionID, on: connection)
                 return false
             }
@@ -42,8 +44,8 @@ extension UserStore {
             try await SessionStore.endAll(ofUser: userID, by: sessionID, on: connection)
             return true
         }
-        guard let hasRecords else { return false }
-        if hasRecords { try await finishDeletion(userID) }
+        guard let isLarge else { return false }
+        if isLarge { try await finishDeletion(userID) }
         return true
     }
 
@@ -68,6 +70,7 @@ extension UserStore {
             while case let keys = try await recordKeys(ofUser: userID), !keys.isEmpty {
                 try await removal(keys: keys, areExpired: false)
             }
+            while try await removeSomeGrants(ofUser: userID) {}
             isGone = try await postgres.withTransaction { connection in
                 try await SchemaLock.share(on: connection)
                 let locked = try await connection.query(
@@ -86,8 +89,8 @@ extension UserStore {
         try await postgres.read(
             """
             (SELECT key FROM records WHERE owner_id = \(userID) AND deleted_at IS NULL LIMIT \(RemoveRecords.batchSize))
-            UNION (SELECT key FROM records WHERE recipient_id = \(userID) AND recipient_id > 0 AND deleted_at IS NULL
-                LIMIT \(RemoveRecords.batchSize))
+            UNION (SELECT key FROM records \(part: RemoveRecords.ofUsers)
+                WHERE recipient_id = \(userID) AND recipient_id > 0 AND deleted_at IS NULL LIMIT \(RemoveRecords.batchSize))
             LIMIT \(RemoveRecords.batchSize)
             """
         ).map { try $0.decode("key") }
@@ -97,10 +100,50 @@ extension UserStore {
         try await !connection.query(
             """
             SELECT FROM records WHERE owner_id = \(userID) AND deleted_at IS NULL
-            UNION ALL SELECT FROM records WHERE recipient_id = \(userID) AND recipient_id > 0 AND deleted_at IS NULL
+            UNION ALL SELECT FROM records \(part: RemoveRecords.ofUsers)
+                WHERE recipient_id = \(userID) AND recipient_id > 0 AND deleted_at IS NULL
             LIMIT 1
             """
         ).isEmpty
+    }
+
+    /// How many grants one transaction removes.
+    ///
+    /// Whoever writes a record that the user reads waits for it.
+    private static let grantBatchSize = 5_000
+
+    /// Whether a user reads more than goes in one transaction.
+    private static func hasManyGrants(_ userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        try await !connection.query(
+            """
+            SELECT FROM grants WHERE stream_id = (SELECT id FROM streams WHERE user_id = \(userID))
+            OFFSET \(grantBatchSize) LIMIT 1
+            """
+        ).isEmpty
+    }
+
+    /// Removes some of what a user could see, of an account that is closed for good.
+    ///
+    /// - Returns: Whether there may be more.
+    private func removeSomeGrants(ofUser userID: Int) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            try await SchemaLock.share(on: connection)
+            guard let stream = try await Self.lockStream(ofUser: userID, on: connection) else { return false }
+            let count = try await connection.execute(Self.grantRemoval(from: stream, rowCount: Self.grantBatchSize))
+            return count == Self.grantBatchSize
+        }
+    }
+
+    private static func lockStream(ofUser userID: Int, on connection: PostgresConnection) async throws -> Int? {
+        try await connection.query("SELECT id FROM streams WHERE user_id = \(userID) FOR UPDATE").first?.decode("id")
+    }
+
+    private static func grantRemoval(from stream: Int, rowCount: Int) -> PostgresQuery {
+        """
+        DELETE FROM grants WHERE (collection_id, record_key, stream_id) IN (
+            SELECT collection_id, record_key, stream_id FROM grants WHERE stream_id = \(stream) LIMIT \(rowCount)
+        )
+        """
     }
 
     /// Removes an account that is locked and has no records.
@@ -120,15 +163,8 @@ extension UserStore {
     /// The stream itself goes with the user.
     private static func removeStream(ofUser userID: Int, on connection: PostgresConnection) async throws {
         // Whoever writes a record that the user reads waits for this lock, and then finds no stream.
-        let rows = try await connection.query("SELECT id FROM streams WHERE user_id = \(userID) FOR UPDATE")
-        guard let stream = try rows.first?.decode("id", as: Int.self) else { return }
-        try await connection.executeInBatches { rowCount in
-            """
-            DELETE FROM grants WHERE (collection_id, record_key, stream_id) IN (
-                SELECT collection_id, record_key, stream_id FROM grants WHERE stream_id = \(stream) LIMIT \(rowCount)
-            )
-            """
-        }
+        guard let stream = try await lockStream(ofUser: userID, on: connection) else { return }
+        try await connection.executeInBatches { grantRemoval(from: stream, rowCount: $0) }
         try await connection.executeInBatches { rowCount in
             """
             DELETE FROM record_index WHERE (stream_id, collection_id, field, value, record_key) IN (

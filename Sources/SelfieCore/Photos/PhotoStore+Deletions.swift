@@ -78,7 +78,7 @@ extension PhotoStore {
             """
             WITH removed AS (
                 DELETE FROM photos WHERE id IN (
-                    SELECT id FROM photos WHERE user_id = \(userID) LIMIT \(rowCount)
+                    SELECT id FROM photos WHERE user_id = \(userID) ORDER BY id LIMIT \(rowCount) FOR UPDATE
                 ) RETURNING random_id, object_version, state
             )
             INSERT INTO object_deletions (random_id, object_version, due_at)

@@ -1,26 +1,29 @@
 import Postgres
 
 extension PhotoStore {
-    /// Locks photos of a user's, so that none can go before it is referred to.
+    /// Locks photos of some users', so that none can go before it is referred to.
     ///
     /// - Parameters:
     ///   - randomIDs: The photos' ids.
-    ///   - userID: The user.
+    ///   - userIDs: The users.
     ///   - connection: In a transaction.
-    /// - Returns: The rows of those that are stored, listed or not.
+    /// - Returns: The rows and owners of those that are stored, listed or not.
     /// - Throws: `PostgresError`.
     static func lockOwn(
         _ randomIDs: [String],
-        ofUser userID: Int,
+        ofUsers userIDs: [Int],
         on connection: PostgresConnection
-    ) async throws -> [String: Int] {
+    ) async throws -> [String: (row: Int, userID: Int)] {
         let rows = try await connection.query(
             """
-            SELECT id::bigint AS id, random_id::text AS random_id FROM photos
-            WHERE random_id = ANY(\(randomIDs)) AND user_id = \(userID) AND state <> 'pending' ORDER BY id FOR KEY SHARE
+            SELECT id::bigint AS id, user_id::bigint AS user_id, random_id::text AS random_id FROM photos
+            WHERE random_id = ANY(\(randomIDs)) AND user_id = ANY(\(userIDs)) AND state <> 'pending'
+            ORDER BY id FOR KEY SHARE
             """
         )
-        return try rows.reduce(into: [:]) { $0[try $1.decode("random_id")] = try $1.decode("id") }
+        return try rows.reduce(into: [:]) { photos, row in
+            photos[try row.decode("random_id")] = (try row.decode("id"), try row.decode("user_id"))
+        }
     }
 
     /// The part of a statement that has an unlisted photo looked at in a day, whether something refers to it by then.

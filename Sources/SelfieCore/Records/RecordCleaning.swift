@@ -15,16 +15,17 @@ struct RecordCleaning: Sendable {
             postgres: postgres,
             schemas: SchemaCache(store: SchemaStore(postgres: postgres))
         )
-        while true {
+        var removedCount = 0
+        repeat {
             let keys: [Int] = try await postgres.read(
                 """
-                SELECT key FROM records WHERE deleted_at IS NULL AND expires_at <= now() AT TIME ZONE 'UTC'
+                SELECT key FROM records \(part: RemoveRecords.ofUsers)
+                WHERE deleted_at IS NULL AND expires_at <= now() AT TIME ZONE 'UTC'
                 ORDER BY expires_at LIMIT \(RemoveRecords.batchSize)
                 """
             ).map { try $0.decode("key") }
-            if keys.isEmpty { return }
-            try await removal(keys: keys, areExpired: true)
-        }
+            removedCount = try await removal(keys: keys, areExpired: true)
+        } while removedCount > 0
     }
 
     /// Forgets records that were deleted long ago.

@@ -9,24 +9,31 @@ struct RemoveRecords: Sendable {
 
     /// The most records of a transaction.
     static let batchSize = 100
+    /// Leaves out records whose owner's row was removed by hand. Nobody sees those, and none of them can be numbered.
+    static let ofUsers: PostgresQuery = "JOIN users AS owner ON owner.id = owner_id"
 
     /// Deletes records, all of them or none.
     ///
     /// - Parameters:
     ///   - keys: Their keys, at most `batchSize`. Those that are gone are left alone.
     ///   - areExpired: Whether those that have not expired are left alone, too.
+    /// - Returns: How many were deleted.
     /// - Throws: `PostgresError`.
-    func callAsFunction(keys: [Int], areExpired: Bool) async throws {
+    @discardableResult
+    func callAsFunction(keys: [Int], areExpired: Bool) async throws -> Int {
         try await schemas.withSchema { schema in
             try await postgres.withTransaction { connection in
+                try await SchemaLock.share(on: connection)
+                let version = try await connection.query("SELECT \(part: SchemaStore.versionColumn) AS version")
+                guard try version[0].decode("version") == schema.version else { throw SchemaChanged() }
                 let transaction = RecordTransaction(connection: connection, schema: schema)
                 let records = try await transaction.lock(keys: keys).filter { $0.isExpired || !areExpired }
                 let drafts = try records.map { record in
                     guard let collection = schema.collection(id: record.collectionID) else { throw SchemaChanged() }
                     return RecordPlanner.deletion(of: record, in: collection, at: nil)
                 }
-                if drafts.isEmpty { return }
-                _ = try await transaction.apply(drafts)
+                if !drafts.isEmpty { _ = try await transaction.apply(drafts) }
+                return drafts.count
             }
         }
     }

@@ -129,8 +129,10 @@ struct RequestParameters {
     }
 
     /// Requires that a parameter is missing, and not an array or an object, which only JSON may be.
+    ///
+    /// To Rails, an empty array is missing.
     private func requireNoStructure(_ parameter: Endpoint.Parameter) throws(ServiceError) {
-        if structures[parameter.name] != nil { throw ServiceError(.invalid, of: parameter.name) }
+        if let structure = structures[parameter.name], structure != [] { throw ServiceError(.invalid, of: parameter.name) }
     }
 
     /// Reads the whole request.

@@ -52,12 +52,13 @@ extension Endpoint.Parameter {
 
     /// The values that it may have in a JSON body.
     ///
-    /// Numbers and booleans count as their text, and `null` as missing.
+    /// Numbers and booleans count as their text, and `null` and an empty array as missing.
     func schemaInJSON(_ facts: APIFacts) -> JSONValue {
         switch kind {
         case .text, .line, .email:
-            let missing = isRequired ? [] : ["null"]
-            return schema(facts).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
+            let missing = isRequired ? [] : ["null", "array"]
+            let schema = schema(facts).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
+            return isRequired ? schema : schema.with(["maxItems": 0])
         case .flag:
             return ["enum": ["true", "false", "yes", "no", "on", "off", "1", "0", "", true, false, 1, 0, .null]]
         case .json(let max): return ["type": ["object", "null"], "$comment": .string(Self.jsonComment(max))]

@@ -12,8 +12,10 @@ struct RecordBodies: Sendable {
     /// The memory of bodies in a process; the holders are users.
     private let budget = ByteBudget<Int>(maxBytes: 64 << 20, maxBytesPerHolder: 16 << 20)
 
-    /// The most bytes of one record as it is sent: white space and escapes may double it.
-    static let maxRecordBytes = 2 * RecordLimits.maxBytes
+    /// The most bytes of one record as it is sent.
+    ///
+    /// Clients that escape all letters beyond ASCII make three times as many bytes of Cyrillic or Greek.
+    static let maxRecordBytes = 4 * RecordLimits.maxBytes
     /// The most bytes of a body with many records.
     static let maxBytes = 8 << 20
 

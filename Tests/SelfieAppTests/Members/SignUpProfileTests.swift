@@ -80,16 +80,19 @@ struct SignUpProfileTests {
         }
     }
 
-    @Test("Arrays and objects in place of other parameters still count as missing")
+    @Test("An empty array counts as missing, and other arrays and objects in place of a text are refused")
     func structures() async throws {
         try await TestService.run { service in
-            for members in [
-                #""full_name":["Ada King"]"#, #""full_name":{"a":1}"#, #""first_name":"Ada""#, #""last_name":"K""#,
-            ] {
+            for members in [#""full_name":[]"#, #""full_name":null"#, #""first_name":"Ada""#, #""last_name":"K""#] {
                 let refused = try await Self.signUpByJSON(service, members)
                 #expect(refused.status == 400 && refused.message == Refusal.missing, "\(members)")
             }
+            for members in [#""full_name":["Ada King"]"#, #""full_name":{"a":1}"#, #""full_name":"A","title":[1]"#] {
+                let refused = try await Self.signUpByJSON(service, members)
+                #expect(refused.status == 400 && refused.message?.hasSuffix(" - is invalid,") == true, "\(members)")
+            }
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
+            #expect(try await Self.signUpByJSON(service, #""full_name":"Ada King","title":[]"#).status == 200)
         }
     }
 

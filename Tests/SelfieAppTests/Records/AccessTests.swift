@@ -126,6 +126,31 @@ struct AccessTests {
         }
     }
 
+    @Test("Readers may be sent back as they were read, also those who have blocked the owner since, or are disabled")
+    func keptReaders() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            let (bob, cleo) = (try await service.addMember("bob"), try await service.addMember("cleo"))
+            let dan = try await service.addMember("dan")
+            let path = "/api/records/threads/t"
+            let body = #"{"data":{},"readers":["\#(bob.id)"],"writers":["\#(cleo.id)"]}"#
+            #expect(try await service.call("PUT", path, as: ada, body).status == 200)
+            for member in [bob, dan] {
+                #expect(try await service.call("PUT", "/api/blocks/\(ada.id)", as: member).status == 200)
+            }
+            try await service.postgres.write("UPDATE users SET disabled_at = now() WHERE id = \(cleo.userID)")
+            let again = try await service.call("PUT", path, as: ada, body)
+            #expect(again.status == 200, "\(again.text)")
+            #expect(Set(again.json["readers"] as? [String] ?? []) == [bob.id, cleo.id])
+            #expect(try await service.call("GET", path, as: bob).status == 200)
+            // Nobody else who has blocked the owner comes in by that, and who was dropped does not come back.
+            let others = #"{"readers":["\#(bob.id)","\#(dan.id)"]}"#
+            #expect(try await service.call("PATCH", path, as: ada, others).code == "reader_unknown")
+            #expect(try await service.call("PATCH", path, as: ada, #"{"readers":[],"writers":[]}"#).status == 200)
+            #expect(try await service.call("PATCH", path, as: ada, body).code == "reader_unknown")
+        }
+    }
+
     @Test("An inbox: sent twice is there once, only the recipient reads, both may delete")
     func inbox() async throws {
         try await TestService.runWithSchema { service in

@@ -46,6 +46,22 @@ struct RecordEndingTests {
         }
     }
 
+    @Test("What has ended refers to nothing any more, even before it is tidied up")
+    func endedReference() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada", role: "team")
+            for (path, body) in [
+                ("priorities/p", #"{"data":{"name":"p"}}"#), ("bugs/b", #"{"data":{"title":"b","priority":"p"}}"#),
+            ] {
+                #expect(try await service.call("PUT", "/api/records/\(path)", as: ada, body).status == 200)
+            }
+            #expect(try await service.call("DELETE", "/api/records/priorities/p", as: ada).status == 409)
+            try await service.postgres.write("UPDATE records SET expires_at = now() - interval '1 hour' WHERE id = 'b'")
+            #expect(try await service.call("DELETE", "/api/records/priorities/p", as: ada).status == 200)
+            try await service.expectSoundStreams()
+        }
+    }
+
     @Test("An id that comes again goes on with its versions, so that an old entity tag does not fit")
     func versions() async throws {
         try await TestService.runWithSchema { service in

@@ -139,11 +139,29 @@ package struct ApplySchema: Sendable {
 
     /// Removes the records of a collection, and nothing that others refer to.
     private func removeRecords(of collectionID: Int, on connection: PostgresConnection) async throws {
-        try await connection.executeInBatches(of: Self.batchSize) { rowCount in
+        var last = 0
+        // Each batch begins behind the one before, past the rows that are dead by then.
+        while case let keys = try await keys(after: last, of: collectionID, on: connection), let end = keys.last {
+            last = end
+            try await remove(keys, of: collectionID, on: connection)
+        }
+    }
+
+    /// The next records of a collection, deleted ones too.
+    private func keys(after last: Int, of collectionID: Int, on connection: PostgresConnection) async throws -> [Int] {
+        try await connection.query(
+            """
+            SELECT key FROM records WHERE collection_id = \(collectionID) AND key > \(last)
+            ORDER BY key LIMIT \(Self.batchSize)
+            """
+        ).map { try $0.decode("key", as: Int.self) }
+    }
+
+    private func remove(_ keys: [Int], of collectionID: Int, on connection: PostgresConnection) async throws {
+        try await connection.execute(
             """
             WITH gone AS MATERIALIZED (
-                SELECT key, owner_id, recipient_id, deleted_at IS NULL AS is_there FROM records
-                WHERE collection_id = \(collectionID) ORDER BY key LIMIT \(rowCount)
+                SELECT key, owner_id, recipient_id, deleted_at IS NULL AS is_there FROM records WHERE key = ANY(\(keys))
             ), unindexed AS (DELETE FROM record_index WHERE record_key IN (SELECT key FROM gone)),
             unreferred AS (
                 DELETE FROM record_references
@@ -161,7 +179,7 @@ package struct ApplySchema: Sendable {
             )
             DELETE FROM records WHERE key IN (SELECT key FROM gone)
             """
-        }
+        )
     }
 
     /// Writes grants, index and references of all records of a collection anew, and counts those that break its rules.
@@ -174,12 +192,7 @@ package struct ApplySchema: Sendable {
         let transaction = RecordTransaction(connection: connection, schema: schema)
         var (last, misfits) = (0, 0)
         while true {
-            let keys = try await connection.query(
-                """
-                SELECT key FROM records WHERE collection_id = \(collection.id) AND key > \(last) AND deleted_at IS NULL
-                ORDER BY key LIMIT \(Self.batchSize)
-                """
-            ).map { try $0.decode("key", as: Int.self) }
+            let keys = try await keys(after: last, of: collection.id, on: connection)
             guard let end = keys.last else { return misfits }
             let records = try await transaction.lock(keys: keys)
             var drafts: [RecordDraft] = []

@@ -34,6 +34,13 @@ struct RecordAuthor: Sendable {
     func reader(_ id: String) -> MemberStream? {
         blocking.contains(id) ? nil : named[id]
     }
+
+    /// A member who reads a record now, and may have blocked the author or be disabled; nil for somebody else.
+    func presentReader(_ id: String, of record: ExistingRecord) -> MemberStream? {
+        guard let member = named[id] ?? disabled[id], record.grants[member.streamID]?.rights.contains(.read) == true
+        else { return nil }
+        return member
+    }
 }
 
 /// A record that is there, locked.

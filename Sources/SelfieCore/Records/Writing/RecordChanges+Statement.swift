@@ -52,8 +52,9 @@ extension RecordChanges {
             parts.append(
                 """
                 dropped AS (
-                    DELETE FROM grants USING unnest(\(dropped.keys), \(dropped.streams)) AS old (key, stream)
-                    WHERE collection_id > 0 AND record_key = key AND stream_id = stream
+                    DELETE FROM grants
+                    USING unnest(\(dropped.collections), \(dropped.keys), \(dropped.streams)) AS old (collection, key, stream)
+                    WHERE collection_id = collection AND record_key = key AND stream_id = stream
                 )
                 """
             )

@@ -11,7 +11,7 @@ struct RecordChanges {
     /// The keys of records that stay as they are, under other rules.
     private(set) var reviewed: [Int] = []
     private(set) var granted = Granted()
-    private(set) var dropped: (keys: [Int], streams: [Int]) = ([], [])
+    private(set) var dropped: (collections: [Int], keys: [Int], streams: [Int]) = ([], [], [])
     private(set) var indexed = Indexed()
     private(set) var referred = Referred()
     private(set) var pictured = Referred()
@@ -138,6 +138,7 @@ struct RecordChanges {
                 granted.numbers.append(grant.number ?? 0)
                 granted.shownNumbers.append(grant.shownNumber ?? 0)
             case .dropped:
+                dropped.collections.append(draft.collection.id)
                 dropped.keys.append(key)
                 dropped.streams.append(stream)
             case nil: break

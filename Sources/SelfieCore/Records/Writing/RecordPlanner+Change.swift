@@ -18,7 +18,7 @@ extension RecordPlanner {
         if !operation.named.isEmpty || operation.readers != nil || operation.writers != nil {
             guard collection.definition.access == .acl else { throw RecordRefusal(.notShared) }
             guard rights.contains(.share) else { throw RecordRefusal(.forbidden) }
-            let named = try namedMembers(operation)
+            let named = try namedMembers(operation, changing: record)
             for member in named.readers + named.writers { memberIDs[member.streamID] = member.id }
             sharing = Self.shared(
                 sharing,

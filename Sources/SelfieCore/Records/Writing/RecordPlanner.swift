@@ -123,7 +123,16 @@ struct RecordPlanner {
     }
 
     /// The members whom an operation names, without the author.
-    func namedMembers(_ operation: RecordOperation) throws(RecordRefusal) -> Named {
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - record: The record that it changes; nil for a new one. Who reads it already stays, whatever came since.
+    /// - Returns: The members.
+    /// - Throws: `RecordRefusal` for one who can't be named.
+    func namedMembers(
+        _ operation: RecordOperation,
+        changing record: ExistingRecord? = nil
+    ) throws(RecordRefusal) -> Named {
         guard collection.definition.access == .acl else {
             guard operation.readers == nil, operation.writers == nil else { throw RecordRefusal(.notShared) }
             return ([], [])
@@ -131,7 +140,8 @@ struct RecordPlanner {
         func members(_ ids: [String]?) throws(RecordRefusal) -> [MemberStream] {
             var members: [MemberStream] = []
             for id in Set(ids ?? []) where id != author.member.id {
-                guard let member = author.reader(id) else { throw RecordRefusal(.unknownReader) }
+                let known = author.reader(id) ?? record.flatMap { author.presentReader(id, of: $0) }
+                guard let member = known else { throw RecordRefusal(.unknownReader) }
                 members.append(member)
             }
             return members

@@ -22,8 +22,7 @@ extension RecordTransaction {
         if !others.isEmpty { targets.records = try await lock(others, author: author) }
         let photos = links.compactMap { if case .photo(let id) = $0 { id } else { nil } }
         if !photos.isEmpty {
-            let rows = try await PhotoStore.lockOwn(photos, ofUser: author.member.userID, on: connection)
-            for (id, row) in rows { targets.photos[.photo(randomID: id)] = (row, author.member.userID) }
+            try await lock(photos, ofUsers: [author.member.userID], in: &targets)
         }
         for draft in drafts {
             let missing = (draft.content?.newLinks ?? []).filter { link in
@@ -113,12 +112,17 @@ extension RecordTransaction {
             for row in rows { targets.records[records[try row.decode("position")].target] = try row.decode("key") }
         }
         guard !photos.isEmpty else { return targets }
-        let owners = Set(drafts.compactMap(\.existing?.ownerID))
-        for owner in owners.sorted() {
-            for (id, row) in try await PhotoStore.lockOwn(photos, ofUser: owner, on: connection) {
-                targets.photos[.photo(randomID: id)] = (row, owner)
-            }
-        }
+        try await lock(photos, ofUsers: Array(Set(drafts.compactMap(\.existing?.ownerID))), in: &targets)
         return targets
+    }
+
+    private func lock(
+        _ photos: [String],
+        ofUsers userIDs: [Int],
+        in targets: inout RecordChanges.Targets
+    ) async throws {
+        for (id, photo) in try await PhotoStore.lockOwn(photos, ofUsers: userIDs, on: connection) {
+            targets.photos[.photo(randomID: id)] = photo
+        }
     }
 }

@@ -185,7 +185,8 @@ struct RecordTransaction {
     func referredTo(_ keys: [Int], besidesBy going: [Int]) async throws -> Int? {
         let rows = try await connection.query(
             """
-            SELECT target_key FROM record_references WHERE target_key = ANY(\(keys)) AND record_key <> ALL(\(going))
+            SELECT target_key FROM record_references JOIN records ON key = record_key
+            WHERE target_key = ANY(\(keys)) AND record_key <> ALL(\(going)) AND \(part: RecordReader.isThere)
             ORDER BY target_key LIMIT 1
             """
         )

@@ -25,7 +25,8 @@ struct CrashSimulationTests {
             let bystander = try await CrashAccount.make(scene)
             let photo = try await bystander.addPhoto()
             for reach in StepCounter.Reach.allCases {
-                for isDone in [false, true] {
+                // A process that ends after a step leaves what one leaves that ends before the next.
+                for isDone in reach == .process ? [false] : [false, true] {
                     try await stopEverywhere(variant, reach: reach, isDone: isDone, scene)
                 }
             }
