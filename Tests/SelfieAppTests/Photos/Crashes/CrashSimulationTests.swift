@@ -12,7 +12,7 @@ struct CrashSimulationTests {
     }
 
     private static let variants = TestStore.allCases.flatMap { store in
-        CrashCase.allCases.filter { $0 != .uploadInParts || store == .s3 }.map { Variant(work: $0, store: store) }
+        CrashCase.allCases.filter { $0.usesOwnSteps(of: store) }.map { Variant(work: $0, store: store) }
     }
 
     @Test(
