@@ -151,6 +151,14 @@ struct RecordEndTests {
             #expect(try await service.call("PUT", "/api/records/houses/b", as: bob, #"{"data":{"address":"b"}}"#).status == 200)
             try await service.postgres.write("DELETE FROM users WHERE id = \(ada.userID)")
             try await service.postgres.write("UPDATE records SET expires_at = now() - interval '1 hour'")
+            // More of them than are looked at together, all of which have ended before the one that can be deleted.
+            try await service.postgres.write(
+                """
+                INSERT INTO records (collection_id, id, owner_id, data, byte_count, expires_at)
+                SELECT collection_id, 'h' || n, owner_id, '{}', 2, expires_at - interval '1 hour'
+                FROM records, generate_series(1, 100) AS n WHERE id = 'h'
+                """
+            )
             await Self.tidy(service)
             #expect(try await service.count("SELECT count(*) FROM records WHERE deleted_at IS NOT NULL") == 1)
             try await UserAdministration(postgres: service.postgres).delete(.id(bob.userID))
