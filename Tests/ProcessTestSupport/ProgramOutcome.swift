@@ -16,6 +16,7 @@ package struct ProgramOutcome: Sendable {
     ///   - environment: All of its environment but what `ChildEnvironment` adds.
     ///   - directory: The folder to run it in.
     ///   - input: What it reads from standard input.
+    ///   - patience: How long it may take.
     /// - Returns: How it ended and what it printed.
     /// - Throws: An error of Foundation's when it can't be started.
     package static func run(
@@ -23,7 +24,8 @@ package struct ProgramOutcome: Sendable {
         _ arguments: [String],
         environment: [String: String] = [:],
         directory: URL,
-        input: String = ""
+        input: String = "",
+        patience: Duration = .seconds(600)
     ) async throws -> ProgramOutcome {
         // Files, not pipes: a pipe that is full while nobody reads would hold up both.
         try await TemporaryFolder.with { folder in
@@ -41,7 +43,7 @@ package struct ProgramOutcome: Sendable {
             process.standardError = try FileHandle(forWritingTo: folder.appending(path: "err"))
             try process.run()
             defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-            try await poll("\(executable.lastPathComponent) ends", within: .seconds(600)) { !process.isRunning }
+            try await poll("\(executable.lastPathComponent) ends", within: patience) { !process.isRunning }
             return ProgramOutcome(
                 status: process.terminationStatus,
                 output: try String(contentsOf: folder.appending(path: "out"), encoding: .utf8),

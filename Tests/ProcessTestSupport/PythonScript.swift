@@ -31,27 +31,31 @@ package enum PythonScript {
     ///   - name: The module's name.
     ///   - arguments: Passed as they are.
     ///   - environment: All of its environment but what `ChildEnvironment` adds.
+    ///   - patience: How long it may take.
     /// - Returns: How it ended and what it printed.
     /// - Throws: `ServerProcessError` when there is no Python, or an error of Foundation's.
     package static func runModule(
         _ name: String,
         _ arguments: [String],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        patience: Duration = .seconds(600)
     ) async throws -> ProgramOutcome {
-        try await run([try python, "-m", name] + arguments, environment: environment)
+        try await run([try python, "-m", name] + arguments, environment: environment, patience: patience)
     }
 
     private static func run(
         _ command: [String],
         environment: [String: String] = [:],
-        input: String = ""
+        input: String = "",
+        patience: Duration = .seconds(600)
     ) async throws -> ProgramOutcome {
         try await ProgramOutcome.run(
             URL(filePath: command[0]),
             Array(command.dropFirst()),
             environment: environment,
             directory: ProjectFolder.root,
-            input: input
+            input: input,
+            patience: patience
         )
     }
 

@@ -77,7 +77,9 @@ package struct Schemathesis: Sendable {
         let outcome = try await PythonScript.runModule(
             "schemathesis.cli",
             arguments,
-            environment: ["API_AUTH_PASSWORD": TestService.apiPassword]
+            environment: ["API_AUTH_PASSWORD": TestService.apiPassword],
+            // Hundreds of examples of each collection's calls take half an hour on a slow machine.
+            patience: .seconds(3_600)
         )
         if outcome.status == 0 { return nil }
         // What failed comes before pages of advice.
