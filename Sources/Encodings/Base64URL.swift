@@ -29,3 +29,35 @@ package enum Base64URL {
         }
     }
 }
+
+extension Base64URL {
+    /// Letters as bytes.
+    ///
+    /// - Parameter text: Base64 for URLs, without padding.
+    /// - Returns: Nil for a text that ``string(of:)`` makes of no bytes.
+    package static func bytes(of text: String) -> [UInt8]? {
+        var (bytes, bits, bitCount): ([UInt8], UInt32, Int) = ([], 0, 0)
+        for letter in text.utf8 {
+            guard let value = value(of: letter) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            bitCount += 6
+            guard bitCount >= 8 else { continue }
+            bitCount -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> bitCount))
+            bits &= 1 << bitCount - 1
+        }
+        // What is left of the last letter is zero, and less than a letter.
+        return bits == 0 && bitCount < 6 ? bytes : nil
+    }
+
+    private static func value(of letter: UInt8) -> UInt8? {
+        switch letter {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): letter - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): letter - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): letter - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

@@ -163,6 +163,7 @@ package struct PhotoService: Service {
             spoolBudget: spoolBudget,
             listBudget: listBudget,
             downloadLimits: connections.downloads,
+            maxStreams: connections.streams,
             readiness: Readiness(postgres: postgres, versions: schemaVersions, objects: objects, logger: logger),
             metrics: metrics,
             tracer: observability.tracer,
@@ -182,8 +183,10 @@ package struct PhotoService: Service {
         let observers = observability.services + metricsServers(observability.registry, figures)
         let drain = ConnectionDrain(places: places)
         let socket = ListeningSocket()
+        let hub = useCases.followChanges.hub
         try await run(
             background + observers + [
+                ChangeFeed(hub: hub),
                 drain,
                 ServerService(
                     server: server(
@@ -196,7 +199,8 @@ package struct PhotoService: Service {
                     socket: socket,
                     logger: logger
                 ),
-            ]
+            ],
+            hub: hub
         )
     }
 
@@ -280,13 +284,14 @@ package struct PhotoService: Service {
         logger.info("serving", metadata: metadata)
     }
 
-    private func run(_ services: [any Service]) async throws {
+    private func run(_ services: [any Service], hub: ChangeHub) async throws {
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))
         do {
             try await withGracefulShutdownHandler {
                 try await group.run()
             } onGracefulShutdown: { [logger] in
                 logger.notice("stopping: no new connections, and requests under way are finished")
+                hub.stop()
             }
             logger.notice("stopped")
         } catch let error as IOError where error.errnoCode == EADDRINUSE {

@@ -30,6 +30,8 @@ package struct UseCases: Sendable {
     package let countRecordWrites: CountRecordWrites
     package let readRecords: ReadRecords
     package let writeRecords: WriteRecords
+    package let followChanges: FollowChanges
+    package let bell: ChangeBell
     /// Run it every few seconds.
     package let sweeper: PhotoSweeper
     /// Run it every few minutes.
@@ -120,7 +122,9 @@ package struct UseCases: Sendable {
             usual: .fixed(hours: settings.tokenLifetimeHours),
             remembered: .remembered(maxUnusedDays: settings.rememberedLifetimeDays)
         )
-        let (users, audit) = (UserStore(postgres: postgres), AuditStore(postgres: postgres))
+        let bell = ChangeBell(postgres: postgres)
+        self.bell = bell
+        let (users, audit) = (UserStore(postgres: postgres, bell: bell), AuditStore(postgres: postgres))
         self.users = users
         members = MemberStore(postgres: postgres)
         blocks = BlockStore(postgres: postgres)
@@ -132,7 +136,7 @@ package struct UseCases: Sendable {
             now: clocks.uptime
         )
         let check = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
-        sessions = SessionStore(postgres: postgres)
+        sessions = SessionStore(postgres: postgres, bell: bell)
         sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)
         undecryptablePasswords = UndecryptablePasswordRecorder(
             store: UndecryptablePasswordStore(postgres: postgres),
@@ -168,20 +172,28 @@ package struct UseCases: Sendable {
             quota: settings.photoQuota,
             limiter: limiter
         )
-        uploadPhoto = UploadPhoto(photos: photos, objects: objects, quota: settings.photoQuota)
+        uploadPhoto = UploadPhoto(photos: photos, objects: objects, quota: settings.photoQuota, bell: bell)
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
-        deletePhoto = DeletePhoto(photos: photos, objects: objects)
+        deletePhoto = DeletePhoto(photos: photos, objects: objects, bell: bell)
         describePhoto = DescribePhoto(photos: photos, objects: objects)
-        roles = RoleStore(postgres: postgres)
+        roles = RoleStore(postgres: postgres, bell: bell)
         countRecordWrites = CountRecordWrites(limiter: limiter)
         schemas = SchemaCache(store: SchemaStore(postgres: postgres))
         readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
-        writeRecords = WriteRecords(postgres: postgres, schemas: schemas, limiter: limiter)
+        writeRecords = WriteRecords(postgres: postgres, schemas: schemas, limiter: limiter, bell: bell)
+        let changes = ChangeStore(postgres: postgres, schemas: schemas)
+        followChanges = FollowChanges(
+            store: changes,
+            hub: ChangeHub(postgres: postgres, store: changes),
+            uses: sessionUses,
+            now: clocks.now
+        )
         sweeper = PhotoSweeper(photos: photos, objects: objects, now: clocks.storeNow, logger: logger)
         housekeeper = Housekeeper(
             postgres: postgres,
             sessionLifetimeHours: max(settings.tokenLifetimeHours, settings.rememberedLifetimeDays * 24),
             auditRetentionDays: settings.auditRetentionDays,
+            bell: bell,
             logger: logger
         )
     }

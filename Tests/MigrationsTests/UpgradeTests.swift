@@ -8,7 +8,9 @@ import Testing
 @Suite("Upgrades with data", .timeLimit(.minutes(3)))
 struct UpgradeTests {
     private static let migrations = (try? TestCluster.migrations()) ?? []
-    /// The last version of each day. Nobody has one in between, and other tests take each step alone.
+    /// The last version of each day.
+    ///
+    /// Nobody has one in between, and other tests take each step alone.
     private static let versions = Dictionary(grouping: migrations.map(\.version)) { $0.prefix(8) }
         .values.compactMap { $0.max() }.sorted()
 

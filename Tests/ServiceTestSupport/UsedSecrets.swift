@@ -23,12 +23,16 @@ package final class UsedSecrets: Sendable {
         }
         if let token = answer.json["api_authtoken"] as? String { found.append(token) }
         let cookies = headers.filter { $0.0.lowercased() == "cookie" }.map(\.1) + [answer.headers["set-cookie"] ?? ""]
-        found += cookies.filter { !$0.isEmpty }.flatMap { $0.matches(of: /selfie=([A-Za-z0-9]+)/) }.map { String($0.output.1) }
+        found += cookies.filter { !$0.isEmpty }.flatMap { $0.matches(of: /selfie=([A-Za-z0-9]+)/) }.map {
+            String($0.output.1)
+        }
         let sent =
             target + " "
             + (body.map { $0.count < Self.maxSearchedBytes ? String(decoding: $0, as: UTF8.self) : "" } ?? "")
         // Few have any. To look for all in all of them took a tenth of the tests' time.
-        guard Self.words.contains(where: { sent.range(of: $0) != nil }) else { return note(found + signatures(in: answer)) }
+        guard Self.words.contains(where: { sent.range(of: $0) != nil }) else {
+            return note(found + signatures(in: answer))
+        }
         let inForms = sent.matches(of: /(?:password|email)=([^&" ]+)/).map { match in
             let value = match.output.1.replacing("+", with: " ")
             return value.removingPercentEncoding ?? String(value)

@@ -39,6 +39,11 @@ struct ConnectionBudget {
         perSite = max(perAddress, min(perAddress * Self.siteFactor, total * 3 / 4))
     }
 
+    /// How many connections may wait for changes.
+    ///
+    /// A quarter is left for calls.
+    var streams: Int { max(1, total * 3 / 4) }
+
     /// Each download holds a file, or a connection to the bucket and up to half a MiB.
     private static func downloads(openFileLimit: Int, configuration: ServiceConfiguration) -> Places<String>.Limits {
         let usual: Int

@@ -45,6 +45,7 @@ extension UserStore {
             return true
         }
         guard let isLarge else { return false }
+        bell?.ring([.user(userID)])
         if isLarge { try await finishDeletion(userID) }
         return true
     }
@@ -63,7 +64,8 @@ extension UserStore {
     private func finishDeletion(_ userID: Int) async throws {
         let removal = RemoveRecords(
             postgres: postgres,
-            schemas: SchemaCache(store: SchemaStore(postgres: postgres))
+            schemas: SchemaCache(store: SchemaStore(postgres: postgres)),
+            bell: bell
         )
         var isGone = false
         while !isGone {

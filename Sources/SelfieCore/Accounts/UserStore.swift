@@ -4,10 +4,14 @@ package import Postgres
 /// The table `users`.
 package struct UserStore: Sendable {
     let postgres: PostgresClient
+    let bell: ChangeBell?
 
-    /// - Parameter postgres: The database.
-    package init(postgres: PostgresClient) {
+    /// - Parameters:
+    ///   - postgres: The database.
+    ///   - bell: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
         self.postgres = postgres
+        self.bell = bell
     }
 
     /// The account with an e-mail.
@@ -113,7 +117,7 @@ package struct UserStore: Sendable {
         device: String?,
         from source: RequestSource
     ) async throws -> Bool {
-        try await postgres.withTransaction { connection in
+        let isChanged = try await postgres.withTransaction { connection in
             let count = try await connection.execute(
                 """
                 UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC'
@@ -129,6 +133,8 @@ package struct UserStore: Sendable {
             try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
             return true
         }
+        if isChanged { bell?.ring([.user(user.id)]) }
+        return isChanged
     }
 
     /// Ends all sessions of a user, and all URLs of photos that were handed out: all or nothing.
@@ -146,6 +152,7 @@ package struct UserStore: Sendable {
             try await SessionStore.endAll(ofUser: id, by: sessionID, on: connection)
             try await AuditStore.add(.allTokensCleared, userID: id, from: source, on: connection)
         }
+        bell?.ring([.user(id)])
     }
 
     /// Disables an account.

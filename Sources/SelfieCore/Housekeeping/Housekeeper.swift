@@ -9,10 +9,18 @@ package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
     private let sessionLifetimeHours: Int
     private let auditRetentionDays: Int
+    private let bell: ChangeBell?
     private let report: OutageReport
 
-    init(postgres: PostgresClient, sessionLifetimeHours: Int, auditRetentionDays: Int, logger: Logger) {
+    init(
+        postgres: PostgresClient,
+        sessionLifetimeHours: Int,
+        auditRetentionDays: Int,
+        bell: ChangeBell? = nil,
+        logger: Logger
+    ) {
         self.postgres = postgres
+        self.bell = bell
         self.sessionLifetimeHours = sessionLifetimeHours
         self.auditRetentionDays = auditRetentionDays
         report = OutageReport(
@@ -27,12 +35,12 @@ package struct Housekeeper: Sendable {
     /// What fails keeps none of the others from its work.
     package func tidy() async {
         let audit = AuditStore(postgres: postgres)
-        let records = RecordCleaning(postgres: postgres)
+        let records = RecordCleaning(postgres: postgres, bell: bell)
         let steps: [(name: String, run: () async throws -> Void)] = [
-            ("accounts", { try await UserStore(postgres: postgres).finishDeletions() }),
+            ("accounts", { try await UserStore(postgres: postgres, bell: bell).finishDeletions() }),
             ("records", { try await records.removeExpired() }),
-            ("deleted records", { try await records.forgetDeleted() }),
             ("ended grants", { try await records.forgetEnded() }),
+            ("deleted records", { try await records.forgetDeleted() }),
             ("sessions", { try await SessionStore(postgres: postgres).removeExpired() }),
             ("limits", { try await RateLimitStore(postgres: postgres).removeEnded() }),
             (

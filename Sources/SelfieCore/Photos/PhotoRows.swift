@@ -13,7 +13,7 @@ package struct PhotoRows: Sendable {
     private let height: PostgresUTF8Column
 
     /// A photo's columns, each as UTF-8.
-    package struct Columns {
+    package struct Columns: Sendable {
         package let name: ArraySlice<UInt8>
         package let title: ArraySlice<UInt8>
         package let randomID: ArraySlice<UInt8>
@@ -37,12 +37,16 @@ package struct PhotoRows: Sendable {
         byte_count::text AS byte_count, content_type, width::text AS width, height::text AS height
         """
 
-    init(_ rows: PostgresRows) throws(PostgresError) {
+    /// - Parameters:
+    ///   - rows: Rows with ``columns``.
+    ///   - createdAtName: What the time of the upload is called in them.
+    /// - Throws: `PostgresError` for rows without them.
+    init(_ rows: PostgresRows, createdAt createdAtName: String = "created_at") throws(PostgresError) {
         count = rows.count
         name = try rows.utf8Column("name")
         title = try rows.utf8Column("title")
         randomID = try rows.utf8Column("random_id")
-        createdAt = try rows.utf8Column("created_at")
+        createdAt = try rows.utf8Column(createdAtName)
         byteCount = try rows.utf8Column("byte_count")
         contentType = try rows.utf8Column("content_type")
         width = try rows.utf8Column("width")

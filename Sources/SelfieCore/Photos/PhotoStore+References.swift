@@ -26,6 +26,18 @@ extension PhotoStore {
         }
     }
 
+    /// Selects a listed photo with what its owner's list has of it.
+    ///
+    /// - Parameter id: The photo's row.
+    /// - Returns: The statement.
+    static func listed(_ id: PostgresQuery) -> PostgresQuery {
+        """
+        SELECT \(part: PhotoRows.columns), coalesce(url_series, 0) AS url_series
+        FROM photos LEFT JOIN (SELECT user_id, url_series FROM photo_libraries) AS library USING (user_id)
+        WHERE photos.id = \(part: id) AND state = 'ready'
+        """
+    }
+
     /// The part of a statement that has an unlisted photo looked at in a day, whether something refers to it by then.
     static func firstRelease(of randomID: String) -> PostgresQuery {
         """

@@ -9,6 +9,7 @@ package struct UploadPhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
     let quota: PhotoQuota
+    var bell: ChangeBell?
 
     /// Stores a photo whole or not at all.
     ///
@@ -25,12 +26,14 @@ package struct UploadPhoto: Sendable {
         var versionID: String?
         do {
             versionID = try await objects.put(new.object, key: randomID, contentType: new.image.format.contentType)
-            return try await photos.makeReady(
+            let stored = try await photos.makeReady(
                 randomID,
                 versionID: versionID,
                 isListed: new.isListed,
                 within: quota
             )
+            bell?.ring([.user(new.userID)])
+            return stored
         } catch {
             await undo(randomID, versionID: versionID, logger: logger)
             throw error

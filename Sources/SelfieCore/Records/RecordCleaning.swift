@@ -3,6 +3,7 @@ import Postgres
 /// Removes records that have ended, and what is left of deleted ones.
 struct RecordCleaning: Sendable {
     let postgres: PostgresClient
+    let bell: ChangeBell?
 
     /// How long a deleted record is remembered.
     static let forgettingDays = 30
@@ -13,7 +14,8 @@ struct RecordCleaning: Sendable {
     func removeExpired() async throws {
         let removal = RemoveRecords(
             postgres: postgres,
-            schemas: SchemaCache(store: SchemaStore(postgres: postgres))
+            schemas: SchemaCache(store: SchemaStore(postgres: postgres)),
+            bell: bell
         )
         var removedCount = 0
         repeat {
@@ -28,7 +30,7 @@ struct RecordCleaning: Sendable {
         } while removedCount > 0
     }
 
-    /// Forgets records that were deleted long ago.
+    /// Forgets records that were deleted long ago, once no stream tells of that any more.
     ///
     /// - Throws: `PostgresError`.
     func forgetDeleted() async throws {
@@ -37,6 +39,9 @@ struct RecordCleaning: Sendable {
             DELETE FROM records WHERE key IN (
                 SELECT key FROM records
                 WHERE deleted_at < now() AT TIME ZONE 'UTC' - \(Self.forgettingDays) * interval '1 day'
+                    AND NOT EXISTS (
+                        SELECT FROM grants WHERE grants.collection_id = records.collection_id AND record_key = key
+                    )
                 LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
             )
             """

@@ -6,10 +6,13 @@ import Postgres
 struct RemoveRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
+    let bell: ChangeBell?
 
     /// The most records of a transaction.
     static let batchSize = 100
-    /// Leaves out records whose owner's row was removed by hand. Nobody sees those, and none of them can be numbered.
+    /// Leaves out records whose owner's row was removed by hand.
+    ///
+    /// Nobody sees those, and none of them can be numbered.
     static let ofUsers: PostgresQuery = "JOIN users AS owner ON owner.id = owner_id"
 
     /// Deletes records, all of them or none.
@@ -21,7 +24,7 @@ struct RemoveRecords: Sendable {
     /// - Throws: `PostgresError`.
     @discardableResult
     func callAsFunction(keys: [Int], areExpired: Bool) async throws -> Int {
-        try await schemas.withSchema { schema in
+        let (count, streams) = try await schemas.withSchema { schema in
             try await postgres.withTransaction { connection in
                 try await SchemaLock.share(on: connection)
                 let version = try await connection.query("SELECT \(part: SchemaStore.versionColumn) AS version")
@@ -33,8 +36,10 @@ struct RemoveRecords: Sendable {
                     return RecordPlanner.deletion(of: record, in: collection, at: nil)
                 }
                 if !drafts.isEmpty { _ = try await transaction.apply(drafts) }
-                return drafts.count
+                return (drafts.count, drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) })
             }
         }
+        bell?.ring(streams.map { .stream($0) })
+        return count
     }
 }

@@ -8,6 +8,7 @@ package struct WriteRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
     let limiter: RateLimiter
+    let bell: ChangeBell
 
     /// How often a call begins again when others are in its way.
     private static let maxAttempts = 10
@@ -43,17 +44,20 @@ package struct WriteRecords: Sendable {
         )
         for _ in 1...Self.maxAttempts {
             do {
-                return try await schemas.withSchema { schema in
+                let (records, streams) = try await schemas.withSchema { schema in
                     let call = RecordCall(operations: operations, place: place, userID: userID, schema: schema)
                     return try await postgres.withTransaction { try await call.run(on: $0, paidSends: paidSends) }
                 }
+                bell.ring(streams.map { .stream($0) })
+                return records
             } catch let unpaid as UnpaidSends {
                 _ = try await limiter.givingBack(counted) {
                     try await limiter.count(Self.sends(unpaid.count, by: userID), ofUser: userID, from: source)
                 }
                 paidSends += unpaid.count
             } catch let expired as ExpiredRecords {
-                try await RemoveRecords(postgres: postgres, schemas: schemas)(keys: expired.keys, areExpired: true)
+                let removal = RemoveRecords(postgres: postgres, schemas: schemas, bell: bell)
+                try await removal(keys: expired.keys, areExpired: true)
             } catch is RecordBusy {
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...20)))
             } catch let error as PostgresError where error.sqlState?.code == Self.uniqueViolation {

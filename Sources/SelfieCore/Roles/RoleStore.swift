@@ -4,10 +4,14 @@ package import Postgres
 /// The tables `roles` and `role_members`.
 package struct RoleStore: Sendable {
     let postgres: PostgresClient
+    let bell: ChangeBell?
 
-    /// - Parameter postgres: The database.
-    package init(postgres: PostgresClient) {
+    /// - Parameters:
+    ///   - postgres: The database.
+    ///   - bell: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
         self.postgres = postgres
+        self.bell = bell
     }
 
     /// The most members of a role.
@@ -94,7 +98,7 @@ package struct RoleStore: Sendable {
     /// - Returns: Whether the user did not have it before.
     /// - Throws: `RoleError`, `PostgresError`.
     package func add(_ role: String, to userID: Int, from source: RequestSource?) async throws -> Bool {
-        try await postgres.withTransaction { connection in
+        let isAdded = try await postgres.withTransaction { connection in
             let users = try await connection.query("SELECT FROM users WHERE id = \(userID) FOR KEY SHARE")
             guard !users.isEmpty else { throw RoleError.noMember }
             // Parallel calls wait here for each other, so that they can't pass the limit together.
@@ -116,6 +120,8 @@ package struct RoleStore: Sendable {
             try await AuditStore.add(.roleAdded, userID: userID, from: source, on: connection)
             return true
         }
+        if isAdded { bell?.ring([.user(userID)]) }
+        return isAdded
     }
 
     /// Takes a role from a user.
@@ -127,7 +133,7 @@ package struct RoleStore: Sendable {
     /// - Returns: Whether the user had it.
     /// - Throws: `RoleError.noRole`, `PostgresError`.
     package func remove(_ role: String, from userID: Int, source: RequestSource?) async throws -> Bool {
-        try await postgres.withTransaction { connection in
+        let isRemoved = try await postgres.withTransaction { connection in
             try await connection.execute("SELECT FROM users WHERE id = \(userID) FOR KEY SHARE")
             let rows = try await connection.query(
                 "SELECT id::bigint AS id FROM roles WHERE name = \(role) FOR NO KEY UPDATE"
@@ -140,6 +146,8 @@ package struct RoleStore: Sendable {
             try await AuditStore.add(.roleRemoved, userID: userID, from: source, on: connection)
             return true
         }
+        if isRemoved { bell?.ring([.user(userID)]) }
+        return isRemoved
     }
 
     /// Switches a role off or on.

@@ -4,10 +4,14 @@ package import Postgres
 /// The table `sessions`.
 package struct SessionStore: Sendable {
     let postgres: PostgresClient
+    let bell: ChangeBell?
 
-    /// - Parameter postgres: The database.
-    package init(postgres: PostgresClient) {
+    /// - Parameters:
+    ///   - postgres: The database.
+    ///   - bell: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
         self.postgres = postgres
+        self.bell = bell
     }
 
     /// The session of a token, expired or not.
@@ -157,6 +161,7 @@ package struct SessionStore: Sendable {
             \(part: AuditStore.insertion(of: event, from: source, forEach: "SELECT user_id FROM ended"))
             """
         )
+        if count == 1 { bell?.ring([.user(userID)]) }
         return count == 1
     }
 

@@ -20,7 +20,12 @@ package struct RecordAdministration: Sendable {
         _ configuration: PostgresConfiguration,
         _ body: (RecordAdministration) async throws -> Result
     ) async throws -> Result {
-        try await UserAdministration.with(configuration) { try await body(RecordAdministration(users: $0)) }
+        try await UserAdministration.with(configuration) { users in
+            let result = try await body(RecordAdministration(users: users))
+            // Roles and the schema decide on what readers see.
+            await ChangeBell(postgres: users.postgres).ringForEverything()
+            return result
+        }
     }
 
     /// The schema that is applied.

@@ -80,7 +80,9 @@ package struct UserAdministration: Sendable {
     /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
     package func disable(_ selector: UserSelector) async throws -> Bool {
         let id = try await id(of: selector)
-        return try await UserStore(postgres: postgres).disable(id: id)
+        let isDisabled = try await UserStore(postgres: postgres).disable(id: id)
+        await ChangeBell(postgres: postgres).ringForEverything()
+        return isDisabled
     }
 
     /// Enables a disabled account.
@@ -109,6 +111,7 @@ package struct UserAdministration: Sendable {
             sessionID: nil
         )
         guard isDeleted else { throw UserAdministrationError.noSuchUser(selector) }
+        await ChangeBell(postgres: postgres).ringForEverything()
     }
 
     /// An account's sessions, newest first.

@@ -132,7 +132,9 @@ struct RequestParameters {
     ///
     /// To Rails, an empty array is missing.
     private func requireNoStructure(_ parameter: Endpoint.Parameter) throws(ServiceError) {
-        if let structure = structures[parameter.name], structure != [] { throw ServiceError(.invalid, of: parameter.name) }
+        if let structure = structures[parameter.name], structure != [] {
+            throw ServiceError(.invalid, of: parameter.name)
+        }
     }
 
     /// Reads the whole request.

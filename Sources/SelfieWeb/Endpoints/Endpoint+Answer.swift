@@ -21,6 +21,8 @@ extension Endpoint {
             case array([Member])
             /// Any other JSON, with its JSON Schema and an example.
             case json(schema: JSONValue, example: JSONValue)
+            /// The same, or server-sent events if the client asks for them.
+            case jsonOrEvents(schema: JSONValue, example: JSONValue)
             /// A photo's bytes.
             case photoBytes
             /// A page for people, or this line of text.

@@ -26,6 +26,8 @@ package struct WebParts: Sendable {
     let listRequests = Places<Int>(.init("LISTS_AT_ONCE", per: "USER"), limits: .init(total: .max, perHolder: 32))
     /// The lists of records of a user, of about two megabytes each at most.
     let recordLists = Places<Int>(.init("RECORD_LISTS_AT_ONCE", per: "USER"), limits: .init(total: 64, perHolder: 8))
+    /// The clients that wait for changes; the holders are users.
+    let streams: Places<Int>
     let photoURLs: PhotoURLSigner
     let readiness: Readiness
     let metrics: RequestMetrics
@@ -33,6 +35,9 @@ package struct WebParts: Sendable {
     let now: @Sendable () -> Date
     /// The descriptions of all calls that are open.
     var endpoints: [Endpoint] = []
+
+    /// How many clients of a user may wait for changes at once.
+    private static let maxStreamsPerUser = 10
 
     var cipher: AESCrypt { AESCrypt(passphrase: settings.apiCredential.password) }
     var origin: PublicOrigin { PublicOrigin(configured: settings.publicURL) }
@@ -97,6 +102,7 @@ package struct WebParts: Sendable {
     ///   - spoolBudget: The memory and the disk that uploads share.
     ///   - listBudget: The memory that lists share.
     ///   - downloadLimits: How many photos are sent at once, and how many to one address.
+    ///   - maxStreams: How many clients may wait for changes at once.
     ///   - readiness: Whether the service can do its work.
     ///   - metrics: Counts requests and refusals.
     ///   - tracer: Takes traces over and passes them on.
@@ -109,6 +115,7 @@ package struct WebParts: Sendable {
         spoolBudget: SpoolBudget,
         listBudget: ListBudget,
         downloadLimits: Places<String>.Limits,
+        maxStreams: Int,
         readiness: Readiness,
         metrics: RequestMetrics,
         tracer: SpanTracer,
@@ -121,6 +128,10 @@ package struct WebParts: Sendable {
         self.spoolBudget = spoolBudget
         self.listBudget = listBudget
         downloads = DownloadPlaces(limits: downloadLimits)
+        streams = Places(
+            .init("STREAMS_AT_ONCE", per: "USER"),
+            limits: .init(total: maxStreams, perHolder: Self.maxStreamsPerUser)
+        )
         self.readiness = readiness
         self.metrics = metrics
         self.tracer = tracer

@@ -62,7 +62,7 @@ struct AnswerDescription {
                 "text/html": ["schema": ["type": "string"], "example": "<!DOCTYPE html>…"],
             ]
         case .none? where refusals.isEmpty: return [:]
-        case .document, .message, .object, .array, .json, .none?, nil: break
+        case .document, .message, .object, .array, .json, .jsonOrEvents, .none?, nil: break
         }
         var schemas: [JSONValue] = []
         var examples: OrderedDictionary<String, JSONValue> = [:]
@@ -75,7 +75,11 @@ struct AnswerDescription {
             for refusal in refusals { examples[refusal.code] = ["value": refusal.exampleBody] }
         }
         let schema = schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)]
-        return ["application/json": ["schema": schema, "examples": .object(examples)]]
+        var content: OrderedDictionary<String, JSONValue> = [
+            "application/json": ["schema": schema, "examples": .object(examples)]
+        ]
+        if case .jsonOrEvents = answer?.body { content["text/event-stream"] = ["schema": [:]] }
+        return content
     }
 
     private static func refusalSchema(status: Int, codes: [String]) -> JSONValue {
@@ -117,7 +121,7 @@ extension Endpoint.Answer.Body {
                 ["status": 200, "message": .string(text)]
             )
         case .object(let members): (Self.schema(of: members), Self.example(of: members))
-        case .json(let schema, let example): (schema, example)
+        case .json(let schema, let example), .jsonOrEvents(let schema, let example): (schema, example)
         case .array(let members):
             (["type": "array", "items": Self.schema(of: members)], [Self.example(of: members)])
         }

@@ -57,7 +57,7 @@ enum RecordJSON {
 
     // MARK: Answers
 
-    private static let record: JSONValue = [
+    static let record: JSONValue = [
         "type": "object",
         "required": [
             "id", "collection", "data", "owner", "version", "created_at", "updated_at", "expires_at", "photos",

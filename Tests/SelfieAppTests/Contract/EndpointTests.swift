@@ -55,6 +55,7 @@ struct EndpointTests {
         "PUT /api/members/:member/records/:collection/:id token",
         "PATCH /api/members/:member/records/:collection/:id token",
         "DELETE /api/members/:member/records/:collection/:id token",
+        "GET /api/changes token",
         "GET /api/roles/:role/members token",
         "GET /api/roles/:role/members/:member token",
         "PUT /api/roles/:role/members/:member token",
@@ -82,6 +83,8 @@ struct EndpointTests {
 
     /// What each refusal is called for programs, with its status, written down once more: apps depend on these words.
     private static let codes: Set = [
+        "400 since_invalid", "400 since_too_long", "400 collections_invalid", "400 wait_invalid",
+        "410 changes_access", "410 changes_collections", "410 changes_database", "410 changes_forgotten",
         "400 listed_invalid", "404 role_not_found", "403 role_forbidden", "403 role_full",
         "404 collection_not_found", "404 record_not_found", "403 record_forbidden", "409 record_id_taken",
         "409 record_referred_to", "412 record_version_differs", "413 record_too_large", "400 record_id_invalid",

@@ -136,7 +136,9 @@ struct RecordEndTests {
             try await service.postgres.write("DROP TRIGGER refused ON users")
             await Self.tidy(service)
             #expect(try await service.count("SELECT count(*) FROM users") == 1)
-            #expect(try await service.call("PATCH", "/api/records/threads/t", as: ada, #"{"data":{"x":1}}"#).status == 200)
+            #expect(
+                try await service.call("PATCH", "/api/records/threads/t", as: ada, #"{"data":{"x":1}}"#).status == 200
+            )
         }
     }
 
@@ -148,7 +150,10 @@ struct RecordEndTests {
                 let answer = try await service.call("PUT", "/api/\(path)", as: member, #"{"data":{"address":"a"}}"#)
                 #expect(answer.status == 200)
             }
-            #expect(try await service.call("PUT", "/api/records/houses/b", as: bob, #"{"data":{"address":"b"}}"#).status == 200)
+            #expect(
+                try await service.call("PUT", "/api/records/houses/b", as: bob, #"{"data":{"address":"b"}}"#).status
+                    == 200
+            )
             try await service.postgres.write("DELETE FROM users WHERE id = \(ada.userID)")
             try await service.postgres.write("UPDATE records SET expires_at = now() - interval '1 hour'")
             // More of them than are looked at together, all of which have ended before the one that can be deleted.

@@ -154,7 +154,12 @@ struct RecordLimitTests {
             let ada = try await service.addMember("ada")
             // Each is two bytes of UTF-8, and six as an escape.
             let escaped = String(repeating: #"\u0434"#, count: 32_000)
-            let answer = try await service.call("PUT", "/api/records/inbox/i", as: ada, #"{"data":{"t":"\#(escaped)"}}"#)
+            let answer = try await service.call(
+                "PUT",
+                "/api/records/inbox/i",
+                as: ada,
+                #"{"data":{"t":"\#(escaped)"}}"#
+            )
             #expect(answer.status == 200 && (answer.data["t"] as? String)?.count == 32_000)
         }
     }

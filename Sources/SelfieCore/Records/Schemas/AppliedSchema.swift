@@ -33,6 +33,9 @@ package struct AppliedSchema: Sendable {
         return collection
     }
 
+    /// All collections, in no order.
+    var allCollections: [AppliedCollection] { Array(collections.values) }
+
     /// The collection of an id; nil when there is none.
     func collection(id: Int) -> AppliedCollection? {
         collections.values.first { $0.id == id }

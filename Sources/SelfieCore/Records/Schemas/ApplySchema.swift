@@ -68,10 +68,11 @@ package struct ApplySchema: Sendable {
             if plan.changes.isEmpty { return Report(plan: plan, misfits: []) }
             try await removeParts(from: old, to: schema, on: connection)
             try await addParts(of: schema, on: connection)
+            let removesRecords = old.schema.collections.contains { schema.collection($0.name) == nil }
             try await connection.execute(
                 """
-                INSERT INTO schema_definitions (version, definition)
-                VALUES (\(old.version + 1), \(schema.json.text)::json)
+                INSERT INTO schema_definitions (version, definition, removes_records)
+                VALUES (\(old.version + 1), \(schema.json.text)::json, \(removesRecords))
                 """
             )
             let new = try AppliedSchema(try await connection.query(SchemaStore.selection)[0])

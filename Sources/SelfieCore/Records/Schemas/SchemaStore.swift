@@ -29,6 +29,11 @@ package struct SchemaStore: Sendable {
     /// The present version, within a statement.
     static let versionColumn: PostgresQuery = "coalesce((SELECT max(version) FROM schema_definitions), 0)"
 
+    /// The version of the last schema that removed records without numbers, within a statement; 0 for none.
+    static let clearedVersionColumn: PostgresQuery = """
+        coalesce((SELECT max(version) FROM schema_definitions WHERE removes_records), 0)
+        """
+
     static let selection: PostgresQuery = """
         SELECT \(part: versionColumn) AS version,
             (SELECT definition FROM schema_definitions ORDER BY version DESC LIMIT 1) AS definition,

@@ -17,10 +17,13 @@ struct RecordCall {
     /// - Parameters:
     ///   - connection: In a transaction.
     ///   - paidSends: How many sends were counted already.
-    /// - Returns: The records, without those that were deleted.
+    /// - Returns: The records, without those that were deleted; and the streams that show a change.
     /// - Throws: `RecordRefusal`, `UnpaidSends`, `ExpiredRecords`, `RecordBusy`, `SchemaChanged`, `SessionError.ended`,
     ///   `PostgresError`.
-    func run(on connection: PostgresConnection, paidSends: Int) async throws -> [StoredRecord] {
+    func run(
+        on connection: PostgresConnection,
+        paidSends: Int
+    ) async throws -> (records: [StoredRecord], streams: Set<Int>) {
         let collection = try schema.collection(place.collection)
         let isInbox = collection.definition.access == .inbox
         guard place.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
@@ -78,7 +81,7 @@ struct RecordCall {
         }
         try Self.requirePaid(drafts, by: author, paidSends: paidSends)
         try await requireUnreferred(drafts, transaction)
-        guard !drafts.isEmpty else { return Self.answers(outcomes, [:]) }
+        guard !drafts.isEmpty else { return (Self.answers(outcomes, [:]), []) }
         let targets = try await transaction.targets(of: drafts, author: author)
         let written = try await transaction.apply(drafts, targets: targets, author: author, recipient: recipient)
         let hasPhotos = drafts.contains { $0.content != nil && !$0.collection.definition.photoFields.isEmpty }
@@ -88,7 +91,8 @@ struct RecordCall {
                 draft.stored(by: author, version: row.version, photos: photos[row.key] ?? []).map { (position, $0) }
             }
         }
-        return Self.answers(outcomes, Dictionary(uniqueKeysWithValues: stored))
+        let streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }
+        return (Self.answers(outcomes, Dictionary(uniqueKeysWithValues: stored)), streams)
     }
 
     private static func answers(_ outcomes: [RecordPlanner.Outcome], _ stored: [Int: StoredRecord]) -> [StoredRecord] {

@@ -1,0 +1,104 @@
+package import FoundationEssentials
+import RecordSchema
+
+/// What happened to a record or a photo, as a reader sees it.
+package struct Change: Sendable {
+    /// What a reader is to make of it.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The reader has not seen it before.
+        case created
+        case updated
+        /// The reader does not see it any more. It may still be there for others.
+        case deleted
+    }
+
+    /// What is there now.
+    package enum Content: Sendable {
+        case record(StoredRecord)
+        case photo(PhotoRows.Columns, urlSeries: Int)
+    }
+
+    package private(set) var kind: Kind
+    /// The collection's name; `photos` for photos.
+    package let collection: String
+    /// The record's id, or the photo's `random_id`.
+    package let id: String
+    /// Nil for what is deleted.
+    package let content: Content?
+    /// The stream in which it stands, and its number there.
+    let place: (stream: Int, number: Int)
+    /// The number since which the stream shows it; 0 where it does not.
+    let shownNumber: Int
+    /// Whether nobody sees it any more.
+    let isGone: Bool
+
+    init(
+        collection: String,
+        id: String,
+        content: Content?,
+        place: (stream: Int, number: Int),
+        shownNumber: Int,
+        isGone: Bool,
+        since position: Int
+    ) {
+        self.collection = collection
+        self.id = id
+        self.content = content
+        self.place = place
+        self.shownNumber = shownNumber
+        self.isGone = isGone
+        kind = content == nil ? .deleted : shownNumber > position ? .created : .updated
+    }
+
+    /// The same change for a reader at another place of the stream.
+    func seen(from position: Int) -> Change {
+        var change = self
+        if content != nil { change.kind = shownNumber > position ? .created : .updated }
+        return change
+    }
+
+    /// About how many bytes it takes.
+    var byteCount: Int {
+        if case .record(let record) = content { record.data.utf8.count } else { 0 }
+    }
+}
+
+/// Changes that came one after another, and where that leads.
+package struct ChangeBatch: Sendable {
+    package let changes: [Change]
+    /// Where the reader is before the first of them.
+    package let start: ChangeCursor
+    /// Where the reader is after the last of them, and after all that it has no part in.
+    package let end: ChangeCursor
+    /// Whether there is more to read at once.
+    package let hasMore: Bool
+    /// The stream that nobody else reads; 0 for a reader without one.
+    let ownStream: Int
+    /// When the reader's session ends; nil for a reader without one.
+    package let sessionExpiry: Date?
+
+    /// Where the reader is after each of the changes.
+    package var cursors: [ChangeCursor] {
+        var cursor = start
+        var cursors = changes.map { change in
+            cursor.positions[change.place.stream] = change.place.number
+            return cursor
+        }
+        if !cursors.isEmpty { cursors[cursors.count - 1] = end }
+        return cursors
+    }
+}
+
+/// Why a client must begin again: from where it was, nobody can tell what it has missed.
+package enum ChangeReset: String, Error, Sendable, CaseIterable {
+    /// The database is another one, or an older state of it was brought back.
+    case database
+    /// The client was away for so long that some of what it missed is forgotten.
+    case forgotten
+    /// The client sees less than before: it has lost a role, or a collection was removed.
+    case access
+    /// The client asked for other collections before.
+    case collections
+    /// The text is no cursor.
+    case malformed
+}

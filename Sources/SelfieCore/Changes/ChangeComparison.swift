@@ -1,0 +1,64 @@
+import Postgres
+
+/// What the database says of all that readers wait for.
+struct ChangeComparison: Sendable {
+    let schemaVersion: Int
+    /// The number of the last change, by stream.
+    let numbers: [Int: Int]
+    /// The sessions that have not ended, of accounts that are not disabled.
+    let sessions: Set<Int>
+    /// The streams of the roles that users have, by user.
+    let roleStreams: [Int: Set<Int>]
+    /// All streams of roles.
+    let allRoleStreams: Set<Int>
+
+    /// Reads it: a statement for streams, one for sessions and one for roles, whatever the number of readers.
+    ///
+    /// - Parameters:
+    ///   - listeners: The readers.
+    ///   - postgres: The database.
+    /// - Returns: What it says.
+    /// - Throws: `PostgresError`.
+    static func read(of listeners: [ChangeListener], from postgres: PostgresClient) async throws -> ChangeComparison {
+        let streams = Set(listeners.flatMap { $0.positions.keys })
+        let numbers = try await postgres.read(
+            """
+            SELECT id, seq, role_id IS NOT NULL AS is_of_role, \(part: SchemaStore.versionColumn) AS schema_version
+            FROM streams WHERE id = ANY(\(Array(streams)))
+            """
+        )
+        let sessions = try await postgres.read(
+            """
+            SELECT sessions.id FROM sessions JOIN users ON users.id = user_id
+            WHERE sessions.id = ANY(\(listeners.compactMap(\.sessionID))) AND disabled_at IS NULL
+            """
+        )
+        let roles = try await postgres.read(
+            """
+            SELECT role_members.user_id::bigint AS user_id, streams.id FROM role_members
+            JOIN roles ON roles.id = role_members.role_id JOIN streams ON streams.role_id = roles.id
+            WHERE role_members.user_id = ANY(\(Array(Set(listeners.map(\.userID))))) AND disabled_at IS NULL
+            """
+        )
+        return ChangeComparison(
+            schemaVersion: try numbers.first?.decode("schema_version") ?? 0,
+            numbers: try numbers.reduce(into: [:]) { $0[try $1.decode("id")] = try $1.decode("seq") },
+            sessions: Set(try sessions.map { try $0.decode("id", as: Int.self) }),
+            roleStreams: try roles.reduce(into: [:]) { streams, row in
+                streams[try row.decode("user_id"), default: []].insert(try row.decode("id", as: Int.self))
+            },
+            allRoleStreams: try numbers.reduce(into: []) { streams, row in
+                if try row.decode("is_of_role") { streams.insert(try row.decode("id", as: Int.self)) }
+            }
+        )
+    }
+
+    /// Whether a reader has missed something, or sees something else than before.
+    func differs(for listener: ChangeListener) -> Bool {
+        if let session = listener.sessionID, !sessions.contains(session) { return true }
+        let positions = listener.positions
+        for (stream, position) in positions where numbers[stream] != position { return true }
+        let roles = Set(positions.keys).intersection(allRoleStreams)
+        return roles != roleStreams[listener.userID] ?? []
+    }
+}

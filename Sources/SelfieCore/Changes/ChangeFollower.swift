@@ -1,0 +1,183 @@
+import FoundationEssentials
+
+/// One client that follows changes.
+///
+/// It has no queue: only the place where the client is.
+package final class ChangeFollower {
+    /// What a client is told.
+    package enum Event: Sendable {
+        case changes(ChangeBatch)
+        /// All that was there when the client came has been told.
+        case synced(ChangeCursor)
+        /// The client is further, since others wrote what it has no part in.
+        case cursor(ChangeCursor)
+        /// Nothing has happened for a while.
+        case nothing
+        /// The client must begin again. Nothing follows.
+        case reset(ChangeReset)
+        case end(End)
+    }
+
+    /// Why it ends.
+    ///
+    /// The client may come again where it is, unless its session is over.
+    package enum End: String, Sendable, CaseIterable {
+        /// The session was ended, or the account disabled or deleted.
+        case session
+        /// The session has expired.
+        case expired
+        /// The process ends.
+        case restart
+        /// It has lasted long enough.
+        case renew
+    }
+
+    private let query: ChangeQuery
+    private let reader: ChangeReader
+    private let parts: FollowChanges
+    private let listener: ChangeListener
+    private let end: ContinuousClock.Instant
+    private var start: ChangeQuery.Start
+    /// Where the client is; nil before the first reading.
+    private var cursor: ChangeCursor?
+    private var sessionExpiry: Date?
+    private var ownStream = 0
+    private var needsRead = true
+    private var shared: Set<Int> = []
+    private var isSynced = false
+    /// When the client was last told anything, and when where it is.
+    private var lastEvent = ContinuousClock.now
+    private var lastCursor = ContinuousClock.now
+    private var hasSkipped = false
+
+    /// The longest silence.
+    private static let maxSilence: Duration = .seconds(15)
+    /// How often a client is told where it is, of what others write.
+    private static let cursorInterval: Duration = .seconds(30)
+
+    init(
+        query: ChangeQuery,
+        start: ChangeQuery.Start,
+        reader: ChangeReader,
+        parts: FollowChanges,
+        lifetime: Duration
+    ) {
+        self.query = query
+        self.start = start
+        self.reader = reader
+        self.parts = parts
+        listener = ChangeListener(userID: reader.userID ?? 0, sessionID: reader.sessionID)
+        end = ContinuousClock.now + lifetime
+        parts.hub.add(listener)
+    }
+
+    deinit {
+        parts.hub.remove(listener)
+    }
+
+    /// Waits for what the client is told next.
+    ///
+    /// - Returns: An event, after at most a quarter of a minute.
+    /// - Throws: `CancellationError`, `RecordRefusal` when a collection is gone, `PostgresError`.
+    package func next() async throws -> Event {
+        let event = try await nextEvent()
+        lastEvent = ContinuousClock.now
+        switch event {
+        case .changes, .synced, .cursor: (lastCursor, hasSkipped) = (lastEvent, false)
+        case .nothing: if let session = reader.sessionID { parts.uses.note(session) }
+        case .reset, .end: break
+        }
+        return event
+    }
+
+    private func nextEvent() async throws -> Event {
+        while true {
+            try Task.checkCancellation()
+            if let event = try await read() { return event }
+            let now = ContinuousClock.now
+            if now >= end { return .end(.renew) }
+            if let cursor, hasSkipped, now >= lastCursor + Self.cursorInterval { return .cursor(cursor) }
+            if now >= lastEvent + Self.maxSilence { return .nothing }
+            let wake = await listener.next(until: nextTime(after: now))
+            if wake.isStopping { return .end(.restart) }
+            needsRead = needsRead || wake.needsRead
+            shared.formUnion(wake.shared)
+            if shared.remove(ownStream) != nil { needsRead = true }
+            if let sessionExpiry, parts.now() >= sessionExpiry {
+                // A remembered session may have been used elsewhere meanwhile.
+                needsRead = true
+            }
+        }
+    }
+
+    private func nextTime(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        var time = min(end, lastEvent + Self.maxSilence)
+        if hasSkipped { time = min(time, lastCursor + Self.cursorInterval) }
+        if let sessionExpiry {
+            time = min(time, now + .seconds(max(0, sessionExpiry.timeIntervalSince(parts.now()))))
+        }
+        return time
+    }
+
+    /// Reads what is new; nil when there is nothing to tell.
+    private func read() async throws -> Event? {
+        while needsRead || !shared.isEmpty {
+            let batch: ChangeBatch
+            do {
+                batch = try await nextBatch()
+            } catch let reset as ChangeReset {
+                return .reset(reset)
+            } catch is SessionError {
+                return .end(.session)
+            }
+            let hasMoved = cursor.map { $0 != batch.end } ?? false
+            (cursor, start) = (batch.end, .after(batch.end))
+            if let sessionExpiry, parts.now() >= sessionExpiry { return .end(.expired) }
+            if !batch.changes.isEmpty { return .changes(batch) }
+            if hasMoved { hasSkipped = true }
+        }
+        guard !isSynced, let cursor else { return nil }
+        isSynced = true
+        return .synced(cursor)
+    }
+
+    private func nextBatch() async throws -> ChangeBatch {
+        if !needsRead, let cursor, let stream = shared.popFirst() {
+            if let batch = await sharedBatch(of: stream, after: cursor) { return batch }
+        }
+        // All of the streams are read, those that others read with this one, too.
+        (needsRead, shared) = (false, [])
+        let batch = try await parts.store.read(query, from: start, by: reader)
+        (sessionExpiry, ownStream) = (batch.sessionExpiry, batch.ownStream)
+        let isNew = parts.hub.move(listener, to: batch.end.positions)
+        needsRead = batch.hasMore || isNew
+        return batch
+    }
+
+    private func sharedBatch(of stream: Int, after cursor: ChangeCursor) async -> ChangeBatch? {
+        guard cursor.positions[stream] != nil,
+            let (changes, end) = await parts.hub.tails.changes(of: stream, after: cursor)
+        else { return nil }
+        var (wanted, bytes, reached, hasMore): ([Change], Int, Int, Bool) = ([], 0, end, false)
+        for change in changes where query.collections?.contains(change.collection) ?? true {
+            bytes += change.byteCount
+            if !wanted.isEmpty, bytes > query.maxBytes || wanted.count == query.limit {
+                (reached, hasMore) = (change.place.number - 1, true)
+                break
+            }
+            wanted.append(change)
+        }
+        if hasMore { shared.insert(stream) }
+        var position = cursor
+        position.positions[stream] = reached
+        listener.positions = position.positions
+        return ChangeBatch(
+            changes: wanted,
+            start: cursor,
+            end: position,
+            hasMore: hasMore,
+            ownStream: ownStream,
+            sessionExpiry: sessionExpiry
+        )
+    }
+}

@@ -1,0 +1,168 @@
+import Postgres
+import Synchronization
+
+/// The readers of a process who wait for changes, and what wakes them.
+///
+/// The bell wakes them at once. Every ten seconds one statement compares the numbers of all streams that somebody waits
+/// for, whatever the bell did.
+package final class ChangeHub: Sendable {
+    private struct State {
+        var listeners: [ObjectIdentifier: ChangeListener] = [:]
+        var byUser: [Int: Set<ObjectIdentifier>] = [:]
+        var byStream: [Int: Set<ObjectIdentifier>] = [:]
+        var isStopping = false
+        var schemaVersion = -1
+    }
+
+    private let postgres: PostgresClient
+    let tails: ChangeTails
+    private let state = Mutex(State())
+
+    /// How often the numbers are compared.
+    private static let comparisonInterval: Duration = .seconds(10)
+    /// How often it is looked whose time has come.
+    private static let tick: Duration = .milliseconds(250)
+
+    init(postgres: PostgresClient, store: ChangeStore) {
+        self.postgres = postgres
+        tails = ChangeTails(store: store)
+    }
+
+    /// How many readers there are.
+    package var listenerCount: Int { state.withLock { $0.listeners.count } }
+
+    /// Wakes readers until its task is cancelled.
+    package func run() async {
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await self.listen() }
+            tasks.addTask { await self.compareAgainAndAgain() }
+            tasks.addTask { await self.wakeWhenDue() }
+        }
+    }
+
+    /// Ends all readers, and those to come: the process ends.
+    package func stop() {
+        let listeners = state.withLock { state in
+            state.isStopping = true
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.wake { $0.isStopping = true } }
+    }
+
+    // MARK: Readers
+
+    /// Adds a reader, who hears of what changes from now on.
+    func add(_ listener: ChangeListener) {
+        let isStopping = state.withLock { state in
+            state.listeners[ObjectIdentifier(listener)] = listener
+            state.byUser[listener.userID, default: []].insert(ObjectIdentifier(listener))
+            return state.isStopping
+        }
+        if isStopping { listener.wake { $0.isStopping = true } }
+    }
+
+    /// Tells where a reader is, and in which streams.
+    ///
+    /// - Parameters:
+    ///   - listener: The reader.
+    ///   - positions: The number of the last change that the reader has, by stream.
+    /// - Returns: Whether a stream is new. What has changed in it meanwhile may not have woken the reader.
+    func move(_ listener: ChangeListener, to positions: [Int: Int]) -> Bool {
+        let old = listener.positions
+        listener.positions = positions
+        guard old.count != positions.count || positions.keys.contains(where: { old[$0] == nil }) else { return false }
+        let id = ObjectIdentifier(listener)
+        return state.withLock { state in
+            for stream in old.keys where positions[stream] == nil { state.byStream.remove(id, from: stream) }
+            let added = positions.keys.filter { old[$0] == nil }
+            for stream in added { state.byStream[stream, default: []].insert(id) }
+            return !added.isEmpty
+        }
+    }
+
+    /// Removes a reader.
+    func remove(_ listener: ChangeListener) {
+        let id = ObjectIdentifier(listener)
+        state.withLock { state in
+            state.listeners[id] = nil
+            state.byUser.remove(id, from: listener.userID)
+            for stream in listener.positions.keys { state.byStream.remove(id, from: stream) }
+        }
+    }
+
+    // MARK: What wakes them
+
+    private func listen() async {
+        for await event in postgres.listen(to: ChangeBell.channel) {
+            switch event {
+            case .mayHaveMissed: try? await compare()
+            case .notification(let notification):
+                let rings = notification.payload.split(separator: ",").compactMap(ChangeBell.Ring.init)
+                if rings.contains(.everything) { try? await compare() }
+                for ring in rings { wake(ring) }
+            }
+        }
+    }
+
+    private func wake(_ ring: ChangeBell.Ring) {
+        let woken = state.withLock { state -> [ChangeListener] in
+            let ids: Set<ObjectIdentifier> =
+                switch ring {
+                case .stream(let stream): state.byStream[stream] ?? []
+                case .user(let user): state.byUser[user] ?? []
+                case .everything: []
+                }
+            return ids.compactMap { state.listeners[$0] }
+        }
+        guard !woken.isEmpty else { return }
+        if case .stream(let stream) = ring { tails.changed(stream) }
+        for listener in woken { listener.wake { $0.note(ring) } }
+    }
+
+    private func wakeWhenDue() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.tick)
+            let now = ContinuousClock.now
+            for listener in state.withLock({ Array($0.listeners.values) }) { listener.wakeIfDue(at: now) }
+        }
+    }
+
+    private func compareAgainAndAgain() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.comparisonInterval)
+            try? await compare()
+        }
+    }
+
+    /// Compares all that readers wait for with the database, and wakes whose streams, session, roles or schema changed.
+    ///
+    /// - Throws: `PostgresError`. The next comparison finds it then.
+    func compare() async throws {
+        let listeners = state.withLock { Array($0.listeners.values) }
+        guard !listeners.isEmpty else { return }
+        try await DatabaseStarts(postgres: postgres).note()
+        let present = try await ChangeComparison.read(of: listeners, from: postgres)
+        let isOtherSchema = state.withLock { state in
+            defer { state.schemaVersion = present.schemaVersion }
+            return state.schemaVersion != present.schemaVersion
+        }
+        for stream in present.numbers.keys { tails.changed(stream) }
+        for listener in listeners where isOtherSchema || present.differs(for: listener) {
+            listener.wake { $0.needsRead = true }
+        }
+    }
+}
+
+extension ChangeListener.Wake {
+    /// Notes what has changed.
+    fileprivate mutating func note(_ ring: ChangeBell.Ring) {
+        if case .stream(let stream) = ring { shared.insert(stream) } else { needsRead = true }
+    }
+}
+
+extension [Int: Set<ObjectIdentifier>] {
+    fileprivate mutating func remove(_ id: ObjectIdentifier, from key: Int) {
+        self[key]?.remove(id)
+        if self[key]?.isEmpty == true { self[key] = nil }
+    }
+}

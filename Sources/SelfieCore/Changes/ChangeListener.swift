@@ -1,0 +1,87 @@
+import Synchronization
+
+/// A reader that waits until something changes that it may see.
+final class ChangeListener: Sendable {
+    /// Why a reader goes on.
+    struct Wake: Sendable, Equatable {
+        /// Whether something of the user's own has changed, or what the user may see.
+        var needsRead = false
+        /// The streams of roles and collections that have changed.
+        var shared: Set<Int> = []
+        /// Whether the process ends.
+        var isStopping = false
+
+        var isNothing: Bool { self == Wake() }
+    }
+
+    fileprivate struct State {
+        var wake = Wake()
+        var waiting: CheckedContinuation<Wake, Never>?
+        var deadline: ContinuousClock.Instant?
+        var positions: [Int: Int] = [:]
+    }
+
+    let userID: Int
+    let sessionID: Int?
+    private let state = Mutex(State())
+
+    init(userID: Int, sessionID: Int?) {
+        self.userID = userID
+        self.sessionID = sessionID
+    }
+
+    /// Where the reader is in each of its streams.
+    var positions: [Int: Int] {
+        get { state.withLock { $0.positions } }
+        set { state.withLock { $0.positions = newValue } }
+    }
+
+    /// Waits until something changes, or until a time.
+    ///
+    /// - Parameter deadline: The time.
+    /// - Returns: What has changed since the last call; nothing when the time has come, or the task is cancelled.
+    func next(until deadline: ContinuousClock.Instant) async -> Wake {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let wake = state.withLock { state -> Wake? in
+                    guard state.wake.isNothing, !Task.isCancelled else { return state.take() }
+                    (state.waiting, state.deadline) = (continuation, deadline)
+                    return nil
+                }
+                if let wake { continuation.resume(returning: wake) }
+            }
+        } onCancel: {
+            resume { _ in true }
+        }
+    }
+
+    /// Wakes the reader, or has it not wait the next time.
+    func wake(_ change: (inout Wake) -> Void) {
+        resume { state in
+            change(&state.wake)
+            return true
+        }
+    }
+
+    /// Wakes the reader if its time has come.
+    func wakeIfDue(at time: ContinuousClock.Instant) {
+        resume { state in state.deadline.map { $0 <= time } ?? false }
+    }
+
+    private func resume(_ decide: (inout State) -> Bool) {
+        let resumed = state.withLock { state -> (CheckedContinuation<Wake, Never>, Wake)? in
+            guard decide(&state), let waiting = state.waiting else { return nil }
+            return (waiting, state.take())
+        }
+        if let (continuation, wake) = resumed { continuation.resume(returning: wake) }
+    }
+}
+
+extension ChangeListener.State {
+    /// What has changed, which is told once.
+    fileprivate mutating func take() -> ChangeListener.Wake {
+        (waiting, deadline) = (nil, nil)
+        defer { wake = ChangeListener.Wake() }
+        return wake
+    }
+}

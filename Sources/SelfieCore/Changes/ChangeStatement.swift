@@ -1,0 +1,171 @@
+import Postgres
+import RecordSchema
+
+/// The statement that reads changes: it walks along each of the reader's streams, from where the reader is.
+struct ChangeStatement {
+    let query: ChangeQuery
+    let reader: ChangeReader
+    let start: ChangeQuery.Start
+    let schema: AppliedSchema
+
+    /// How many changes of a stream are looked at where only some collections are wanted.
+    ///
+    /// Without a limit, a reader would wait for as long as others have written.
+    static let maxLookedAtCount = 2_000
+
+    private var positions: [Int: Int] {
+        if case .after(let cursor) = start { cursor.positions } else { [:] }
+    }
+
+    private var mark: Int? {
+        if case .after(let cursor) = start { cursor.mark } else { nil }
+    }
+
+    /// The collections that are wanted; nil for all.
+    private var collectionIDs: [Int]? {
+        query.collections.map { names in
+            names.compactMap { $0 == Schema.photosName ? 0 : try? schema.collection($0).id }
+        }
+    }
+
+    /// The statement.
+    ///
+    /// Its first row has what ``ChangeCursor/check(_:filter:)`` needs. Each row has a change, or none where there is none.
+    var text: PostgresQuery {
+        let isWanted: PostgresQuery = collectionIDs.map { "change.collection_id = ANY(\($0))" } ?? "true"
+        let lookedAtCount = PostgresQuery(
+            stringLiteral: "\(query.collections == nil ? query.limit + 1 : Self.maxLookedAtCount)"
+        )
+        return """
+            WITH present AS MATERIALIZED (\(part: present)),
+            asked AS MATERIALIZED (\(part: asked)),
+            looked_at AS MATERIALIZED (
+                SELECT change.*, \(part: isWanted) AS is_wanted,
+                    row_number() OVER (PARTITION BY stream_id, \(part: isWanted) ORDER BY change.seq) AS place
+                FROM asked CROSS JOIN LATERAL (
+                    SELECT stream_id, collection_id, record_key, rights % 2 = 1 AS is_shown, seq, shown_seq, random_id
+                    FROM grants WHERE stream_id = asked.id AND seq > asked.since ORDER BY seq LIMIT \(part: lookedAtCount)
+                ) AS change
+                WHERE asked.last > asked.since
+            ),
+            measured AS MATERIALIZED (
+                SELECT looked_at.*, sum(coalesce(byte_count, 0)) OVER (ORDER BY place, stream_id)
+                    - coalesce(byte_count, 0) AS bytes_before
+                FROM (SELECT * FROM looked_at WHERE is_wanted ORDER BY place, stream_id LIMIT \(query.limit)) AS looked_at
+                LEFT JOIN records ON key = record_key AND looked_at.collection_id > 0 AND is_shown
+            ),
+            chosen AS MATERIALIZED (SELECT * FROM measured WHERE bytes_before < \(query.maxBytes)),
+            reached AS MATERIALIZED (\(part: reached(lookedAtCount)))
+            SELECT present.*, reached.*, chosen.stream_id, chosen.seq, chosen.shown_seq, chosen.is_shown,
+                chosen.collection_id::bigint AS change_collection_id, chosen.random_id AS change_random_id,
+                named.id AS change_id, named.is_gone,
+                \(part: Self.isShownElsewhere) AS is_shown_elsewhere,
+                record.*, photo.name, photo.title, photo.random_id, photo.created_at AS uploaded_at, photo.byte_count,
+                photo.content_type, photo.width, photo.height, photo.url_series
+            FROM present CROSS JOIN reached LEFT JOIN chosen ON true
+            LEFT JOIN LATERAL (
+                SELECT id, deleted_at IS NOT NULL AS is_gone FROM records WHERE key = chosen.record_key
+            ) AS named ON chosen.collection_id > 0
+            LEFT JOIN LATERAL (
+                SELECT \(part: RecordRow.columns)
+                FROM records \(part: RecordRow.joins(userID: reader.userID ?? 0, collections: schema.allCollections))
+                WHERE records.key = chosen.record_key AND \(part: RecordReader.isThere)
+            ) AS record ON chosen.collection_id > 0 AND chosen.is_shown
+            LEFT JOIN LATERAL (\(part: PhotoStore.listed("chosen.record_key"))) AS photo
+                ON chosen.collection_id = 0 AND chosen.is_shown
+            ORDER BY chosen.place, chosen.stream_id
+            """
+    }
+
+    private var present: PostgresQuery {
+        """
+        SELECT \(part: SchemaStore.versionColumn) AS schema_version, \(part: SchemaStore.clearedVersionColumn) AS cleared_version,
+            coalesce((SELECT id FROM streams WHERE user_id = \(reader.userID ?? 0)), 0) AS own_stream_id,
+            \(part: reader.session) AS session_expires_at, \(part: DatabaseStarts.columns(ofMark: mark))
+        """
+    }
+
+    /// The reader's streams, and where the reader is in each.
+    private var asked: PostgresQuery {
+        let since: PostgresQuery =
+            start == .now ? "streams.seq" : "coalesce(since.position, 0)"
+        return """
+            SELECT streams.id, streams.seq AS last, forgotten_seq, start_id, last_before_start, previous_start_id,
+                \(part: since) AS since
+            FROM streams
+            LEFT JOIN unnest(\(Array(positions.keys)), \(Array(positions.values))) AS since (id, position)
+                ON since.id = streams.id
+            WHERE streams.id IN (\(part: reader.streams))
+            """
+    }
+
+    /// Where the reader is afterwards in each stream, as arrays.
+    private func reached(_ lookedAtCount: PostgresQuery) -> PostgresQuery {
+        """
+        SELECT coalesce(array_agg(asked.id), ARRAY[]::bigint[]) AS stream_ids,
+            coalesce(array_agg(asked.last), ARRAY[]::bigint[]) AS last_numbers,
+            coalesce(array_agg(forgotten_seq), ARRAY[]::bigint[]) AS forgotten_numbers,
+            coalesce(array_agg(coalesce(start_id, 0)::bigint), ARRAY[]::bigint[]) AS start_ids,
+            coalesce(array_agg(last_before_start), ARRAY[]::bigint[]) AS last_before_starts,
+            coalesce(array_agg(coalesce(previous_start_id, 0)::bigint), ARRAY[]::bigint[]) AS previous_start_ids,
+            coalesce(array_agg(coalesce(first_left - 1, last_looked_at, asked.last)), ARRAY[]::bigint[]) AS reached_numbers
+        FROM asked LEFT JOIN (
+            SELECT looked_at.stream_id, min(looked_at.seq) FILTER (WHERE looked_at.is_wanted AND chosen.seq IS NULL) AS first_left,
+                CASE WHEN count(*) = \(part: lookedAtCount) THEN max(looked_at.seq) END AS last_looked_at
+            FROM looked_at LEFT JOIN chosen ON chosen.stream_id = looked_at.stream_id AND chosen.seq = looked_at.seq
+            GROUP BY looked_at.stream_id
+        ) AS ends ON ends.stream_id = asked.id
+        """
+    }
+
+    /// A record that one stream stops to show may be shown by another one of the reader's.
+    private static let isShownElsewhere: PostgresQuery = """
+        NOT chosen.is_shown AND EXISTS (
+            SELECT FROM grants JOIN asked ON asked.id = grants.stream_id
+            WHERE grants.collection_id = chosen.collection_id AND grants.record_key = chosen.record_key AND rights % 2 = 1
+        )
+        """
+}
+
+/// Who reads changes, as parts of statements.
+struct ChangeReader: Sendable {
+    /// Nil for what all readers of a stream have in common.
+    let userID: Int?
+    /// The session that must not have ended; nil for an administrator.
+    let sessionID: Int?
+    /// The one stream that is read; nil for all of the user's.
+    let stream: Int?
+
+    /// A user, by way of all of the user's streams.
+    init(userID: Int, sessionID: Int?) {
+        (self.userID, self.sessionID, stream) = (userID, sessionID, nil)
+    }
+
+    /// All who read a role's or a collection's stream.
+    init(ofStream stream: Int) {
+        (userID, sessionID, self.stream) = (nil, nil, stream)
+    }
+
+    /// Selects the streams.
+    var streams: PostgresQuery {
+        if let stream { return "SELECT \(stream)::bigint" }
+        return """
+            SELECT id FROM streams WHERE user_id = \(userID ?? 0)
+            UNION ALL SELECT streams.id FROM collections JOIN streams ON collection_id = collections.id
+            UNION ALL SELECT streams.id FROM role_members JOIN roles ON roles.id = role_members.role_id
+                JOIN streams ON streams.role_id = roles.id
+                WHERE role_members.user_id = \(userID ?? 0) AND disabled_at IS NULL
+            """
+    }
+
+    /// Selects when the session ends; NULL for one that has ended, or whose account is gone or disabled.
+    var session: PostgresQuery {
+        guard let sessionID else { return "NULL::timestamp" }
+        return """
+            (
+                SELECT expires_at FROM sessions JOIN users ON users.id = user_id
+                WHERE sessions.id = \(sessionID) AND user_id = \(userID ?? 0) AND disabled_at IS NULL
+            )
+            """
+    }
+}

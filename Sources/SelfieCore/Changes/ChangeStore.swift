@@ -1,0 +1,156 @@
+import FoundationEssentials
+import Postgres
+import RecordSchema
+
+/// Reads changes from the grants.
+package struct ChangeStore: Sendable {
+    let postgres: PostgresClient
+    let schemas: SchemaCache
+
+    /// Reads the next changes of a reader.
+    ///
+    /// - Parameters:
+    ///   - query: Which changes.
+    ///   - start: Where the reader is.
+    ///   - reader: Who reads.
+    /// - Returns: The changes; none when nothing has changed.
+    /// - Throws: `ChangeReset`, `SessionError.ended` when the session has ended or the account is disabled,
+    ///   `RecordRefusal` for a collection that is not there, `PostgresError`.
+    func read(_ query: ChangeQuery, from start: ChangeQuery.Start, by reader: ChangeReader) async throws -> ChangeBatch
+    {
+        try await schemas.withSchema { schema in
+            for name in query.collections ?? [] where name != Schema.photosName { _ = try schema.collection(name) }
+            let statement = ChangeStatement(query: query, reader: reader, start: start, schema: schema).text
+            var rows = try await postgres.read(statement)
+            if try rows[0].decodeIfPresent("mark", as: Int.self) == nil {
+                try await DatabaseStarts(postgres: postgres).note()
+                rows = try await postgres.read(statement)
+            }
+            guard try rows[0].decode("schema_version") == schema.version else { throw SchemaChanged() }
+            return try batch(rows, query, start, reader, schema)
+        }
+    }
+
+    private func batch(
+        _ rows: PostgresRows,
+        _ query: ChangeQuery,
+        _ start: ChangeQuery.Start,
+        _ reader: ChangeReader,
+        _ schema: AppliedSchema
+    ) throws -> ChangeBatch {
+        let sessionExpiry: Date? = try rows[0].decodeIfPresent("session_expires_at")
+        if reader.sessionID != nil, sessionExpiry == nil { throw SessionError.ended }
+        let check = try ChangeCursor.Check(rows[0])
+        if case .after(let cursor) = start { try cursor.check(check, filter: query.filter) }
+        let photos = try PhotoRows(rows, createdAt: "uploaded_at")
+        var changes: [Change] = []
+        for (number, row) in rows.enumerated() where try row.decodeIfPresent("seq", as: Int.self) != nil {
+            let photo = photos[number]
+            if let change = try Change(row, photo: photo, since: start.position, schema: schema) {
+                changes.append(change)
+            }
+        }
+        func cursor(_ position: (StreamPosition) -> Int) -> ChangeCursor {
+            ChangeCursor(
+                mark: check.mark,
+                clearedVersion: check.clearedVersion,
+                filter: query.filter,
+                positions: Dictionary(uniqueKeysWithValues: check.streams.map { ($0.stream, position($0)) })
+            )
+        }
+        return ChangeBatch(
+            changes: changes,
+            start: cursor { start == .now ? $0.last : start.position($0.stream) },
+            end: cursor(\.reached),
+            hasMore: check.streams.contains { $0.reached < $0.last },
+            ownStream: try rows[0].decode("own_stream_id"),
+            sessionExpiry: sessionExpiry
+        )
+    }
+}
+
+extension ChangeQuery.Start {
+    /// Where the reader is in a stream.
+    fileprivate func position(_ stream: Int) -> Int {
+        if case .after(let cursor) = self { cursor.positions[stream] ?? 0 } else { 0 }
+    }
+}
+
+extension ChangeCursor.Check {
+    /// - Parameter row: A row of ``ChangeStatement``.
+    /// - Throws: `PostgresError`.
+    fileprivate init(_ row: PostgresRow) throws {
+        func numbers(_ name: String) throws -> [Int] { try row.decode(name) }
+        let streams = try numbers("stream_ids")
+        let (last, forgotten, starts) = (
+            try numbers("last_numbers"), try numbers("forgotten_numbers"), try numbers("start_ids")
+        )
+        let (before, previous, reached) = (
+            try numbers("last_before_starts"), try numbers("previous_start_ids"), try numbers("reached_numbers")
+        )
+        self.init(
+            mark: try row.decode("mark"),
+            clearedVersion: try row.decode("cleared_version"),
+            cursorStart: try row.decodeIfPresent("cursor_start_id"),
+            isSameDatabase: try row.decode("is_same_database"),
+            streams: streams.indices.map { index in
+                StreamPosition(
+                    stream: streams[index],
+                    last: last[index],
+                    forgotten: forgotten[index],
+                    start: starts[index],
+                    lastBeforeStart: before[index],
+                    previousStart: previous[index],
+                    reached: reached[index]
+                )
+            }
+        )
+    }
+}
+
+extension Change {
+    /// Reads a row of ``ChangeStatement``.
+    ///
+    /// It is nil for what another stream of the reader's shows, for what has just expired, and for the end of what the reader
+    /// has never had.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - photo: Its photo's columns.
+    ///   - since: Where the reader was in a stream.
+    ///   - schema: The schema.
+    /// - Throws: `SchemaChanged`, `PostgresError`.
+    fileprivate init?(
+        _ row: PostgresRow,
+        photo: PhotoRows.Columns,
+        since: (Int) -> Int,
+        schema: AppliedSchema
+    ) throws {
+        let place: (stream: Int, number: Int) = (try row.decode("stream_id"), try row.decode("seq"))
+        let collectionID: Int = try row.decode("change_collection_id")
+        let isShown: Bool = try row.decode("is_shown")
+        // Who has seen nothing of the stream has nothing that could be gone.
+        if !isShown, try since(place.stream) == 0 || row.decode("is_shown_elsewhere") { return nil }
+        let (collection, id, content): (String, String, Content?)
+        if collectionID == 0 {
+            if isShown, photo.randomID.isEmpty { return nil }
+            (collection, id) = (Schema.photosName, try row.decode("change_random_id"))
+            content = isShown ? .photo(photo, urlSeries: try row.decode("url_series")) : nil
+        } else {
+            guard let name = schema.collection(id: collectionID)?.name else { throw SchemaChanged() }
+            guard let recordID: String = try row.decodeIfPresent("change_id") else { return nil }
+            if isShown, try row.decodeIfPresent("key", as: Int.self) == nil { return nil }
+            (collection, id) = (name, recordID)
+            content = isShown ? .record(try RecordRow(row, schema: schema).record) : nil
+        }
+        self.init(
+            collection: collection,
+            id: id,
+            content: content,
+            place: place,
+            shownNumber: try row.decodeIfPresent("shown_seq") ?? 0,
+            isGone: try row.decodeIfPresent("is_gone") ?? !isShown,
+            since: since(place.stream)
+        )
+    }
+}

@@ -1,0 +1,49 @@
+import Postgres
+
+/// The table `database_starts`: a mark for each start of PostgreSQL, which cursors carry.
+///
+/// No older state of a database can be brought back without a start, or a new table of streams.
+struct DatabaseStarts: Sendable {
+    let postgres: PostgresClient
+
+    /// The condition that a row of `database_starts` is of the present start.
+    private static let isPresent: PostgresQuery = """
+        started_at = pg_postmaster_start_time() AND table_oid = 'streams'::regclass::oid::bigint
+        """
+
+    /// The columns `mark` (NULL where the present start has none yet), `cursor_start_id` and `is_same_database`.
+    ///
+    /// - Parameter mark: The mark of a cursor; nil for none.
+    /// - Returns: The columns.
+    static func columns(ofMark mark: Int?) -> PostgresQuery {
+        """
+        (SELECT mark FROM database_starts WHERE \(part: isPresent)) AS mark,
+        (SELECT id::bigint FROM database_starts WHERE mark = \(mark)) AS cursor_start_id,
+        coalesce((
+            SELECT then_row.identity = now_row.identity FROM database_starts AS then_row
+            JOIN (SELECT identity FROM database_starts WHERE \(part: isPresent)) AS now_row ON true
+            WHERE then_row.mark = \(mark)
+        ), false) AS is_same_database
+        """
+    }
+
+    /// Gives the present start a mark, if it has none.
+    ///
+    /// The identity is that of the cluster, its timeline and the table: a restored dump, and a server that took another's
+    /// place, have others.
+    ///
+    /// - Throws: `PostgresError`.
+    func note() async throws {
+        try await postgres.write(
+            """
+            INSERT INTO database_starts (id, started_at, table_oid, mark, identity)
+            SELECT (SELECT coalesce(max(id), 0) + 1 FROM database_starts), pg_postmaster_start_time(),
+                'streams'::regclass::oid::bigint, \(Int.random(in: 1..<1 << 62)),
+                concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
+                    left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'streams'::regclass::oid)
+            WHERE NOT EXISTS (SELECT FROM database_starts WHERE \(part: Self.isPresent))
+            ON CONFLICT DO NOTHING
+            """
+        )
+    }
+}

@@ -1,0 +1,107 @@
+import Encodings
+import HTTPTypes
+import SelfieCore
+
+/// Changes as JSON Schema describes them.
+enum ChangeJSON {
+    private static let change: JSONValue = [
+        "type": "object", "required": ["type", "collection", "id"], "additionalProperties": false,
+        "properties": [
+            "type": ["enum": JSONValue(Change.Kind.allCases.map(\.rawValue))],
+            "collection": ["type": "string", "description": "The collection's name; `photos` for photos."],
+            "id": ["type": "string", "description": "The record's id, or the photo's `random_id`."],
+            "record": RecordJSON.record,
+            "photo": Endpoint.Answer.Body.schema(of: Endpoint.Answer.Member.photo),
+        ],
+    ]
+
+    /// A page, or events whose data is a change.
+    static let page = Endpoint.Answer.Body.jsonOrEvents(
+        schema: [
+            "type": "object", "required": ["changes", "cursor", "more"], "additionalProperties": false,
+            "properties": [
+                "changes": ["type": "array", "items": change],
+                "cursor": ["type": "string", "description": "The `since` of the next call."],
+                "more": ["type": "boolean", "description": "Whether there is more to read at once."],
+            ],
+        ],
+        example: [
+            "changes": [["type": "deleted", "collection": "houses", "id": "house-1"]], "cursor": "AQEAAAA",
+            "more": false,
+        ]
+    )
+}
+
+extension Endpoint.Parameter {
+    private static let cursorMaxCharacters = 4_096
+
+    static let since = Self(
+        "since",
+        .text(maxCharacters: cursorMaxCharacters),
+        in: .query,
+        "The `cursor` of the answer before, or `now`. Without it, all that the user sees comes first.",
+        example: "now",
+        isRequired: false,
+        refusedFor: [.invalid, .tooLong(maxCharacters: cursorMaxCharacters)]
+    )
+    static let changedCollections = Self(
+        "collections",
+        .text(maxCharacters: nil),
+        in: .query,
+        "The collections whose changes are wanted, with commas between them; `photos` for photos. Missing means all.",
+        example: "photos",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+    static let changeLimit = Self(
+        "limit",
+        .integer(1...ChangeQuery.maxLimit),
+        in: .query,
+        "The most changes of a page. Without it, a page has \(ChangeQuery.usualLimit).",
+        example: "100",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+    static let wait = Self(
+        "wait",
+        .integer(0...25),
+        in: .query,
+        "For how many seconds the answer may wait for a change.",
+        example: "25",
+        isRequired: false,
+        refusedFor: [.invalid]
+    )
+}
+
+extension Endpoint.Header {
+    static let lastEventID = Self(
+        name: "Last-Event-ID",
+        summary: "With events: the `id` of the last one that the client has got. It counts more than `since`.",
+        example: "AQEAAAA"
+    )
+    static let acceptEvents = Self(
+        name: "Accept",
+        summary: "`text/event-stream` for events.",
+        example: "text/event-stream"
+    )
+}
+
+extension ServiceError {
+    /// The client must begin again, without `since`; nil for what is no cursor at all.
+    init?(_ reset: ChangeReset) {
+        let reason =
+            switch reset {
+            case .database: "The database is another one"
+            case .forgotten: "The cursor is too old"
+            case .access: "You may see less than before"
+            case .collections: "The cursor is of other collections"
+            case .malformed: ""
+            }
+        if reset == .malformed { return nil }
+        self.init(
+            status: .gone,
+            code: "changes_\(reset.rawValue)",
+            message: "\(reason). Begin again without a cursor"
+        )
+    }
+}

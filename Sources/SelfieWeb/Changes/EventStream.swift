@@ -1,0 +1,131 @@
+import Algorithms
+import Budgets
+import Encodings
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SelfieCore
+
+/// Changes as server-sent events (HTML, section 9.2).
+///
+/// The next changes are read when the client has taken those before. So a client that is slow costs one batch, and no queue.
+struct EventStream: Sendable {
+    let query: ChangeQuery
+    let start: ChangeQuery.Start
+    let session: Session
+    let follow: FollowChanges
+    let writer: ChangeWriter
+    /// For as long as it lasts.
+    let place: Place
+
+    private static let contentType = "text/event-stream"
+    /// After how many milliseconds a client connects again.
+    private static let retryMilliseconds = 1_000...5_000
+    /// How long it lasts, so that clients spread over the processes again.
+    private static let lifetimeSeconds = 3_240...3_960
+    /// How long sent bytes may wait for the other side's word, in milliseconds.
+    fileprivate static let maxUnconfirmedMilliseconds = 60_000
+    /// `TCP_USER_TIMEOUT` (tcp(7); Linux, include/uapi/linux/tcp.h).
+    fileprivate static let userTimeoutOption: CInt = 18
+    /// A comment.
+    ///
+    /// Only the blank line makes an event of it that clients take in.
+    private static let heartbeat = ":\n\n"
+
+    /// Whether a request asks for one.
+    static func isWanted(by headers: HTTPFields) -> Bool {
+        (headers[.accept] ?? "").split(separator: ",").contains { type in
+            type.prefix { $0 != ";" }.trimming(while: \.isWhitespace).lowercased() == contentType
+        }
+    }
+
+    /// The answer, which goes on until the client leaves or the stream ends.
+    ///
+    /// - Parameter context: The request's connection.
+    /// - Returns: The answer.
+    func response(context: SessionRequestContext) async -> Response {
+        context.notes.noteStreaming()
+        await context.channel.dropSilentPeer()
+        var headers: HTTPFields = [.contentType: Self.contentType, .cacheControl: "no-store"]
+        // nginx holds answers back otherwise.
+        if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
+        return Response(
+            status: .ok,
+            headers: headers,
+            body: ResponseBody { body in
+                let follower = follow(
+                    query,
+                    from: start,
+                    by: session,
+                    for: .seconds(Int.random(in: Self.lifetimeSeconds))
+                )
+                try await body.write(ByteBuffer(string: "retry: \(Int.random(in: Self.retryMilliseconds))\n\n"))
+                var isOver = false
+                while !isOver {
+                    let event = try await follower.next()
+                    isOver = event.isLast
+                    try await body.write(bytes(of: event))
+                }
+                try await body.finish(nil)
+                withExtendedLifetime(place) {}
+            }
+        )
+    }
+
+    private func bytes(of event: ChangeFollower.Event) -> ByteBuffer {
+        switch event {
+        case .changes(let batch): changes(of: batch)
+        case .synced(let cursor): Self.event("synced", id: cursor.text) { $0.member("cursor", cursor.text) }
+        case .cursor(let cursor): Self.event("cursor", id: cursor.text) { $0.member("cursor", cursor.text) }
+        case .nothing: ByteBuffer(string: Self.heartbeat)
+        // Without an id, the client's last one stays.
+        case .reset(let reset): Self.event("reset", id: nil) { $0.member("reason", reset.rawValue) }
+        case .end(let end): Self.event("end", id: nil) { $0.member("reason", end.rawValue) }
+        }
+    }
+
+    private func changes(of batch: ChangeBatch) -> ByteBuffer {
+        var bytes = ByteBuffer()
+        for (change, cursor) in zip(batch.changes, batch.cursors) {
+            bytes.writeString("event: change\nid: \(cursor.text)\ndata: ")
+            var json = JSONWriter()
+            writer.write(change, to: &json)
+            var text = json.buffer
+            bytes.writeBuffer(&text)
+            bytes.writeString("\n\n")
+        }
+        return bytes
+    }
+
+    private static func event(
+        _ name: String,
+        id: String?,
+        _ members: (inout JSONWriter) -> Void
+    ) -> ByteBuffer {
+        var json = JSONWriter()
+        json.object(members)
+        return ByteBuffer(string: "event: \(name)\n\(id.map { "id: \($0)\n" } ?? "")data: \(json.string)\n\n")
+    }
+}
+
+extension ChangeFollower.Event {
+    /// Whether nothing follows.
+    fileprivate var isLast: Bool {
+        switch self {
+        case .reset, .end: true
+        case .changes, .synced, .cursor, .nothing: false
+        }
+    }
+}
+
+extension Channel {
+    /// Has the system drop the connection when the other side is gone without a word.
+    fileprivate func dropSilentPeer() async {
+        let option = ChannelOptions.Types.SocketOption(
+            level: .tcp,
+            name: NIOBSDSocket.Option(rawValue: EventStream.userTimeoutOption)
+        )
+        // A channel that can't be told has just been closed.
+        try? await setOption(option, value: EventStream.maxUnconfirmedMilliseconds).get()
+    }
+}

@@ -1,0 +1,196 @@
+import ConnectionTestSupport
+import Foundation
+import Postgres
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieCore
+
+@Suite("Changes as pages", .timeLimit(.minutes(3)))
+struct ChangePageTests {
+    @Test("What was created, changed and deleted since comes once each, at its last place")
+    func kinds() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let photo = try await service.upload(as: ada)
+            try await service.put("houses/h1", as: ada, #"{"data":{"address":"a"}}"#)
+            try await service.put("houses/h2", as: ada, #"{"data":{"address":"b"}}"#)
+            try await service.put("threads/t", as: bob, #"{"data":{"x":1},"readers":["\#(ada.id)"]}"#)
+            try await service.put("news/n", as: bob, #"{"data":{"title":"n"}}"#)
+            let all = try await service.changes("", as: ada)
+            #expect(
+                Set(all.summaries) == [
+                    "created photos \(photo)", "created houses h1", "created houses h2", "created threads t",
+                    "created news n",
+                ]
+            )
+            #expect(all.json["more"] as? Bool == false && all.headers["cache-control"] == "no-store")
+            #expect(try await service.changes("?since=\(all.cursor)", as: ada).summaries.isEmpty)
+
+            try await service.put("houses/h1", as: ada, #"{"data":{"address":"c"}}"#)
+            try await service.put("houses/h3", as: ada, #"{"data":{"address":"d"}}"#)
+            try await service.put("houses/h3", as: ada, #"{"data":{"address":"e"}}"#)
+            #expect(try await service.call("DELETE", "/api/records/houses/h2", as: ada).status == 200)
+            #expect(
+                try await service.call("PATCH", "/api/records/threads/t", as: bob, #"{"readers":[]}"#).status == 200
+            )
+            #expect(try await service.call("DELETE", "/api/delete_photo?photo_id=\(photo)", as: ada).status == 200)
+            let next = try await service.changes("?since=\(all.cursor)", as: ada)
+            #expect(
+                next.summaries == [
+                    "updated houses h1", "created houses h3", "deleted houses h2", "deleted threads t",
+                    "deleted photos \(photo)",
+                ]
+            )
+            // What is deleted tells nothing but what it was.
+            for change in next.changes where change["type"] as? String == "deleted" { #expect(change.count == 3) }
+            let house = try #require(next.changes[1]["record"] as? [String: Any])
+            #expect((house["data"] as? [String: Any])?["address"] as? String == "e" && house["version"] as? Int == 2)
+            // Whoever begins anew hears nothing of what is gone.
+            let anew = try await service.changes("", as: ada)
+            #expect(Set(anew.summaries) == ["created houses h1", "created houses h3", "created news n"])
+        }
+    }
+
+    @Test("Pages follow each other without a gap, from all streams in turn; collections leave others out")
+    func pages() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada", role: "team")
+            for number in 0..<9 {
+                try await service.put("houses/h\(number)", as: ada, #"{"data":{"address":"a"}}"#)
+                try await service.put("news/n\(number)", as: ada, #"{"data":{"title":"n"}}"#)
+                try await service.put("priorities/p\(number)", as: ada, #"{"data":{"name":"p"}}"#)
+            }
+            for limit in [1, 2, 7, 27, 28, 500] {
+                var (seen, since, rounds): ([String], String, Int) = ([], "", 0)
+                while rounds < 40 {
+                    let page = try await service.changes("?limit=\(limit)\(since)", as: ada)
+                    #expect(page.changes.count <= limit)
+                    seen += page.summaries
+                    since = "&since=\(page.cursor)"
+                    rounds += 1
+                    if page.json["more"] as? Bool == false { break }
+                }
+                #expect(seen.count == 27 && Set(seen).count == 27, "\(limit)")
+                #expect(rounds == (27 + limit - 1) / limit)
+                if limit == 7 { #expect(Set(seen.prefix(3).map { $0.split(separator: " ")[1] }).count == 3) }
+            }
+            let houses = try await service.changes("?collections=houses,photos&limit=5", as: ada)
+            #expect(houses.changes.count == 5 && houses.json["more"] as? Bool == true)
+            let rest = try await service.changes("?collections=photos,houses&since=\(houses.cursor)", as: ada)
+            #expect(rest.summaries == (5..<9).map { "created houses h\($0)" })
+            // Whatever others wrote meanwhile is behind the cursor.
+            let cursor = try #require(ChangeCursor(rest.cursor))
+            let sum = try await service.count("SELECT sum(seq)::bigint AS count FROM streams WHERE seq > 0")
+            #expect(cursor.positions.values.reduce(0, +) == sum)
+            let other = try await service.changes("?since=\(rest.cursor)", as: ada)
+            #expect(other.status == 410 && other.code == "changes_collections")
+            for (query, code) in [
+                ("?limit=0", "limit_invalid"), ("?limit=501", "limit_invalid"), ("?wait=26", "wait_invalid"),
+                ("?since=!", "since_invalid"), ("?collections=a,,b", "collections_invalid"),
+                ("?collections=none", "collection_not_found"),
+            ] {
+                #expect(try await service.changes(query, as: ada).code == code)
+            }
+        }
+    }
+
+    @Test("now begins with what changes from now on; wait answers as soon as there is something")
+    func waiting() async throws {
+        try await TestService.runTwoWithSchema { first, second in
+            let ada = try await first.addMember("ada")
+            try await first.put("houses/h1", as: ada, #"{"data":{"address":"a"}}"#)
+            let now = try await first.changes("?since=now", as: ada)
+            #expect(now.summaries.isEmpty)
+            async let waiting = second.changes("?since=\(now.cursor)&wait=25", as: ada)
+            try await poll("a client that waits") {
+                try await second.count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") > 0
+            }
+            try await first.put("houses/h2", as: ada, #"{"data":{"address":"b"}}"#)
+            #expect(try await waiting.summaries == ["created houses h2"])
+            let empty = try await second.changes("?since=now&wait=1", as: ada)
+            #expect(empty.status == 200 && empty.summaries.isEmpty)
+        }
+    }
+
+    @Test("A cursor is refused when its reader has lost a role, or when a collection was removed")
+    func lostAccess() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada", role: "team")
+            try await service.put("priorities/p", as: ada, #"{"data":{"name":"p"}}"#)
+            try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
+            let before = try await service.changes("", as: ada)
+            #expect(before.changes.count == 2)
+            try await service.postgres.write("UPDATE roles SET disabled_at = now() WHERE name = 'team'")
+            #expect(try await service.changes("?since=\(before.cursor)", as: ada).code == "changes_access")
+            let without = try await service.changes("", as: ada)
+            #expect(without.summaries == ["created houses h"])
+            try await service.postgres.write("UPDATE roles SET disabled_at = NULL WHERE name = 'team'")
+            // What comes back is new.
+            let again = try await service.changes("?since=\(without.cursor)", as: ada)
+            #expect(again.summaries == ["created priorities p"])
+            let schema = try TestService.exampleSchema.replacing(#""inbox": {"access": "inbox"},"#, with: "")
+            try await service.apply(schema)
+            #expect(try await service.changes("?since=\(again.cursor)", as: ada).code == "changes_access")
+        }
+    }
+
+    @Test("A cursor from before what is forgotten begins again, and one at it does not")
+    func forgotten() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await service.put("houses/h1", as: ada, #"{"data":{"address":"a"}}"#)
+            let first = try await service.changes("", as: ada)
+            #expect(try await service.call("DELETE", "/api/records/houses/h1", as: ada).status == 200)
+            let second = try await service.changes("?since=\(first.cursor)", as: ada)
+            #expect(second.summaries == ["deleted houses h1"])
+            try await service.postgres.write("UPDATE records SET deleted_at = deleted_at - interval '31 days'")
+            try await service.postgres.write("UPDATE grants SET ended_at = ended_at - interval '31 days'")
+            try await RecordCleaning(postgres: service.postgres, bell: nil).forgetDeleted()
+            // The name of what was deleted is kept for as long as somebody may ask.
+            #expect(try await service.changes("?since=\(first.cursor)", as: ada).summaries == ["deleted houses h1"])
+            try await RecordCleaning(postgres: service.postgres, bell: nil).forgetEnded()
+            try await RecordCleaning(postgres: service.postgres, bell: nil).forgetDeleted()
+            #expect(try await service.count("SELECT count(*) FROM records") == 0)
+            #expect(try await service.changes("?since=\(first.cursor)", as: ada).code == "changes_forgotten")
+            #expect(try await service.changes("?since=\(second.cursor)", as: ada).status == 200)
+        }
+    }
+}
+
+extension TestService {
+    /// Writes a record, and expects that it is.
+    func put(_ path: String, as member: TestMember, _ body: String) async throws {
+        let answer = try await call("PUT", "/api/records/\(path)", as: member, body)
+        #expect(answer.status == 200, "\(path): \(answer.text)")
+    }
+
+    func changes(_ query: String, as member: TestMember) async throws -> HTTPAnswer {
+        try await call("GET", "/api/changes\(query)", as: member)
+    }
+
+    /// Uploads a photo; returns its id.
+    func upload(as member: TestMember) async throws -> String {
+        let answer = try await send(
+            "POST",
+            "/api/upload_photo",
+            headers: [("Authorization", "Bearer \(member.token)"), ("Content-Type", TestMultipart.contentType)],
+            body: TestMultipart.body(image: TestImage.jpeg, title: "Me")
+        )
+        return try #require(answer.json["random_id"] as? String)
+    }
+}
+
+extension HTTPAnswer {
+    var changes: [[String: Any]] { json["changes"] as? [[String: Any]] ?? [] }
+    var cursor: String { json["cursor"] as? String ?? "" }
+
+    /// Such as `created houses h1`.
+    var summaries: [String] {
+        changes.map { change in
+            ["type", "collection", "id"].compactMap { change[$0] as? String }.joined(separator: " ")
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import ConnectionTestSupport
+import Foundation
+import Postgres
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieOperations
+
+@Suite("Changes as events", .timeLimit(.minutes(3)))
+struct EventStreamTests {
+    @Test("All that is there comes first, then what happens at another process, with a cursor to go on from")
+    func stream() async throws {
+        try await TestService.runTwoWithSchema { first, second in
+            let (ada, bob) = (try await first.addMember("ada"), try await first.addMember("bob"))
+            try await first.put("houses/h1", as: ada, #"{"data":{"address":"a"}}"#)
+            let last = try await EventClient.open(first, as: ada) { client in
+                #expect(try await client.summaries(until: "synced") == ["created houses h1", "synced "])
+                let head = client.head.lowercased()
+                #expect(head.contains("content-type: text/event-stream") && head.contains("cache-control: no-store"))
+                #expect(head.contains("x-accel-buffering: no") && !head.contains("content-encoding"))
+                #expect(client.received.contains(/retry: [1-5]\d{3}\n\n/))
+                try await second.put("houses/h2", as: ada, #"{"data":{"address":"b"}}"#)
+                try await second.put("news/n1", as: bob, #"{"data":{"title":"n"}}"#)
+                let photo = try await second.upload(as: ada)
+                #expect(try await second.call("DELETE", "/api/records/houses/h1", as: ada).status == 200)
+                let seen = try await client.summaries(until: "deleted houses h1")
+                #expect(
+                    Set(seen) == [
+                        "created houses h2", "created news n1", "created photos \(photo)", "deleted houses h1",
+                    ] && seen.count == 4
+                )
+                return client.lastID
+            }
+            // Nothing is missed while nobody listens, and nothing comes twice.
+            try await second.put("houses/h3", as: ada, #"{"data":{"address":"c"}}"#)
+            let header = "Last-Event-ID: \(try #require(last))"
+            try await EventClient.open(second, as: ada, "?since=now", headers: [header]) { client in
+                let seen = try await client.summaries(until: "synced")
+                #expect(seen == ["created houses h3", "synced "])
+            }
+        }
+    }
+
+    @Test("Only what somebody may see comes, and many who read the same get it alike")
+    func sharing() async throws {
+        try await TestService.runTwoWithSchema { first, second in
+            let ada = try await first.addMember("ada", role: "team")
+            let (bob, eve) = (try await first.addMember("bob", role: "team"), try await first.addMember("eve"))
+            try await withThrowingTaskGroup(of: [String].self) { tasks in
+                for (number, member) in [ada, bob, bob, eve].enumerated() {
+                    tasks.addTask {
+                        try await EventClient.open(number % 2 == 0 ? first : second, as: member) { client in
+                            _ = try await client.summaries(until: "synced")
+                            let seen = try await client.summaries(until: "created news end")
+                            #expect(!client.received.contains("secret") || member.name != "eve")
+                            return [member.name] + seen.filter { !$0.contains("end") }
+                        }
+                    }
+                }
+                try await poll("four streams") {
+                    try await first.count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") == 2
+                }
+                try await Task.sleep(for: .milliseconds(300))
+                try await second.put("priorities/p", as: ada, #"{"data":{"name":"secret"}}"#)
+                try await first.put("priorities/p", as: bob, #"{"data":{"name":"secret 2"}}"#)
+                #expect(try await first.call("DELETE", "/api/records/priorities/p", as: ada).status == 200)
+                try await first.put("news/end", as: ada, #"{"data":{"title":"end"}}"#)
+                for try await seen in tasks {
+                    if seen[0] == "eve" {
+                        #expect(seen.count == 1)
+                    } else {
+                        #expect(seen.last == "deleted priorities p")
+                    }
+                }
+            }
+        }
+    }
+
+    enum Loss: String, CaseIterable, Sendable {
+        case sessionEnded, allSessionsEnded, accountDisabled, roleRemoved, accessTaken
+    }
+
+    @Test(
+        "Who loses a session, an account, a role or access gets nothing that is written later",
+        arguments: Loss.allCases
+    )
+    func losses(loss: Loss) async throws {
+        try await TestService.runTwoWithSchema { first, second in
+            let ada = try await first.addMember("ada", role: "team")
+            let lead = try await first.addMember("lead", role: "leads")
+            let owner = try await first.addMember("owner", role: "team")
+            let thread = #"{"data":{"x":"before"},"readers":["\#(ada.id)"]}"#
+            try await first.put("threads/t", as: owner, thread)
+            try await first.put("priorities/p", as: owner, #"{"data":{"name":"before"}}"#)
+            try await EventClient.open(second, as: ada) { client in
+                #expect(try await client.summaries(until: "synced").count == 3)
+                let statuses: Int =
+                    switch loss {
+                    case .sessionEnded: try await first.call("GET", "/api/clear_token", as: ada).status
+                    case .allSessionsEnded: try await first.call("GET", "/api/clear_token?all=true", as: ada).status
+                    case .accountDisabled:
+                        try await UserAdministration(postgres: first.postgres).disable(.id(ada.userID)) ? 200 : 500
+                    case .roleRemoved:
+                        try await first.call("DELETE", "/api/roles/team/members/\(ada.id)", as: lead).status
+                    case .accessTaken:
+                        try await first.call("PATCH", "/api/records/threads/t", as: owner, #"{"readers":[]}"#).status
+                    }
+                #expect(statuses == 200)
+                let told = try #require(try await client.next())
+                try await first.put("threads/t", as: owner, #"{"data":{"x":"marker"}}"#)
+                try await first.put("priorities/p", as: owner, #"{"data":{"name":"marker"}}"#)
+                switch loss {
+                case .sessionEnded, .allSessionsEnded, .accountDisabled: #expect(told.summary == "end session")
+                case .roleRemoved: #expect(told.summary == "reset access")
+                case .accessTaken: #expect(told.summary == "deleted threads t" && told.json.count == 3)
+                }
+                if loss == .accessTaken {
+                    #expect(try await client.summaries(until: "updated priorities p") == ["updated priorities p"])
+                    #expect(!client.received.contains(#""x":"marker""#))
+                } else {
+                    #expect(told.id == nil)
+                    #expect(try await client.next() == nil)
+                    #expect(!client.received.contains("marker"))
+                }
+            }
+        }
+    }
+
+    @Test("With the bell lost, a comparison finds what has changed, and what was taken away")
+    func lostBell() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada", role: "team")
+            let owner = try await service.addMember("owner", role: "team")
+            try await EventClient.open(service, as: ada) { client in
+                _ = try await client.summaries(until: "synced")
+                // Behind the service's back: nothing rings.
+                try await service.postgres.write(
+                    """
+                    WITH added AS (
+                        INSERT INTO records (collection_id, id, owner_id, data, byte_count)
+                        SELECT id, 'quiet', \(owner.userID), '{"name":"q"}', 12 FROM collections WHERE name = 'priorities'
+                        RETURNING key, collection_id
+                    ), numbered AS (
+                        UPDATE streams SET seq = seq + 1 WHERE role_id = (SELECT id FROM roles WHERE name = 'team')
+                        RETURNING id, seq
+                    )
+                    INSERT INTO grants (stream_id, collection_id, record_key, rights, seq, shown_seq)
+                    SELECT id, collection_id, key, 3, seq, seq FROM added, numbered
+                    """
+                )
+                #expect(try await client.next()?.summary == "created priorities quiet")
+                try await service.postgres.write("DELETE FROM role_members WHERE user_id = \(ada.userID)")
+                #expect(try await client.next()?.summary == "reset access")
+            }
+        }
+    }
+
+    @Test("A process that ends says so, and a session that expires does")
+    func ends() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            try await service.postgres.write(
+                "UPDATE sessions SET expires_at = \(service.clock.now + 3_600) WHERE user_id = \(bob.userID)"
+            )
+            try await EventClient.open(service, as: ada) { client in
+                _ = try await client.summaries(until: "synced")
+                try await EventClient.open(service, as: bob) { other in
+                    _ = try await other.summaries(until: "synced")
+                    service.clock.advance(by: 2 * 3_600)
+                    // It is looked at when something happens, or when the time has come by the process's own clock.
+                    try await service.put("houses/x", as: ada, #"{"data":{"address":"a"}}"#)
+                    try await service.put("news/x", as: ada, #"{"data":{"title":"a"}}"#)
+                    #expect(try await other.summaries(until: "end").last == "end expired")
+                }
+                await service.beginShutdown()
+                let seen = try await client.summaries(until: "end")
+                #expect(seen.last == "end restart")
+                #expect(try await client.next() == nil)
+            }
+        }
+    }
+
+    @Test("A user has ten streams at once, and others have theirs")
+    func places() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            try await Self.open(10, service, as: ada) {
+                let refused = try await service.call(
+                    "GET",
+                    "/api/changes",
+                    as: ada,
+                    headers: [("Accept", "text/event-stream")]
+                )
+                #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
+                #expect(try await service.changes("?wait=1", as: ada).status == 429)
+                #expect(try await service.changes("", as: ada).status == 200)
+                try await EventClient.open(service, as: bob) { client in
+                    _ = try await client.summaries(until: "synced")
+                }
+            }
+            try await poll("places are free again") {
+                try await service.changes("?since=now&wait=1", as: ada).status == 200
+            }
+        }
+    }
+
+    private static func open(
+        _ count: Int,
+        _ service: TestService,
+        as member: TestMember,
+        _ body: @Sendable () async throws -> Void
+    ) async throws {
+        if count == 0 { return try await body() }
+        try await EventClient.open(service, as: member) { client in
+            _ = try await client.summaries(until: "synced")
+            try await open(count - 1, service, as: member, body)
+        }
+    }
+}
