@@ -549,7 +549,7 @@ let package = Package(
         .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
-                "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieCore",
+                "AESCrypt", "Budgets", "DatabaseTestSupport", "Encodings", "Postgres", "SelfieCore",
                 "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings

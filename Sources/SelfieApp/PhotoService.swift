@@ -170,8 +170,7 @@ package struct PhotoService: Service {
             now: now,
             logger: logger
         )
-        let places = connections.places
-        let traffic = TrafficMeter()
+        let (places, traffic) = (connections.places, TrafficMeter())
         let figures = FigureSampler.Sources(
             places: places,
             traffic: traffic,
