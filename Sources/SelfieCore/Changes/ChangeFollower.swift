@@ -93,21 +93,30 @@ package final class ChangeFollower {
     private func nextEvent() async throws -> Event {
         while true {
             try Task.checkCancellation()
+            // A client that is behind has lost its role, too, or is to leave.
+            if note(listener.pending()) { return .end(.restart) }
+            if ContinuousClock.now >= end { return .end(.renew) }
             if let event = try await read() { return event }
             let now = ContinuousClock.now
-            if now >= end { return .end(.renew) }
             if let cursor, hasSkipped, now >= lastCursor + Self.cursorInterval { return .cursor(cursor) }
             if now >= lastEvent + Self.maxSilence { return .nothing }
-            let wake = await listener.next(until: nextTime(after: now))
-            if wake.isStopping { return .end(.restart) }
-            needsRead = needsRead || wake.needsRead
-            shared.formUnion(wake.shared)
-            if shared.remove(ownStream) != nil { needsRead = true }
+            if note(await listener.next(until: nextTime(after: now))) { return .end(.restart) }
             if let sessionExpiry, parts.now() >= sessionExpiry {
                 // A remembered session may have been used elsewhere meanwhile.
                 needsRead = true
             }
         }
+    }
+
+    /// Notes what is to be read.
+    ///
+    /// - Parameter wake: What has changed.
+    /// - Returns: Whether the process ends.
+    private func note(_ wake: ChangeListener.Wake) -> Bool {
+        needsRead = needsRead || wake.needsRead
+        shared.formUnion(wake.shared)
+        if shared.remove(ownStream) != nil { needsRead = true }
+        return wake.isStopping
     }
 
     private func nextTime(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {

@@ -55,6 +55,11 @@ final class ChangeListener: Sendable {
         }
     }
 
+    /// What has changed since the last call, without waiting.
+    func pending() -> Wake {
+        state.withLock { $0.take() }
+    }
+
     /// Wakes the reader, or has it not wait the next time.
     func wake(_ change: (inout Wake) -> Void) {
         resume { state in

@@ -12,7 +12,7 @@ struct CORSMiddleware: ServiceMiddleware {
     let methods: [HTTPRequest.Method]
 
     private static let allowedHeaders =
-        "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, traceparent, X-Request-Id"
+        "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, traceparent, X-Request-Id"
     private static let exposedHeaders = [
         "Content-Range", "ETag", "Link", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining",
         "RateLimit-Reset",

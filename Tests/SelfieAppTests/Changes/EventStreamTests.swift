@@ -48,21 +48,24 @@ struct EventStreamTests {
         try await TestService.runTwoWithSchema { first, second in
             let ada = try await first.addMember("ada", role: "team")
             let (bob, eve) = (try await first.addMember("bob", role: "team"), try await first.addMember("eve"))
+            let (synced, isSynced) = AsyncStream.makeStream(of: Void.self)
             try await withThrowingTaskGroup(of: [String].self) { tasks in
                 for (number, member) in [ada, bob, bob, eve].enumerated() {
                     tasks.addTask {
                         try await EventClient.open(number % 2 == 0 ? first : second, as: member) { client in
                             _ = try await client.summaries(until: "synced")
+                            isSynced.yield()
                             let seen = try await client.summaries(until: "created news end")
                             #expect(!client.received.contains("secret") || member.name != "eve")
                             return [member.name] + seen.filter { !$0.contains("end") }
                         }
                     }
                 }
-                try await poll("four streams") {
-                    try await first.count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") == 2
+                var count = 0
+                for await _ in synced {
+                    count += 1
+                    if count == 4 { break }
                 }
-                try await Task.sleep(for: .milliseconds(300))
                 try await second.put("priorities/p", as: ada, #"{"data":{"name":"secret"}}"#)
                 try await first.put("priorities/p", as: bob, #"{"data":{"name":"secret 2"}}"#)
                 #expect(try await first.call("DELETE", "/api/records/priorities/p", as: ada).status == 200)

@@ -23,6 +23,7 @@ struct CORSTests {
                 #expect(preflight.headers["access-control-allow-origin"] == origin)
                 #expect(preflight.headers["access-control-allow-methods"] == "DELETE, GET, PATCH, POST, PUT")
                 #expect(preflight.headers["access-control-allow-headers"]?.contains("Authorization") == true)
+                #expect(preflight.headers["access-control-allow-headers"]?.contains("Last-Event-ID") == true)
                 #expect(preflight.headers["access-control-allow-credentials"] == nil)
                 let refused = try await service.send("GET", "/api/get_photos", headers: [("Origin", origin)])
                 #expect(refused.status == 401)
