@@ -393,7 +393,8 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "Encodings", "Postgres", "RecordSchema", "S3", "S3TestSupport",
+                "AESCrypt", "DatabaseTestSupport", "Deadlines", "Encodings", "Postgres", "RecordSchema", "S3",
+                "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

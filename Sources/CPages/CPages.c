@@ -62,6 +62,10 @@ static const unsigned char gallery_camera_js[] = {
 #embed "gallery/camera.js"
 };
 
+static const unsigned char gallery_changes_js[] = {
+#embed "gallery/changes.js"
+};
+
 static const unsigned char gallery_deletions_js[] = {
 #embed "gallery/deletions.js"
 };
@@ -134,6 +138,7 @@ static const struct selfie_page pages[] = {
     {"docs/snippets.js", docs_snippets_js, sizeof docs_snippets_js},
     {"gallery/api.js", gallery_api_js, sizeof gallery_api_js},
     {"gallery/camera.js", gallery_camera_js, sizeof gallery_camera_js},
+    {"gallery/changes.js", gallery_changes_js, sizeof gallery_changes_js},
     {"gallery/deletions.js", gallery_deletions_js, sizeof gallery_deletions_js},
     {"gallery/forms.js", gallery_forms_js, sizeof gallery_forms_js},
     {"gallery/gallery.css", gallery_gallery_css, sizeof gallery_gallery_css},

@@ -176,7 +176,7 @@ package struct PhotoService: Service {
             traffic: traffic,
             spool: spoolBudget,
             hasher: hasher,
-            photos: useCases.photos
+            useCases: useCases
         )
         let background = worksInBackground ? backgroundServices(useCases, places) : []
         let observers = observability.services + metricsServers(observability.registry, figures)

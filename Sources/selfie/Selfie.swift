@@ -8,8 +8,8 @@ struct Selfie: AsyncParsableCommand {
         discussion: "Settings come from the environment and the file .env; .env.example explains each.",
         version: SelfieVersion.current,
         subcommands: [
-            Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, SchemaCommand.self, Roles.self, Doctor.self,
-            Probe.self, EncryptPassword.self,
+            Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, SchemaCommand.self, Roles.self,
+            Changes.self, Doctor.self, Probe.self, EncryptPassword.self,
         ]
     )
 

@@ -93,6 +93,19 @@ export async function* photoPages() {
     } while (after);
 }
 
+const changesPath = "/gallery/changes";
+const photoChanges = { collections: "photos" };
+
+/** Where the changes of photos are now. */
+export const presentCursor = async () => (await json("GET", changesPath, { query: { ...photoChanges, since: "now" } })).cursor;
+
+/** The changes of photos after a cursor, as server-sent events. `signal` breaks them off. */
+export const changesAfter = (cursor, signal) => call("GET", changesPath, {
+    query: photoChanges,
+    headers: { Accept: "text/event-stream", "Last-Event-ID": cursor },
+    signal,
+});
+
 /** Sends a photo, and tells how far it is. `signal` breaks it off. */
 export function upload(file, title, { onProgress, signal }) {
     return new Promise((resolve, reject) => {

@@ -22,6 +22,12 @@ export class Deletions {
         return this.#waiting.delete(photo.random_id);
     }
 
+    /** A photo was deleted elsewhere, and can't be brought back. */
+    forget(id) {
+        const { photo, toast } = this.#waiting.get(id) ?? {};
+        if (photo && this.takeBack(photo)) toast.remove();
+    }
+
     /** Makes all calls now. */
     finishAll() {
         return Promise.all([...this.#waiting.values()].map(({ photo }) => this.#finish(photo)));

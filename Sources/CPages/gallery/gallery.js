@@ -1,5 +1,6 @@
 import * as api from "/files/api.js";
 import { Camera } from "/files/camera.js";
+import { Changes } from "/files/changes.js";
 import { Deletions, undoMilliseconds } from "/files/deletions.js";
 import { onSubmit } from "/files/forms.js";
 import { Grid } from "/files/grid.js";
@@ -34,6 +35,17 @@ const uploads = new Uploads({ list: find("uploads"), status: find("uploads-statu
     onSignedOut: checkSession,
     onEmpty: () => find("add").focus(),
 });
+/** What happens to the photos on other devices. */
+const changes = new Changes({
+    onChange: ({ type, id, photo }) => {
+        if (type !== "deleted") return library.add(photo);
+        deletions.forget(id);
+        viewer.remove(id);
+        return library.hide(id);
+    },
+    onReset: load,
+    onRefused: checkSession,
+});
 const camera = new Camera({ onPhoto: (file) => uploads.add([file]), onFile: () => find("files").click() });
 const settings = new Settings({
     beforeSessionEnds: () => deletions.finishAll(),
@@ -50,8 +62,12 @@ function show() {
 }
 
 async function load() {
+    const asked = turn;
     try {
+        // What changes while the photos are loaded is told afterwards.
+        const cursor = await api.presentCursor();
         await library.load();
+        if (asked === turn && user) changes.begin(cursor);
     } catch (error) {
         if (error.isSignedOut) checkSession();
         else toast(error.message, { label: "Try again", run: load });
@@ -91,6 +107,7 @@ function signedIn(account) {
 function signedOut(text) {
     turn += 1;
     deletions.finishAll();
+    changes.stop();
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
     user = undefined;
     library.clear();

@@ -38,8 +38,11 @@ export class Library {
         }
     }
 
+    /** A photo is there: first of all, unless it was there before. */
     add(photo) {
-        this.#arrived = new Map([[photo.random_id, described(photo)], ...this.#arrived]);
+        const { random_id: id } = photo;
+        if (this.#photos.has(id)) this.#photos.set(id, described(photo));
+        else this.#arrived = new Map([[id, described(photo)], ...this.#arrived]);
         this.#show(this.#photos);
     }
 

@@ -41,6 +41,18 @@ export class Viewer {
         if (!this.dialog.open) this.dialog.showModal();
     }
 
+    /** A photo was deleted elsewhere: the one behind it takes its place. */
+    remove(id) {
+        const index = this.#photos.findIndex((photo) => photo.random_id === id);
+        if (!this.dialog.open || index < 0) return;
+        const seen = this.#photos[this.#index];
+        this.#photos = this.#photos.filter((photo) => photo.random_id !== id);
+        if (this.#photos.length === 0) return this.dialog.close();
+        if (index < this.#index || this.#index === this.#photos.length) this.#index -= 1;
+        if (this.#photos[this.#index] === seen) this.#describe();
+        else this.#show();
+    }
+
     #go(step) {
         const next = this.#index + step;
         if (next < 0 || next >= this.#photos.length) return;
@@ -50,9 +62,6 @@ export class Viewer {
 
     #show() {
         const photo = this.#photos[this.#index];
-        find("viewer-title").textContent = photo.title || photo.name;
-        find("viewer-facts").textContent = [photo.date, photo.dimensions, `${this.#index + 1} of ${this.#photos.length}`]
-            .filter(Boolean).join(" · ");
         this.#trouble("");
         this.image.alt = photo.label;
         showPhoto(this.image, photo, {
@@ -62,6 +71,15 @@ export class Viewer {
         const download = find("viewer-download");
         download.href = photo.url;
         download.download = photo.name;
+        this.#describe();
+    }
+
+    /** Tells of the photo and its place among the others, and loads the one behind it. */
+    #describe() {
+        const photo = this.#photos[this.#index];
+        find("viewer-title").textContent = photo.title || photo.name;
+        find("viewer-facts").textContent = [photo.date, photo.dimensions, `${this.#index + 1} of ${this.#photos.length}`]
+            .filter(Boolean).join(" · ");
         // Disabled buttons would lose the keyboard.
         find("viewer-previous").ariaDisabled = `${this.#index === 0}`;
         find("viewer-next").ariaDisabled = `${this.#index === this.#photos.length - 1}`;

@@ -14,7 +14,7 @@ final class FigureSampler: Sendable {
         let traffic: TrafficMeter
         let spool: SpoolBudget
         let hasher: PasswordHasher
-        let photos: PhotoStore
+        let useCases: UseCases
     }
 
     private let sources: Sources
@@ -22,10 +22,12 @@ final class FigureSampler: Sendable {
     private let received: GrowingFigure
     private let sent: GrowingFigure
     private let closed: GrowingFigure
+    private let lostBells: GrowingFigure
     private let processorSeconds: GrowingFigure
 
     private struct Gauges: Sendable {
         let connections: Meter
+        let changeStreams: Meter
         let spoolMemory: Meter
         let spoolDisk: Meter
         let hashesWaiting: Meter
@@ -44,6 +46,7 @@ final class FigureSampler: Sendable {
         func meter(_ label: String) -> Meter { Meter(label: label, factory: factory) }
         gauges = Gauges(
             connections: meter("http_connections"),
+            changeStreams: meter("change_streams"),
             spoolMemory: meter("spool_memory_bytes"),
             spoolDisk: meter("spool_disk_bytes"),
             hashesWaiting: meter("password_hashes_waiting"),
@@ -55,6 +58,7 @@ final class FigureSampler: Sendable {
         received = GrowingFigure("http_received_bytes", factory)
         sent = GrowingFigure("http_sent_bytes", factory)
         closed = GrowingFigure("http_connections_refused", factory)
+        lostBells = GrowingFigure("change_bells_lost", factory)
         processorSeconds = GrowingFigure("process_cpu_seconds", factory)
         Meter(
             label: "selfie_build_info",
@@ -68,6 +72,9 @@ final class FigureSampler: Sendable {
     /// That of the database stays as it was while the database is down.
     func sample() async {
         gauges.connections.set(sources.places.count)
+        let (bell, hub) = (sources.useCases.bell, sources.useCases.followChanges.hub)
+        gauges.changeStreams.set(hub.listenerCount)
+        lostBells.tell(Double(bell.lostCount + hub.lostConnectionCount))
         closed.tell(Double(sources.places.closedCount))
         received.tell(Double(sources.traffic.bytesReceived))
         sent.tell(Double(sources.traffic.bytesSent))
@@ -79,7 +86,7 @@ final class FigureSampler: Sendable {
         gauges.openDescriptors.set(process.openDescriptors)
         gauges.maxDescriptors.set(process.maxDescriptors)
         processorSeconds.tell(process.processorSeconds)
-        if let count = try? await sources.photos.waitingDeletionCount() { gauges.deletionsWaiting.set(count) }
+        if let count = try? await sources.useCases.photos.waitingDeletionCount() { gauges.deletionsWaiting.set(count) }
     }
 }
 

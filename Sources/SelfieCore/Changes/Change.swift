@@ -57,6 +57,11 @@ package struct Change: Sendable {
         return change
     }
 
+    /// The record's version; nil for a photo, and for what is deleted.
+    package var version: Int? {
+        if case .record(let record) = content { record.version } else { nil }
+    }
+
     /// About how many bytes it takes.
     var byteCount: Int {
         if case .record(let record) = content { record.data.utf8.count } else { 0 }

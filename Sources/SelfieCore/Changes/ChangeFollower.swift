@@ -16,6 +16,14 @@ package final class ChangeFollower {
         /// The client must begin again. Nothing follows.
         case reset(ChangeReset)
         case end(End)
+
+        /// Whether nothing follows.
+        package var isLast: Bool {
+            switch self {
+            case .reset, .end: true
+            case .changes, .synced, .cursor, .nothing: false
+            }
+        }
     }
 
     /// Why it ends.
@@ -45,6 +53,8 @@ package final class ChangeFollower {
     private var needsRead = true
     private var shared: Set<Int> = []
     private var isSynced = false
+    /// When what the client is told now became known to the process; nil for what was there before.
+    package private(set) var wakeTime: ContinuousClock.Instant?
     /// When the client was last told anything, and when where it is.
     private var lastEvent = ContinuousClock.now
     private var lastCursor = ContinuousClock.now
@@ -84,7 +94,7 @@ package final class ChangeFollower {
         lastEvent = ContinuousClock.now
         switch event {
         case .changes, .synced, .cursor: (lastCursor, hasSkipped) = (lastEvent, false)
-        case .nothing: if let session = reader.sessionID { parts.uses.note(session) }
+        case .nothing: if let session = reader.sessionID { parts.uses?.note(session) }
         case .reset, .end: break
         }
         return event
@@ -113,6 +123,8 @@ package final class ChangeFollower {
     /// - Parameter wake: What has changed.
     /// - Returns: Whether the process ends.
     private func note(_ wake: ChangeListener.Wake) -> Bool {
+        // What a slow client has not yet got goes on waiting.
+        if !needsRead, shared.isEmpty { wakeTime = wake.time }
         needsRead = needsRead || wake.needsRead
         shared.formUnion(wake.shared)
         if shared.remove(ownStream) != nil { needsRead = true }

@@ -12,6 +12,8 @@ package final class ChangeHub: Sendable {
         var byStream: [Int: Set<ObjectIdentifier>] = [:]
         var isStopping = false
         var schemaVersion = -1
+        var isListening = false
+        var lostConnectionCount = 0
     }
 
     private let postgres: PostgresClient
@@ -30,6 +32,9 @@ package final class ChangeHub: Sendable {
 
     /// How many readers there are.
     package var listenerCount: Int { state.withLock { $0.listeners.count } }
+
+    /// How often the connection that hears the bell was lost, since the process began.
+    package var lostConnectionCount: Int { state.withLock { $0.lostConnectionCount } }
 
     /// Wakes readers until its task is cancelled.
     package func run() async {
@@ -95,7 +100,12 @@ package final class ChangeHub: Sendable {
     private func listen() async {
         for await event in postgres.listen(to: ChangeBell.channel) {
             switch event {
-            case .mayHaveMissed: try? await compare()
+            case .mayHaveMissed:
+                state.withLock { state in
+                    if state.isListening { state.lostConnectionCount += 1 }
+                    state.isListening = true
+                }
+                try? await compare()
             case .notification(let notification):
                 let rings = notification.payload.split(separator: ",").compactMap(ChangeBell.Ring.init)
                 if rings.contains(.everything) { try? await compare() }

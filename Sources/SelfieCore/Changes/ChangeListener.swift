@@ -10,6 +10,8 @@ final class ChangeListener: Sendable {
         var shared: Set<Int> = []
         /// Whether the process ends.
         var isStopping = false
+        /// When the first of these happened.
+        var time: ContinuousClock.Instant?
 
         var isNothing: Bool { self == Wake() }
     }
@@ -64,6 +66,7 @@ final class ChangeListener: Sendable {
     func wake(_ change: (inout Wake) -> Void) {
         resume { state in
             change(&state.wake)
+            state.wake.time = state.wake.time ?? .now
             return true
         }
     }

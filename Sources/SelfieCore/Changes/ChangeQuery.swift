@@ -8,6 +8,17 @@ package struct ChangeQuery: Sendable {
         case now
         /// After what it has got.
         case after(ChangeCursor)
+
+        /// - Parameter text: A cursor, or `now`; nil for what is neither.
+        package init?(_ text: String) {
+            if text == "now" {
+                self = .now
+            } else if let cursor = ChangeCursor(text) {
+                self = .after(cursor)
+            } else {
+                return nil
+            }
+        }
     }
 
     /// The names of the collections whose changes are wanted; nil for all.

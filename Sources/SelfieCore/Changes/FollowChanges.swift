@@ -1,11 +1,13 @@
 import FoundationEssentials
+package import Postgres
 import RecordSchema
 
 /// Follows the changes that a user may see.
 package struct FollowChanges: Sendable {
     let store: ChangeStore
     package let hub: ChangeHub
-    let uses: SessionUseRecorder
+    /// Nil where nobody has a session.
+    let uses: SessionUseRecorder?
     let now: @Sendable () -> Date
 
     /// Requires that all collections are there that a client asks for.
@@ -78,12 +80,31 @@ package struct FollowChanges: Sendable {
         by session: Session,
         for lifetime: Duration
     ) -> ChangeFollower {
-        ChangeFollower(
-            query: query,
-            start: start,
-            reader: ChangeReader(userID: session.userID, sessionID: session.id),
-            parts: self,
-            lifetime: lifetime
-        )
+        let reader = ChangeReader(userID: session.userID, sessionID: session.id)
+        return ChangeFollower(query: query, start: start, reader: reader, parts: self, lifetime: lifetime)
+    }
+
+    /// Begins to follow a user who need not be signed in, until the follower is dropped.
+    ///
+    /// - Parameters:
+    ///   - query: Which changes.
+    ///   - start: Where to begin.
+    ///   - userID: The user.
+    /// - Returns: The follower.
+    package func callAsFunction(
+        _ query: ChangeQuery,
+        from start: ChangeQuery.Start,
+        ofUser userID: Int
+    ) -> ChangeFollower {
+        let reader = ChangeReader(userID: userID, sessionID: nil)
+        return ChangeFollower(query: query, start: start, reader: reader, parts: self, lifetime: .seconds(Int32.max))
+    }
+}
+
+extension FollowChanges {
+    /// - Parameter postgres: The database.
+    package init(postgres: PostgresClient) {
+        let store = ChangeStore(postgres: postgres, schemas: SchemaCache(store: SchemaStore(postgres: postgres)))
+        self.init(store: store, hub: ChangeHub(postgres: postgres, store: store), uses: nil, now: { Date() })
     }
 }

@@ -10,6 +10,7 @@ struct ChangeEndpoints: EndpointGroup {
     private let follow: FollowChanges
     private let places: Places<Int>
     private let writers: ChangeWriters
+    private let metrics: ChangeMetrics
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = [
@@ -25,17 +26,24 @@ struct ChangeEndpoints: EndpointGroup {
                 `Accept: text/event-stream`, the same comes as server-sent events for as long as the client listens: \
                 `change`, `synced`, `cursor`, `reset` and `end`.
                 """,
-            dependsOn: [.lastEventID, .acceptEvents],
-            takes: [.since, .changedCollections, .changeLimit, .wait],
-            answers: [.ok("The changes.", ChangeJSON.page)],
-            refuses: [.tokenExpired, .collectionNotFound] + ChangeReset.allCases.compactMap(ServiceError.init)
+            dependsOn: headers,
+            takes: parameters,
+            answers: answers,
+            refuses: refusals
         )
     ]
+
+    /// What the call takes and answers, by token or by cookie.
+    static let headers: [Endpoint.Header] = [.lastEventID, .acceptEvents]
+    static let parameters: [Endpoint.Parameter] = [.since, .changedCollections, .changeLimit, .wait]
+    static let answers: [Endpoint.Answer] = [.ok("The changes.", ChangeJSON.page)]
+    static let refusals = [.tokenExpired, .collectionNotFound] + ChangeReset.allCases.compactMap(ServiceError.init)
 
     init(_ parts: WebParts) {
         follow = parts.useCases.followChanges
         places = parts.streams
         writers = ChangeWriters(photoURLs: parts.photoURLs, origin: parts.origin, now: parts.now)
+        metrics = parts.changeMetrics
         now = parts.now
     }
 
@@ -52,33 +60,41 @@ struct ChangeEndpoints: EndpointGroup {
         )
         let seconds = try parameters.integer(.wait) ?? 0
         try await follow.requireCollections(of: query)
-        guard isStream else { return try await page(query, start, session, seconds, request) }
+        guard isStream else {
+            let batch = try await batch(query, start, session, seconds)
+            metrics.delivered(batch.changes.count)
+            return response(with: batch, to: request)
+        }
         let stream = EventStream(
             query: query,
             start: start,
             session: session,
             follow: follow,
             writer: writers.writer(for: request),
+            metrics: metrics,
             place: try places.take(for: session.userID)
         )
         return await stream.response(context: context)
     }
 
-    private func page(
+    private func batch(
         _ query: ChangeQuery,
         _ start: ChangeQuery.Start,
         _ session: Session,
-        _ seconds: Int,
-        _ request: Request
-    ) async throws -> Response {
-        let batch: ChangeBatch
-        if seconds == 0 {
-            batch = try await follow.page(query, from: start, by: session)
-        } else {
+        _ seconds: Int
+    ) async throws -> ChangeBatch {
+        do {
+            guard seconds > 0 else { return try await follow.page(query, from: start, by: session) }
             let place = try places.take(for: session.userID)
             defer { withExtendedLifetime(place) {} }
-            batch = try await follow.page(query, from: start, by: session, waiting: seconds)
+            return try await follow.page(query, from: start, by: session, waiting: seconds)
+        } catch let reset as ChangeReset {
+            metrics.reset(reset)
+            throw reset
         }
+    }
+
+    private func response(with batch: ChangeBatch, to request: Request) -> Response {
         let writer = writers.writer(for: request)
         return Response.json { json in
             json.nested("changes") { $0.array(batch.changes) { writer.write($1, to: &$0) } }
@@ -95,15 +111,11 @@ struct ChangeEndpoints: EndpointGroup {
         _ parameters: RequestParameters
     ) throws -> ChangeQuery.Start {
         let text = try headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 } ?? parameters.text(.since)
-        switch text {
-        case nil: return .beginning
-        case "now": return .now
-        case let text?:
-            guard let cursor = ChangeCursor(text) else {
-                throw ServiceError(.invalid, of: Endpoint.Parameter.since.name)
-            }
-            return .after(cursor)
+        guard let text else { return .beginning }
+        guard let start = ChangeQuery.Start(text) else {
+            throw ServiceError(.invalid, of: Endpoint.Parameter.since.name)
         }
+        return start
     }
 }
 

@@ -15,6 +15,7 @@ struct EventStream: Sendable {
     let session: Session
     let follow: FollowChanges
     let writer: ChangeWriter
+    let metrics: ChangeMetrics
     /// For as long as it lasts.
     let place: Place
 
@@ -65,11 +66,20 @@ struct EventStream: Sendable {
                     let event = try await follower.next()
                     isOver = event.isLast
                     try await body.write(bytes(of: event))
+                    count(event, since: follower.wakeTime)
                 }
                 try await body.finish(nil)
                 withExtendedLifetime(place) {}
             }
         )
+    }
+
+    private func count(_ event: ChangeFollower.Event, since time: ContinuousClock.Instant?) {
+        switch event {
+        case .changes(let batch): metrics.delivered(batch.changes.count, since: time)
+        case .reset(let reset): metrics.reset(reset)
+        case .synced, .cursor, .nothing, .end: break
+        }
     }
 
     private func bytes(of event: ChangeFollower.Event) -> ByteBuffer {
@@ -105,16 +115,6 @@ struct EventStream: Sendable {
         var json = JSONWriter()
         json.object(members)
         return ByteBuffer(string: "event: \(name)\n\(id.map { "id: \($0)\n" } ?? "")data: \(json.string)\n\n")
-    }
-}
-
-extension ChangeFollower.Event {
-    /// Whether nothing follows.
-    fileprivate var isLast: Bool {
-        switch self {
-        case .reset, .end: true
-        case .changes, .synced, .cursor, .nothing: false
-        }
     }
 }
 

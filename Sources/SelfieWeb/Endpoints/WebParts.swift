@@ -31,6 +31,7 @@ package struct WebParts: Sendable {
     let photoURLs: PhotoURLSigner
     let readiness: Readiness
     let metrics: RequestMetrics
+    let changeMetrics: ChangeMetrics
     let tracer: SpanTracer
     let now: @Sendable () -> Date
     /// The descriptions of all calls that are open.
@@ -134,6 +135,7 @@ package struct WebParts: Sendable {
         )
         self.readiness = readiness
         self.metrics = metrics
+        changeMetrics = ChangeMetrics(factory: metrics.factory)
         self.tracer = tracer
         self.now = now
         photoURLs = PhotoURLSigner(secret: settings.secretKeyBase)

@@ -10,6 +10,7 @@ import SelfieCore
 struct GalleryEndpoints: EndpointGroup {
     private let accounts: AccountRequests
     private let photos: PhotoEndpoints
+    private let changes: ChangeEndpoints
     private let sessions: SessionEndpoints
     private let users: UserStore
     private let origin: PublicOrigin
@@ -122,6 +123,18 @@ struct GalleryEndpoints: EndpointGroup {
             refuses: [.tokenExpired, PhotoEndpoints.notTheirs]
         ),
         HandledEndpoint(
+            "galleryChanges",
+            .gallery,
+            .get,
+            "/gallery/changes",
+            .cookie { group in group.changes.handleChanges },
+            "Follow what changes",
+            dependsOn: ChangeEndpoints.headers,
+            takes: ChangeEndpoints.parameters,
+            answers: ChangeEndpoints.answers,
+            refuses: ChangeEndpoints.refusals
+        ),
+        HandledEndpoint(
             "gallerySessions",
             .gallery,
             .get,
@@ -153,6 +166,7 @@ struct GalleryEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         accounts = AccountRequests(parts, passwords: .plain, takesMore: false)
         photos = PhotoEndpoints(parts)
+        changes = ChangeEndpoints(parts)
         sessions = SessionEndpoints(parts)
         users = parts.useCases.users
         origin = parts.origin

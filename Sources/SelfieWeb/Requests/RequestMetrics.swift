@@ -25,7 +25,7 @@ package final class RequestMetrics: Sendable {
     }
 
     /// nil when nobody wants to know.
-    private let factory: (any MetricsFactory)?
+    let factory: (any MetricsFactory)?
     private let inProgress: Meter
     private let instruments = Mutex(Instruments())
 

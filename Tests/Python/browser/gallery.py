@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -33,6 +34,44 @@ def call(method, path, cookie="", **values):
             return answer.status, (answer.headers["Set-Cookie"] or "").split(";")[0]
     except urllib.error.HTTPError as error:
         return error.code, ""
+
+
+def sign_in_elsewhere(device):
+    """The cookie of another device of the same person."""
+    status, cookie = call("POST", "/gallery/signin", email=GIVEN["email"], password=GIVEN["password"], device=device)
+    assert status == 200, status
+    SECRETS.add(cookie.split("=")[1])
+    return cookie
+
+
+def upload_elsewhere(cookie, title):
+    """Uploads a photo from elsewhere than the browser: its id."""
+    form = b"".join(
+        f"--part\r\nContent-Disposition: form-data; name=\"{name}\"{more}\r\n\r\n".encode() + value + b"\r\n"
+        for name, more, value in [("title", "", title.encode()), ("image", f'; filename="{title}.png"', PHOTOS[2].read_bytes())]
+    )
+    request = urllib.request.Request(
+        ORIGIN + "/gallery/photos",
+        data=form + b"--part--\r\n",
+        headers={"Content-Type": "multipart/form-data; boundary=part", "Sec-Fetch-Site": "same-origin", "Cookie": cookie},
+    )
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["random_id"]
+
+
+def delete_elsewhere(cookie, photo_id):
+    assert call("DELETE", f"/gallery/photos?photo_id={photo_id}", cookie)[0] == 200
+
+
+def set_visibility(browser, state):
+    """What happens when another tab is looked at. A browser without a screen hides no page."""
+    browser.driver.execute_script(
+        """
+        Object.defineProperty(document, "visibilityState", { value: arguments[0], configurable: true });
+        document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+        """,
+        state,
+    )
 
 
 def note_secrets(browser):
@@ -104,6 +143,43 @@ def bring_back(browser):
     browser.wait_for_text("#count", "3 photos")
 
 
+def follow_elsewhere(browser):
+    """What a phone does appears by itself."""
+    phone = sign_in_elsewhere("A phone")
+    first = upload_elsewhere(phone, "From the phone")
+    browser.wait_for_text("#count", "4 photos")
+    assert names(browser)[0].startswith("From the phone"), names(browser)
+    browser.wait("four photos that are drawn", lambda: len(browser.all(".cell.loaded")) == 4)
+    browser.tab_to(".cell button")
+    browser.press(Keys.ENTER)
+    browser.wait_for_text("#viewer-facts", "1 of 4")
+    second = names(browser)[1]
+    delete_elsewhere(phone, first)
+    browser.wait_for_text("#viewer-facts", "1 of 3")
+    assert browser.one("#viewer-image").get_attribute("alt") == second, "another takes its place"
+    browser.press(Keys.ESCAPE)
+    browser.wait_for_text("#count", "3 photos")
+
+    # One that is being deleted here, too, can't be brought back.
+    both = upload_elsewhere(phone, "Twice")
+    browser.wait_for_text("#count", "4 photos")
+    browser.press(Keys.HOME, Keys.DELETE)
+    browser.wait_for_text("#count", "3 photos")
+    delete_elsewhere(phone, both)
+    browser.wait("nothing to bring back", lambda: "Bring it back" not in browser.text("#toasts"))
+
+    # A hidden page has no connection. It hears of what it has missed once it is seen again.
+    set_visibility(browser, "hidden")
+    missed = upload_elsewhere(phone, "Missed")
+    time.sleep(0.5)
+    assert browser.text("#count") == "3 photos"
+    set_visibility(browser, "visible")
+    browser.wait_for_text("#count", "4 photos")
+    delete_elsewhere(phone, missed)
+    browser.wait_for_text("#count", "3 photos")
+    assert call("POST", "/gallery/signout", phone, all=False)[0] == 200
+
+
 def delete_what_is_seen(browser):
     """Deletes a photo in the viewer, while another arrives in front of it."""
     browser.tab_to(".cell button")
@@ -158,9 +234,7 @@ def open_account(browser):
 
 
 def end_other_session(browser):
-    status, other = call("POST", "/gallery/signin", email=GIVEN["email"], password=GIVEN["password"], device="A tablet")
-    assert status == 200, status
-    SECRETS.add(other.split("=")[1])
+    other = sign_in_elsewhere("A tablet")
     browser.tab_to("#account", back=True)
     browser.press(Keys.ENTER)
     browser.wait_for("#sessions li:nth-child(2)")
@@ -276,6 +350,7 @@ with Browser() as browser:
     note_secrets(browser)
     look(browser)
     bring_back(browser)
+    follow_elsewhere(browser)
     delete_what_is_seen(browser)
     break_off(browser)
     take_selfie(browser)
@@ -286,6 +361,6 @@ with Browser() as browser:
     sign_out(browser)
     leave(browser)
     # Asking who is signed in, and a wrong password, are refusals that a browser notes.
-    expected = ["/gallery/account ", "/gallery/password ", "/gallery/photos ", "net::ERR_INTERNET_DISCONNECTED"]
+    expected = ["/gallery/account ", "/gallery/password ", "/gallery/photos ", "/gallery/changes?", "net::ERR_INTERNET_DISCONNECTED"]
     browser.expect_no_message(but=expected)
     print(json.dumps(sorted(SECRETS)))

@@ -101,6 +101,10 @@ struct DocumentTests {
         "GET /gallery/account": ["header Sec-Fetch-Site"],
         "DELETE /gallery/account": ["body password", "header Sec-Fetch-Site"],
         "POST /gallery/password": ["body old_password", "body new_password", "body device", "header Sec-Fetch-Site"],
+        "GET /gallery/changes": [
+            "query since", "query collections", "query limit", "query wait", "header Last-Event-ID", "header Accept",
+            "header Sec-Fetch-Site",
+        ],
         "GET /gallery/photos": [
             "header If-None-Match", "query limit", "query after", "query order", "header Sec-Fetch-Site",
         ],

@@ -67,6 +67,7 @@ struct EndpointTests {
         "GET /gallery/account cookie",
         "DELETE /gallery/account cookie",
         "POST /gallery/password cookie",
+        "GET /gallery/changes cookie",
         "GET /gallery/photos checksItsOwnCookie",
         "POST /gallery/photos cookie",
         "DELETE /gallery/photos cookie",

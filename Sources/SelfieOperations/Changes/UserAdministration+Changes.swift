@@ -1,0 +1,33 @@
+package import SelfieCore
+
+extension UserAdministration {
+    /// Follows what changes for a user, until the body says that it is enough, or nothing more can come.
+    ///
+    /// - Parameters:
+    ///   - selector: The user.
+    ///   - query: Which changes.
+    ///   - start: Where to begin.
+    ///   - body: Gets each event, and tells whether to go on.
+    /// - Throws: What the body throws, `UserAdministrationError.noSuchUser`, `RecordRefusal` for a collection that is not
+    ///   there, `PostgresError`.
+    package func followChanges(
+        of selector: UserSelector,
+        _ query: ChangeQuery,
+        from start: ChangeQuery.Start,
+        _ body: (ChangeFollower.Event) async throws -> Bool
+    ) async throws {
+        let user = try await id(of: selector)
+        let follow = FollowChanges(postgres: postgres)
+        try await follow.requireCollections(of: query)
+        try await withThrowingDiscardingTaskGroup { tasks in
+            tasks.addTask { await follow.hub.run() }
+            let follower = follow(query, from: start, ofUser: user)
+            var goesOn = true
+            while goesOn {
+                let event = try await follower.next()
+                goesOn = try await body(event) && !event.isLast
+            }
+            tasks.cancelAll()
+        }
+    }
+}

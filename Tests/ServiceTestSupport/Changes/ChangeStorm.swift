@@ -1,0 +1,149 @@
+import ConnectionTestSupport
+import Deadlines
+import Foundation
+import Postgres
+import ServerProcesses
+import Synchronization
+import TestSupport
+import Testing
+
+/// Writers and readers of changes at two processes that are killed under them, as their database is.
+package struct ChangeStorm: Sendable {
+    /// How long they write.
+    let seconds: Int
+
+    private final class End: Sendable {
+        let isOver = Atomic(false)
+    }
+
+    private static let writerCount = 16
+    private static let patience: Duration = .seconds(30)
+
+    /// - Parameter seconds: How long they write.
+    package init(seconds: Int) {
+        self.seconds = seconds
+    }
+
+    /// Runs the storm, and expects that each reader knows what SQL says that it may read.
+    package func run() async throws {
+        try await StormServers.with { servers in
+            let service = try servers.any
+            try await service.apply(try TestService.exampleSchema)
+            var members: [TestMember] = []
+            for number in 0..<Self.writerCount {
+                members.append(try await service.addMember("m\(number)", role: "team"))
+            }
+            let all = members
+            let replicas = all.map { _ in [ChangeReplica(), ChangeReplica()] }
+            let end = End()
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for (number, member) in all.enumerated() {
+                    for replica in replicas[number] {
+                        tasks.addTask {
+                            while !end.isOver.load(ordering: .relaxed) { await Self.follow(servers, member, replica) }
+                        }
+                    }
+                    tasks.addTask {
+                        var writer = StormWriter(member: member, members: all, seed: UInt64(number))
+                        while !end.isOver.load(ordering: .relaxed) { await writer.write(servers) }
+                    }
+                }
+                // The last member loses the role now and then, and gets it back.
+                try await disturb(servers, all[Self.writerCount - 1])
+                end.isOver.store(true, ordering: .relaxed)
+                try await tasks.waitForAll()
+            }
+            for (member, own) in zip(all, replicas) {
+                let expected = try await Self.readable(by: member, servers.postgres)
+                for replica in own { try await expect(replica, expected, of: member, servers) }
+            }
+            let changes = replicas.joined().map(\.changeCount).reduce(0, +)
+            #expect(changes > 20 * seconds * Self.writerCount / 4, "\(changes) changes")
+            print("\(changes) changes, \(replicas.joined().map(\.resets.count).reduce(0, +)) resets")
+        }
+    }
+
+    /// Reads on from where it is, and compares.
+    private func expect(
+        _ replica: ChangeReplica,
+        _ expected: [String: Int],
+        of member: TestMember,
+        _ servers: StormServers
+    ) async throws {
+        let deadline = ContinuousClock.now + Self.patience
+        replica.connected()
+        while !replica.isSynced, ContinuousClock.now < deadline {
+            await Self.follow(servers, member, replica, untilSynced: true)
+        }
+        let (missing, wrong) = (
+            expected.filter { replica.records[$0.key] != $0.value }, replica.records.filter { expected[$0.key] == nil }
+        )
+        #expect(replica.isSynced)
+        #expect(missing.isEmpty && wrong.isEmpty, "\(member.name): \(missing.count) missing, \(wrong.count) too many")
+        #expect(replica.repeated.isEmpty, "\(replica.repeated)")
+        // Nothing was restored, and who keeps the role loses nothing.
+        if member.name != "m\(Self.writerCount - 1)" { #expect(replica.resets.isEmpty, "\(replica.resets)") }
+    }
+
+    /// Follows for as long as a connection lasts, which is a random time.
+    private static func follow(
+        _ servers: StormServers,
+        _ member: TestMember,
+        _ replica: ChangeReplica,
+        untilSynced: Bool = false
+    ) async {
+        let lifetime: Duration = untilSynced ? patience : .milliseconds(Int.random(in: 1...3000))
+        do {
+            let headers = replica.lastID.map { ["Last-Event-ID: \($0)"] } ?? []
+            try await race {
+                try await EventClient.open(try servers.any, as: member, headers: headers) { client in
+                    replica.connected()
+                    while let event = try await client.next() {
+                        if replica.take(event) || untilSynced && replica.isSynced { return }
+                    }
+                    if client.head.contains(" 410 ") { replica.reset("410") }
+                }
+            } against: {
+                try await Task.sleep(for: lifetime)
+                return CancellationError()
+            }
+        } catch {
+            // A process is being started.
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Kills what runs, for as long as the storm lasts.
+    private func disturb(_ servers: StormServers, _ member: TestMember) async throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        for step in 0... {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 1000...3000)))
+            if ContinuousClock.now >= end { return }
+            switch step % 4 {
+            case 0, 3: try await servers.killProcess()
+            case 1: try await servers.killDatabase()
+            default:
+                try await servers.postgres.write("DELETE FROM role_members WHERE user_id = \(member.userID)")
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...2000)))
+                try await servers.any.add(member.userID, to: "team")
+            }
+        }
+    }
+
+    /// What somebody may read: versions by collection and id.
+    private static func readable(by member: TestMember, _ postgres: PostgresClient) async throws -> [String: Int] {
+        let rows = try await postgres.read(
+            """
+            SELECT DISTINCT collections.name || '/' || records.id AS key, version::bigint FROM grants
+            JOIN records ON key = record_key JOIN collections ON collections.id = grants.collection_id
+            JOIN streams ON streams.id = stream_id
+            WHERE rights % 2 = 1 AND deleted_at IS NULL AND (
+                streams.user_id = \(member.userID) OR streams.collection_id IS NOT NULL
+                OR streams.role_id IN (SELECT role_id FROM role_members WHERE user_id = \(member.userID))
+            )
+            UNION ALL SELECT 'photos/' || random_id, 0 FROM photos WHERE user_id = \(member.userID) AND state = 'ready'
+            """
+        )
+        return try rows.reduce(into: [:]) { $0[try $1.decode("key")] = try $1.decode("version") }
+    }
+}
