@@ -623,7 +623,7 @@ let package = Package(
             name: "SoakTests",
             dependencies: [
                 "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "ServiceTestSupport", "ProcessTestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfieCore", "ServiceTestSupport", "ProcessTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -25,8 +25,8 @@ import ServiceLifecycle
 package struct PhotoService: Service {
     /// The settings.
     var configuration: ServiceConfiguration
-    private let hostname: String
-    private let port: Int
+    let hostname: String
+    let port: Int
     let logger: Logger
     private let onRunning: @Sendable (Int) async -> Void
     /// The limits of each connection.
@@ -59,6 +59,8 @@ package struct PhotoService: Service {
     package var now: @Sendable () -> Date = { Date() }
     /// The clock for remembering refusals.
     var uptime: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// Whether other processes are told of changes at once, instead of within ten seconds.
+    package var ringsBell = true
     /// The migrations that the service needs, by version.
     package var schemaVersions: Set<String> = []
     /// Called with the port of the figures when they can be fetched.
@@ -90,20 +92,8 @@ package struct PhotoService: Service {
     ///
     /// - Throws: `ServiceStartError`, or another error that stops the service.
     package func run() async throws {
-        if configuration.getsTokenWithoutPassword {
-            logger.warning(
-                "GET_TOKEN_WITHOUT_PASSWORD is on: anyone with the API's credential can take over any account"
-            )
-        }
-        if configuration.rateLimits == nil {
-            let who = configuration.hasGallery ? "anyone" : "anyone with the API's credential"
-            logger.warning("RATE_LIMITS is off: \(who) can try any number of passwords")
-        }
-        logger.info("\(configuration.trustedProxies)")
         let connections = ConnectionBudget(openFileLimit: OpenFileLimit.raise(), configuration: configuration)
-        let downloads = connections.downloads
-        logger.info("at most \(connections.total) connections at once, \(connections.perAddress) of one address")
-        logger.info("at most \(downloads.total) photos sent at once, \(downloads.perHolder) to one address")
+        noteSettings(connections)
         let hasher = try PasswordHasher(
             cost: passwordHashCost ?? configuration.passwordHashCost,
             options: passwordHashing
@@ -153,6 +143,7 @@ package struct PhotoService: Service {
             hasher: hasher,
             settings: configuration.useCases,
             clocks: UseCases.Clocks(now: now, uptime: uptime, storeNow: storeNow),
+            ringsBell: ringsBell,
             logger: logger
         )
         let metrics = RequestMetrics(factory: observability.registry)
@@ -272,15 +263,6 @@ package struct PhotoService: Service {
             },
             logger: logger
         )
-    }
-
-    /// One line with the version, where it listens, and the settings that are not the usual ones.
-    private func noteStart(port: Int) {
-        var metadata: Logger.Metadata = [
-            "version": "\(SelfieVersion.current)", "address": "\(hostname)", "port": .stringConvertible(port),
-        ]
-        for (key, value) in configuration.differingSettings { metadata[key] = "\(value)" }
-        logger.info("serving", metadata: metadata)
     }
 
     private func run(_ services: [any Service], hub: ChangeHub) async throws {

@@ -109,6 +109,7 @@ package struct UseCases: Sendable {
     ///   - hasher: Hashes passwords.
     ///   - settings: The settings.
     ///   - clocks: The clocks.
+    ///   - ringsBell: Whether other processes are told of changes at once.
     ///   - logger: The log of work in the background.
     package init(
         postgres: PostgresClient,
@@ -116,13 +117,14 @@ package struct UseCases: Sendable {
         hasher: PasswordHasher,
         settings: Settings,
         clocks: Clocks,
+        ringsBell: Bool,
         logger: Logger
     ) {
         let lifetimes = SessionLifetimes(
             usual: .fixed(hours: settings.tokenLifetimeHours),
             remembered: .remembered(maxUnusedDays: settings.rememberedLifetimeDays)
         )
-        let bell = ChangeBell(postgres: postgres)
+        let bell = ChangeBell(postgres: ringsBell ? postgres : nil)
         self.bell = bell
         let (users, audit) = (UserStore(postgres: postgres, bell: bell), AuditStore(postgres: postgres))
         self.users = users

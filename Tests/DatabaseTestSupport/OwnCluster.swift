@@ -1,5 +1,5 @@
 import EmbeddedPostgres
-import Foundation
+package import Foundation
 import Migrations
 import Postgres
 import ProcessTestSupport
@@ -52,6 +52,18 @@ package struct OwnCluster: Sendable {
     /// Starts the server after `kill`.
     package func start() async throws {
         _ = try await server.start()
+    }
+
+    /// Copies the folder of a server that is down.
+    package func backUp(to copy: URL) async throws {
+        try await FolderCopy.make(of: folder.appending(path: "data"), at: copy)
+    }
+
+    /// Puts a copy in place of the folder of a server that is down.
+    package func restore(from copy: URL) async throws {
+        let data = folder.appending(path: "data")
+        try FileManager.default.removeItem(at: data)
+        try await FolderCopy.make(of: copy, at: data)
     }
 
     /// Halts the server and its sessions: connections are taken, and nothing is answered.

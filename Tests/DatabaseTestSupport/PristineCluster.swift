@@ -15,13 +15,7 @@ package actor PristineCluster {
     /// - Parameter directory: The cluster's folder; there must be none, but its parent.
     /// - Throws: `EmbeddedPostgresError`, an error of Foundation's, or `ServerProcessError`.
     package static func copy(to directory: URL) async throws {
-        let outcome = try await ProgramOutcome.run(
-            URL(filePath: "/bin/cp"),
-            // With owner and permissions; where the file system can, without copying any bytes.
-            ["-a", "--reflink=auto", try await shared.cluster().path, directory.path],
-            directory: URL(filePath: "/")
-        )
-        guard outcome.status == 0 else { throw ServerProcessError.failed("cp", errors: outcome.errors) }
+        try await FolderCopy.make(of: try await shared.cluster(), at: directory)
     }
 
     private func cluster() async throws -> URL {

@@ -5,6 +5,9 @@ const usualPause = 3000;
 /** The service says something every 15 seconds. After a longer silence, the connection is dead. In milliseconds. */
 const maxSilence = 45000;
 
+/** Nobody can tell what was missed. */
+class Reset extends Error {}
+
 /**
  * Follows what happens to the photos elsewhere, from a cursor on.
  *
@@ -49,7 +52,7 @@ export class Changes {
             } catch (error) {
                 if (signal.aborted) return;
                 if (error.isSignedOut) await this.onRefused();
-                if (error.status === 410) return this.onReset();
+                if (error instanceof Reset) return this.onReset();
                 // Without a connection, or a place, it is tried again.
             }
             await new Promise((done) => setTimeout(done, this.#pause));
@@ -73,7 +76,7 @@ export class Changes {
     /** An `end` needs nothing: the next connection tells why. */
     #take({ event, id, data, retry }) {
         if (retry) this.#pause = Number(retry);
-        if (event === "reset") throw Object.assign(new Error("reset"), { status: 410 });
+        if (event === "reset") throw new Reset();
         if (event === "change") this.onChange(JSON.parse(data));
         if (id) this.#cursor = id;
     }

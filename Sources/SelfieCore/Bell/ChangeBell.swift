@@ -40,7 +40,7 @@ package final class ChangeBell: Sendable {
         var lostCount = 0
     }
 
-    private let postgres: PostgresClient
+    private let postgres: PostgresClient?
     private let state = Mutex(State())
 
     /// The channel of the notifications.
@@ -50,8 +50,8 @@ package final class ChangeBell: Sendable {
     /// With more than this, everything is said to have changed.
     private static let maxWaitingCount = 10_000
 
-    /// - Parameter postgres: The database.
-    package init(postgres: PostgresClient) {
+    /// - Parameter postgres: The database; nil for a bell that nobody hears.
+    package init(postgres: PostgresClient?) {
         self.postgres = postgres
     }
 
@@ -62,6 +62,7 @@ package final class ChangeBell: Sendable {
     ///
     /// Rings that come while one is under way go together in the next.
     func ring(_ rings: some Sequence<Ring>) {
+        guard postgres != nil else { return }
         let begins = state.withLock { state in
             state.waiting.formUnion(rings)
             if state.waiting.count > Self.maxWaitingCount { state.waiting = [.everything] }
@@ -96,7 +97,7 @@ package final class ChangeBell: Sendable {
     private func send(_ rings: [Ring]) async {
         let payload = rings.map(\.text).joined(separator: ",")
         do {
-            try await postgres.write("SELECT pg_notify(\(Self.channel), \(payload))")
+            try await postgres?.write("SELECT pg_notify(\(Self.channel), \(payload))")
         } catch {
             // The next comparison finds what has changed.
             state.withLock { $0.lostCount += 1 }

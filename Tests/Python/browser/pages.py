@@ -12,10 +12,10 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(folder):
-    """Serves a folder's files, and gives the port."""
+def served(folder, port=0):
+    """Serves a folder's files, at any free port without one, and gives the port."""
     handler = functools.partial(QuietHandler, directory=folder)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_port
         server.shutdown()

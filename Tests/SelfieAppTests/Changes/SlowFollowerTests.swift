@@ -1,6 +1,5 @@
 import ConnectionTestSupport
 import Foundation
-import Logging
 import Postgres
 import ServiceTestSupport
 import TestSupport
@@ -33,7 +32,7 @@ struct SlowFollowerTests {
             let ada = try await service.addMember("ada", role: "team")
             let owner = try await service.addMember("owner", role: "team")
             let lead = try await service.addMember("lead", role: "leads")
-            let follow = FollowChanges(of: service)
+            let follow = FollowChanges(postgres: service.postgres)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await follow.hub.run() }
                 let follower = try await Self.follower(follow, ada)
@@ -70,7 +69,7 @@ struct SlowFollowerTests {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
             for number in 0..<4 { try await service.put("houses/h\(number)", as: ada, #"{"data":{"address":"a"}}"#) }
-            let follow = FollowChanges(of: service)
+            let follow = FollowChanges(postgres: service.postgres)
             let follower = try await Self.follower(follow, ada)
             guard case .changes = try await Self.next(follower) else { throw Unexpected(description: "no change") }
             follow.hub.stop()
@@ -84,22 +83,4 @@ struct SlowFollowerTests {
 /// A follower told something else.
 private struct Unexpected: Error, CustomStringConvertible {
     let description: String
-}
-
-extension FollowChanges {
-    /// One beside a service, on its database.
-    fileprivate init(of service: TestService) {
-        let postgres = service.postgres
-        let store = ChangeStore(postgres: postgres, schemas: SchemaCache(store: SchemaStore(postgres: postgres)))
-        self.init(
-            store: store,
-            hub: ChangeHub(postgres: postgres, store: store),
-            uses: SessionUseRecorder(
-                sessions: SessionStore(postgres: postgres),
-                logger: service.log.logger(level: .error)
-            ),
-            now: { Date() }
-        )
-    }
-
 }

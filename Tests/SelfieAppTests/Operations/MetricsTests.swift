@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import ConnectionTestSupport
 import Foundation
 import NIOCore
+import Postgres
 import ProcessTestSupport
 import SelfieConfiguration
 import ServerProcesses
@@ -93,6 +94,56 @@ struct MetricsTests {
                 #expect(metrics[name] == 0, "\(name)")
             }
             for secret in ["ada", token] + randomIDs { #expect(!metrics.text.contains(secret), "\(secret)") }
+        }
+    }
+
+    @Test("Streams, changes, delays and resets are counted")
+    func changes() async throws {
+        try await withMetrics(settings: ["RATE_LIMITS": "off"]) { service, figures in
+            try await service.apply(try TestService.exampleSchema)
+            let ada = try await service.addMember("ada", role: "team")
+            try await service.put("priorities/p", as: ada, #"{"data":{"name":"p"}}"#)
+            try await EventClient.open(service, as: ada) { client in
+                _ = try await client.summaries(until: "synced")
+                // What was there before was waited for by nobody.
+                var metrics = try await figures()
+                #expect(metrics["changes_delivered_total"] == 1 && metrics["change_streams"] == 1)
+                #expect(metrics["change_delivery_duration_seconds_count"] ?? 0 == 0)
+                try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
+                _ = try await client.summaries(until: "created houses h")
+                try await poll("a delay") { try await figures()["change_delivery_duration_seconds_count"] == 1 }
+                metrics = try await figures()
+                #expect(metrics["changes_delivered_total"] == 2)
+                #expect(metrics["change_delivery_duration_seconds_sum"].map { $0 > 0 && $0 < 9 } == true)
+                try await service.postgres.write("DELETE FROM role_members")
+                try await service.put("houses/i", as: ada, #"{"data":{"address":"a"}}"#)
+                #expect(try await client.summaries(until: "reset").last == "reset access")
+            }
+            let cursor = try await service.changes("?collections=photos", as: ada).cursor
+            #expect(try await service.changes("?since=\(cursor)", as: ada).status == 410)
+            try await poll("no stream") { try await figures()["change_streams"] == 0 }
+            let metrics = try await figures()
+            #expect(metrics[#"change_resets_total{reason="access"}"#] == 1)
+            #expect(metrics[#"change_resets_total{reason="collections"}"#] == 1)
+        }
+    }
+
+    @Test("A lost connection of those who hear the bell is counted")
+    func lostBells() async throws {
+        try await withMetrics { service, figures in
+            try await poll("a listener") {
+                try await service.count(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+                ) == 1
+            }
+            #expect(try await figures()["change_bells_lost_total"] == 0)
+            try await service.postgres.write(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND query LIKE 'LISTEN%'
+                """
+            )
+            try await poll("a lost connection") { try await figures()["change_bells_lost_total"] == 1 }
         }
     }
 

@@ -54,10 +54,6 @@ package final class ChangeReplica: Sendable {
         }
     }
 
-    /// The client was told to begin again.
-    package func reset(_ reason: String) {
-        state.withLock { $0.reset(reason) }
-    }
 }
 
 extension ChangeReplica.State {

@@ -101,7 +101,6 @@ package struct ChangeStorm: Sendable {
                     while let event = try await client.next() {
                         if replica.take(event) || untilSynced && replica.isSynced { return }
                     }
-                    if client.head.contains(" 410 ") { replica.reset("410") }
                 }
             } against: {
                 try await Task.sleep(for: lifetime)

@@ -3,6 +3,7 @@ import DatabaseTestSupport
 import Foundation
 import Postgres
 import RecordSchema
+package import SelfieApp
 package import SelfieCore
 import ServerProcesses
 import TestSupport
@@ -35,9 +36,10 @@ extension TestService {
         _ schema: String? = nil,
         store: TestStore = .disk,
         settings: [String: String] = ["RATE_LIMITS": "off"],
+        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
-        try await run(store: store, settings: settings) { service in
+        try await run(store: store, settings: settings, adjust: adjust) { service in
             try await service.apply(try schema ?? exampleSchema)
             return try await body(service)
         }
@@ -47,11 +49,12 @@ extension TestService {
     package static func runTwoWithSchema<Result: Sendable>(
         _ schema: String? = nil,
         settings: [String: String] = ["RATE_LIMITS": "off"],
+        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
         _ body: @Sendable (_ first: TestService, _ second: TestService) async throws -> Result
     ) async throws -> Result {
-        try await runWithSchema(schema, settings: settings) { first in
+        try await runWithSchema(schema, settings: settings, adjust: adjust) { first in
             let settings = settings.merging(first.objects.settings) { $1 }
-            return try await run(databaseURL: first.databaseURL, settings: settings) { second in
+            return try await run(databaseURL: first.databaseURL, settings: settings, adjust: adjust) { second in
                 try await body(first, second)
             }
         }

@@ -1,0 +1,56 @@
+import Glibc
+import ServerProcesses
+import Synchronization
+
+/// Connections that take one byte a second each, with hardly any room in the system's buffers.
+final class SlowReaders: Sendable {
+    private let descriptors: [Int32]
+    private let reading = Mutex<Task<Void, Never>?>(nil)
+
+    /// Opens connections, and begins to read from them.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - port: The server's port.
+    ///   - request: What each sends.
+    /// - Throws: `NotInTime` when one can't be opened.
+    init(_ count: Int, port: Int, request: (Int) -> String) throws {
+        descriptors = try (0..<count).map { number in try Self.open(port: port, request: request(number)) }
+        let descriptors = descriptors
+        let task = Task {
+            while !Task.isCancelled {
+                for descriptor in descriptors {
+                    var byte: UInt8 = 0
+                    _ = recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT))
+                }
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+        reading.withLock { $0 = task }
+    }
+
+    /// Closes them all.
+    func close() {
+        reading.withLock { $0?.cancel() }
+        for descriptor in descriptors { Glibc.close(descriptor) }
+    }
+
+    private static func open(port: Int, request: String) throws -> Int32 {
+        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var bytes: CInt = 2048
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<CInt>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port).bigEndian)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let isOpen = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isOpen, send(descriptor, request, request.utf8.count, 0) == request.utf8.count else {
+            throw NotInTime(what: "a connection")
+        }
+        return descriptor
+    }
+}
