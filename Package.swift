@@ -326,7 +326,7 @@ let package = Package(
             name: "bench",
             dependencies: [
                 "AESCrypt", "Deadlines", "EmbeddedPostgres", "Encodings", "ServerProcesses", "Migrations", "Postgres",
-                "RecordSchema", "S3", "SelfieCore",
+                "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -336,6 +336,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

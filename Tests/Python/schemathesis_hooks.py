@@ -1,4 +1,4 @@
-"""What schemathesis can't make up: passwords that the service can decrypt, and photos of all formats.
+"""What schemathesis can't make up, such as passwords that the service can decrypt and photos, and what it must not ask for.
 
 API_AUTH_PASSWORD comes from the environment, or from the file .env in the present folder.
 """
@@ -46,3 +46,14 @@ schemathesis.openapi.format("aescrypt", strategies.text(letters).map(encrypt))
 new_passwords = strategies.text(letters, min_size=6, max_size=18)
 schemathesis.openapi.format("aescrypt-new", new_passwords.map(encrypt))
 schemathesis.openapi.format("password-new", new_passwords)
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Asks for pages of changes, at once: streams of events do not end by themselves."""
+    if not case.operation.path.endswith("/changes"):
+        return
+    for name in [name for name in case.headers or {} if name.lower() == "accept"]:
+        del case.headers[name]
+    if str((case.query or {}).get("wait", "")).isdigit():
+        case.query["wait"] = 0

@@ -23,35 +23,39 @@ func followChanges(
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
         if let cursor { request.setValue(cursor, forHTTPHeaderField: "Last-Event-ID") }
+        var wait = 0.0
         do {
             let (bytes, response) = try await URLSession.shared.bytes(for: request)
-            switch (response as? HTTPURLResponse)?.statusCode {
-            case 401: return
-            case 200:
-                var (event, id): (String, String?) = ("", nil)
-                // `lines` leaves out the blank line that ends an event. Its last line is `data`.
-                for try await line in bytes.lines {
-                    let parts = line.split(separator: ": ", maxSplits: 1).map { String($0) }
-                    guard parts.count == 2 else { continue }
-                    switch parts[0] {
-                    case "retry": pause = Double(parts[1]) ?? pause
-                    case "event": (event, id) = (parts[1], nil)
-                    case "id": id = parts[1]
-                    case "data":
-                        if event == "change", let id { try await onChange(Data(parts[1].utf8), id) }
-                        if event == "reset" {
-                            try await onReset()
-                            cursor = nil
-                        }
-                        cursor = id ?? cursor
-                    default: break
-                    }
+            let answer = response as? HTTPURLResponse
+            if answer?.statusCode == 401 { return }
+            if answer?.statusCode == 400 { throw CocoaError(.coderInvalidValue) }
+            wait = Double(answer?.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
+            var (line, event): ([UInt8], [String: String]) = ([], [:])
+            // `bytes.lines` would break a text at characters such as U+2028.
+            for try await byte in bytes where answer?.statusCode == 200 {
+                guard byte == UInt8(ascii: "\n") else {
+                    line.append(byte)
+                    continue
                 }
-            default: break
+                let parts = String(decoding: line, as: UTF8.self).split(separator: ": ", maxSplits: 1)
+                line = []
+                if parts.count == 2 { event[String(parts[0])] = String(parts[1]) }
+                guard parts.isEmpty else { continue }
+                // A blank line ends an event.
+                if let retry = event["retry"].flatMap(Double.init) { pause = retry }
+                if event["event"] == "change", let data = event["data"], let id = event["id"] {
+                    try await onChange(Data(data.utf8), id)
+                }
+                if event["event"] == "reset" {
+                    try await onReset()
+                    cursor = nil
+                }
+                cursor = event["id"] ?? cursor
+                event = [:]
             }
         } catch is URLError {
             // Without a network, it is tried again.
         }
-        try await Task.sleep(nanoseconds: UInt64(pause * 1_000_000))
+        try await Task.sleep(nanoseconds: UInt64(max(pause, wait * 1000) * 1_000_000))
     }
 }

@@ -12,15 +12,20 @@ export async function followChanges(url, token, { cursor, onChange, onReset, sig
         // Without a network, it is tried again.
         const answer = await fetch(`${url}/api/changes`, { headers, signal }).catch(() => undefined);
         if (answer?.status === 401) return;
+        if (answer?.status === 400) throw new Error((await answer.json()).message);
         if (answer?.status === 200) {
             for await (const { event, id, data, retry } of events(answer.body)) {
                 if (retry) pause = Number(retry);
                 if (event === "change") await onChange(JSON.parse(data), id);
-                if (event === "reset") cursor = await onReset();
+                if (event === "reset") {
+                    await onReset();
+                    cursor = undefined;
+                }
                 if (id) cursor = id;
             }
         }
-        await new Promise((done) => setTimeout(done, pause));
+        const seconds = Number(answer?.headers.get("Retry-After") ?? 0);
+        await new Promise((done) => setTimeout(done, Math.max(pause, seconds * 1000)));
     }
 }
 
@@ -36,6 +41,6 @@ async function* events(body) {
         if (part.done) return;
         const blocks = (text + part.value).split("\n\n");
         text = blocks.pop();
-        for (const block of blocks) yield Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/, 2)));
+        for (const block of blocks) yield Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s, 2)));
     }
 }

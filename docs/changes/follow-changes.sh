@@ -3,20 +3,22 @@
 url=$1 file=$2
 touch "$file"
 while :; do
-    # The service says something every 15 seconds, so a longer silence is the end.
-    curl -sN --speed-limit 1 --speed-time 45 -w 'status: %{http_code}\n' -H "Authorization: Bearer $TOKEN" \
+    curl -sN --keepalive-time 15 -w '\nstatus: %{http_code}\n' -H "Authorization: Bearer $TOKEN" \
         -H "Accept: text/event-stream" -H "Last-Event-ID: $(cat "$file")" "$url/api/changes" |
         while IFS= read -r line; do
             value=${line#*: }
             case $line in
-            event:*) event=$value id= ;;
+            event:*) event=$value ;;
             id:*) id=$value ;;
-            data:*)
-                [ "$event" = change ] && printf '%s\n' "$value"
+            data:*) data=$value ;;
+            # A blank line ends an event. One that was cut off has none.
+            "")
+                [ "$event" = change ] && printf '%s\n' "$data"
                 [ "$event" = reset ] && echo reset && : >"$file"
                 [ -n "$id" ] && printf %s "$id" >"$file"
+                event= id= data=
                 ;;
-            "status: 401") exit 1 ;;
+            "status: 400" | "status: 401") exit 1 ;;
             esac
         done || exit
     sleep 3

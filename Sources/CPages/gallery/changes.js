@@ -1,7 +1,5 @@
 import { changesAfter } from "/files/api.js";
 
-/** How long to wait before connecting again, in milliseconds, until the service tells. */
-const usualPause = 3000;
 /** The service says something every 15 seconds. After a longer silence, the connection is dead. In milliseconds. */
 const maxSilence = 45000;
 
@@ -15,12 +13,13 @@ class Reset extends Error {}
  */
 export class Changes {
     #cursor;
-    #pause = usualPause;
+    /** How long to wait before connecting again, in milliseconds. Not all pages come at once. */
+    #pause = 1000 + 4000 * Math.random();
     #connection;
 
     /**
-     * @param options `onChange` gets each change. `onReset` is called when all must be loaded again. `onRefused` finds out
-     *     who is signed in, and calls `stop` when that is nobody.
+     * @param options `onChanges` gets changes that came together. `onReset` loads all photos again, and calls `begin` once
+     *     they are there. `onRefused` finds out who is signed in, and calls `stop` when that is nobody.
      */
     constructor(options) {
         Object.assign(this, options);
@@ -47,15 +46,17 @@ export class Changes {
 
     async #follow(signal) {
         while (!signal.aborted) {
+            let trouble;
             try {
                 await this.#read(await changesAfter(this.#cursor, signal), signal);
             } catch (error) {
-                if (signal.aborted) return;
-                if (error.isSignedOut) await this.onRefused();
-                if (error instanceof Reset) return this.onReset();
-                // Without a connection, or a place, it is tried again.
+                trouble = error;
             }
-            await new Promise((done) => setTimeout(done, this.#pause));
+            if (signal.aborted) return;
+            if (trouble?.isSignedOut) await this.onRefused();
+            await new Promise((done) => setTimeout(done, Math.max(this.#pause, (trouble?.seconds || 0) * 1000)));
+            // A later version may refuse what an earlier one gave out.
+            if (!signal.aborted && (trouble instanceof Reset || trouble?.status === 400)) await this.onReset();
         }
     }
 
@@ -66,7 +67,7 @@ export class Changes {
             for (let part; !(part = await next(reader)).done && !signal.aborted;) {
                 const events = (text + part.value).split("\n\n");
                 text = events.pop();
-                for (const event of events) this.#take(Object.fromEntries(event.split("\n").map(field)));
+                this.#take(events.map((event) => Object.fromEntries(event.split("\n").map(field))));
             }
         } finally {
             reader.cancel().catch(() => {});
@@ -74,11 +75,14 @@ export class Changes {
     }
 
     /** An `end` needs nothing: the next connection tells why. */
-    #take({ event, id, data, retry }) {
-        if (retry) this.#pause = Number(retry);
-        if (event === "reset") throw new Reset();
-        if (event === "change") this.onChange(JSON.parse(data));
-        if (id) this.#cursor = id;
+    #take(events) {
+        const changes = events.filter(({ event }) => event === "change").map(({ data }) => JSON.parse(data));
+        if (changes.length) this.onChanges(changes);
+        for (const { id, retry } of events) {
+            if (retry) this.#pause = Number(retry);
+            if (id) this.#cursor = id;
+        }
+        if (events.some(({ event }) => event === "reset")) throw new Reset();
     }
 }
 

@@ -21,7 +21,11 @@ let turn = 0;
 let uploader;
 
 const library = new Library(show);
-const grid = new Grid(find("grid"), { onOpen: (photo) => viewer.open(library.visible, photo), onDelete: remove });
+const grid = new Grid(find("grid"), {
+    onOpen: (photo) => viewer.open(library.visible, photo),
+    onDelete: remove,
+    onEmpty: () => find("take").focus(),
+});
 const viewer = new Viewer({ onDelete: remove, onClose: (photo) => grid.focus(photo) });
 const deletions = new Deletions({
     onFailed: async (photo, error) => {
@@ -37,13 +41,16 @@ const uploads = new Uploads({ list: find("uploads"), status: find("uploads-statu
 });
 /** What happens to the photos on other devices. */
 const changes = new Changes({
-    onChange: ({ type, id, photo }) => {
-        if (type !== "deleted") return library.add(photo);
-        deletions.forget(id);
-        viewer.remove(id);
-        return library.hide(id);
+    onChanges: (list) => {
+        library.apply(list);
+        for (const { type, id } of list) {
+            if (type !== "deleted") continue;
+            deletions.forget(id);
+            viewer.remove(id);
+        }
     },
-    onReset: load,
+    // It is called again while it fails.
+    onReset: () => loadPhotos().catch(() => {}),
     onRefused: checkSession,
 });
 const camera = new Camera({ onPhoto: (file) => uploads.add([file]), onFile: () => find("files").click() });
@@ -61,13 +68,17 @@ function show() {
     find("empty").hidden = photos.length > 0;
 }
 
-async function load() {
+async function loadPhotos() {
     const asked = turn;
+    // What changes while the photos are loaded is told afterwards.
+    const cursor = await api.presentCursor();
+    await library.load();
+    if (asked === turn && user) changes.begin(cursor);
+}
+
+async function load() {
     try {
-        // What changes while the photos are loaded is told afterwards.
-        const cursor = await api.presentCursor();
-        await library.load();
-        if (asked === turn && user) changes.begin(cursor);
+        await loadPhotos();
     } catch (error) {
         if (error.isSignedOut) checkSession();
         else toast(error.message, { label: "Try again", run: load });

@@ -15,10 +15,11 @@ export class Grid {
     /** The number of the photo that Tab comes to. */
     #focused = 0;
 
-    constructor(root, { onOpen, onDelete }) {
+    constructor(root, { onOpen, onDelete, onEmpty }) {
         this.root = root;
         this.onOpen = onOpen;
         this.onDelete = onDelete;
+        this.onEmpty = onEmpty;
         root.setAttribute("role", "list");
         root.setAttribute("aria-label", "Photos");
         addEventListener("scroll", () => this.#schedule(), { passive: true });
@@ -77,6 +78,7 @@ export class Grid {
         const rowCount = Math.ceil(this.#photos.length / columns);
         this.root.style.height = `${Math.max(0, rowCount * size - gap)}px`;
         const indexes = this.root.clientWidth > 0 ? this.#visibleIndexes(columns, size) : [];
+        const hadFocus = this.root.contains(document.activeElement);
         this.#keepOnly(new Set(indexes.map((index) => this.#photos[index].random_id)));
         // Screen readers go by the order in the page.
         let following = this.root.firstElementChild;
@@ -93,6 +95,14 @@ export class Grid {
             cell.setAttribute("aria-setsize", this.#photos.length);
             cell.firstChild.tabIndex = index === this.#focused ? 0 : -1;
         }
+        if (hadFocus && !this.root.contains(document.activeElement)) this.#keepFocus();
+    }
+
+    /** The photo with the keyboard was deleted elsewhere: the one in its place has it now. */
+    #keepFocus() {
+        const cell = this.#cells.get(this.#photos[this.#focused]?.random_id);
+        if (cell) cell.firstChild.focus({ preventScroll: true });
+        else this.onEmpty();
     }
 
     /** Those in the window and some rows around it. The one that Tab comes to is always there. */

@@ -6,8 +6,10 @@ export class Library {
     #photos = new Map();
     /** Those that were uploaded since the list was asked for, which it may lack. */
     #arrived = new Map();
-    /** The ids of those that are hidden or deleted, which a list may still have. */
-    #gone = new Set();
+    /** The ids of those that are hidden, and may come back. */
+    #hidden = new Set();
+    /** The ids of those that were deleted since the list was asked for, which it may still have. */
+    #deleted = new Set();
     /** Tells apart what was asked for before everything began afresh. */
     #turn = 0;
 
@@ -15,13 +17,14 @@ export class Library {
         this.onChange = onChange;
     }
 
-    get visible() { return [...this.#photos.values()].filter(({ random_id: id }) => !this.#gone.has(id)) }
+    get visible() { return [...this.#photos.values()].filter(({ random_id: id }) => !this.#hidden.has(id)) }
 
     /** Loads all photos, and shows each page as it comes. */
     async load() {
         this.#turn += 1;
         const turn = this.#turn;
         this.#arrived.clear();
+        this.#deleted.clear();
         const loaded = new Map();
         try {
             for await (const page of photoPages()) {
@@ -40,19 +43,35 @@ export class Library {
 
     /** A photo is there: first of all, unless it was there before. */
     add(photo) {
-        const { random_id: id } = photo;
-        if (this.#photos.has(id)) this.#photos.set(id, described(photo));
-        else this.#arrived = new Map([[id, described(photo)], ...this.#arrived]);
+        this.apply([{ type: "created", id: photo.random_id, photo }]);
+    }
+
+    /** Takes changes, the oldest first. */
+    apply(changes) {
+        const arrived = new Map();
+        for (const { type, id, photo } of changes) {
+            if (type === "deleted") {
+                this.#deleted.add(id);
+                arrived.delete(id);
+            } else {
+                this.#deleted.delete(id);
+                // One that is shown stays where it is.
+                const shown = [this.#arrived, this.#photos].filter((photos) => photos.has(id));
+                for (const photos of shown) photos.set(id, described(photo));
+                if (!shown.length) arrived.set(id, described(photo));
+            }
+        }
+        this.#arrived = new Map([...[...arrived].reverse(), ...this.#arrived]);
         this.#show(this.#photos);
     }
 
     hide(id) {
-        this.#gone.add(id);
+        this.#hidden.add(id);
         this.onChange();
     }
 
     bringBack(id) {
-        this.#gone.delete(id);
+        this.#hidden.delete(id);
         this.onChange();
     }
 
@@ -60,7 +79,8 @@ export class Library {
         this.#turn += 1;
         this.#photos.clear();
         this.#arrived.clear();
-        this.#gone.clear();
+        this.#hidden.clear();
+        this.#deleted.clear();
         this.onChange();
     }
 
@@ -71,6 +91,7 @@ export class Library {
                 if (!photos.has(id)) photos.set(id, photo);
             }
         }
+        for (const id of this.#deleted) photos.delete(id);
         this.#photos = photos;
         this.onChange();
     }

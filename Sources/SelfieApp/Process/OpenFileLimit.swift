@@ -1,12 +1,12 @@
 import Glibc
 
 /// How many files and sockets the process may have open.
-enum OpenFileLimit {
+package enum OpenFileLimit {
     /// Raises the limit to the system's maximum: idle connections soon use up the usual 1,024.
     ///
     /// - Returns: The limit that holds from now on.
     @discardableResult
-    static func raise() -> Int {
+    package static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return usual }
         limit.rlim_cur = limit.rlim_max

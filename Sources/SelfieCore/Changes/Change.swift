@@ -79,6 +79,8 @@ package struct ChangeBatch: Sendable {
     package let hasMore: Bool
     /// The stream that nobody else reads; 0 for a reader without one.
     let ownStream: Int
+    /// The schema that it was read with.
+    let schemaVersion: Int
     /// When the reader's session ends; nil for a reader without one.
     package let sessionExpiry: Date?
 

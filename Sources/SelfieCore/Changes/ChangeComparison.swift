@@ -56,6 +56,7 @@ struct ChangeComparison: Sendable {
     /// Whether a reader has missed something, or sees something else than before.
     func differs(for listener: ChangeListener) -> Bool {
         if let session = listener.sessionID, !sessions.contains(session) { return true }
+        if listener.schemaVersion != schemaVersion { return true }
         let positions = listener.positions
         for (stream, position) in positions where numbers[stream] != position { return true }
         let roles = Set(positions.keys).intersection(allRoleStreams)

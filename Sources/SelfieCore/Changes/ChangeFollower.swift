@@ -170,7 +170,7 @@ package final class ChangeFollower {
         (needsRead, shared) = (false, [])
         let batch = try await parts.store.read(query, from: start, by: reader)
         (sessionExpiry, ownStream) = (batch.sessionExpiry, batch.ownStream)
-        let isNew = parts.hub.move(listener, to: batch.end.positions)
+        let isNew = parts.hub.move(listener, to: batch)
         needsRead = batch.hasMore || isNew
         return batch
     }
@@ -198,6 +198,7 @@ package final class ChangeFollower {
             end: position,
             hasMore: hasMore,
             ownStream: ownStream,
+            schemaVersion: listener.schemaVersion,
             sessionExpiry: sessionExpiry
         )
     }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The readers of a process who wait for changes, and what wakes them.
 ///
-/// The bell wakes them at once. Every ten seconds one statement compares the numbers of all streams that somebody waits
+/// The bell wakes them at once. Every nine seconds one statement compares the numbers of all streams that somebody waits
 /// for, whatever the bell did.
 package final class ChangeHub: Sendable {
     private struct State {
@@ -11,7 +11,6 @@ package final class ChangeHub: Sendable {
         var byUser: [Int: Set<ObjectIdentifier>] = [:]
         var byStream: [Int: Set<ObjectIdentifier>] = [:]
         var isStopping = false
-        var schemaVersion = -1
         var isListening = false
         var lostConnectionCount = 0
     }
@@ -20,8 +19,8 @@ package final class ChangeHub: Sendable {
     let tails: ChangeTails
     private let state = Mutex(State())
 
-    /// How often the numbers are compared.
-    private static let comparisonInterval: Duration = .seconds(10)
+    /// How often the numbers are compared: whatever the bell has lost is known within ten seconds.
+    private static let comparisonInterval: Duration = .seconds(9)
     /// How often it is looked whose time has come.
     private static let tick: Duration = .milliseconds(250)
 
@@ -70,11 +69,11 @@ package final class ChangeHub: Sendable {
     ///
     /// - Parameters:
     ///   - listener: The reader.
-    ///   - positions: The number of the last change that the reader has, by stream.
+    ///   - batch: What the reader has read last.
     /// - Returns: Whether a stream is new. What has changed in it meanwhile may not have woken the reader.
-    func move(_ listener: ChangeListener, to positions: [Int: Int]) -> Bool {
-        let old = listener.positions
-        listener.positions = positions
+    func move(_ listener: ChangeListener, to batch: ChangeBatch) -> Bool {
+        let (old, positions) = (listener.positions, batch.end.positions)
+        listener.move(to: positions, schemaVersion: batch.schemaVersion)
         guard old.count != positions.count || positions.keys.contains(where: { old[$0] == nil }) else { return false }
         let id = ObjectIdentifier(listener)
         return state.withLock { state in
@@ -152,12 +151,8 @@ package final class ChangeHub: Sendable {
         guard !listeners.isEmpty else { return }
         try await DatabaseStarts(postgres: postgres).note()
         let present = try await ChangeComparison.read(of: listeners, from: postgres)
-        let isOtherSchema = state.withLock { state in
-            defer { state.schemaVersion = present.schemaVersion }
-            return state.schemaVersion != present.schemaVersion
-        }
         for stream in present.numbers.keys { tails.changed(stream) }
-        for listener in listeners where isOtherSchema || present.differs(for: listener) {
+        for listener in listeners where present.differs(for: listener) {
             listener.wake { $0.needsRead = true }
         }
     }

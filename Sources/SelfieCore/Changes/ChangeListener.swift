@@ -21,6 +21,7 @@ final class ChangeListener: Sendable {
         var waiting: CheckedContinuation<Wake, Never>?
         var deadline: ContinuousClock.Instant?
         var positions: [Int: Int] = [:]
+        var schemaVersion = 0
     }
 
     let userID: Int
@@ -36,6 +37,14 @@ final class ChangeListener: Sendable {
     var positions: [Int: Int] {
         get { state.withLock { $0.positions } }
         set { state.withLock { $0.positions = newValue } }
+    }
+
+    /// The schema that the reader has read with.
+    var schemaVersion: Int { state.withLock { $0.schemaVersion } }
+
+    /// Notes where the reader is.
+    func move(to positions: [Int: Int], schemaVersion: Int) {
+        state.withLock { ($0.positions, $0.schemaVersion) = (positions, schemaVersion) }
     }
 
     /// Waits until something changes, or until a time.

@@ -64,6 +64,7 @@ package struct ChangeStore: Sendable {
             end: cursor(\.reached),
             hasMore: check.streams.contains { $0.reached < $0.last },
             ownStream: try rows[0].decode("own_stream_id"),
+            schemaVersion: schema.version,
             sessionExpiry: sessionExpiry
         )
     }

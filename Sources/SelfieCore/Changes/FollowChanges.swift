@@ -61,7 +61,7 @@ package struct FollowChanges: Sendable {
             let batch = try await page(query, from: start, by: session)
             if !batch.changes.isEmpty || ContinuousClock.now >= deadline { return batch }
             start = .after(batch.end)
-            if batch.hasMore || hub.move(listener, to: batch.end.positions) { continue }
+            if batch.hasMore || hub.move(listener, to: batch) { continue }
             if await listener.next(until: deadline).isStopping { return batch }
         }
     }

@@ -16,6 +16,12 @@ enum BenchData {
     /// Each may have four uploads under way. The users after them have records, see ``BenchRecords``.
     static let uploaderTokens = (1...2).map { "token-\(userCount + 2 + $0)" }
 
+    /// The users after them only follow changes, as do the users with 20 photos.
+    static let followerCount = 9_000
+    private static let firstFollower = userCount + 5 + uploaderTokens.count
+    static let followerTokens = (Array(1...userCount) + Array(firstFollower..<firstFollower + followerCount))
+        .map { "token-\($0)" }
+
     /// Migrates an empty database and fills it.
     ///
     /// Photos and sessions are in random order, as with many users at the same time. So a list is spread over pages. Users
@@ -50,7 +56,7 @@ enum BenchData {
         """
         INSERT INTO users (first_name, last_name, email, password_hash)
         SELECT 'First', 'Last', 'user-' || n || '@example.com', 'none'
-        FROM generate_series(1, \(userCount + 4 + uploaderTokens.count)) AS n ORDER BY n
+        FROM generate_series(1, \(firstFollower + followerCount - 1)) AS n ORDER BY n
         """,
         """
         INSERT INTO sessions (user_id, token_digest, expires_at)

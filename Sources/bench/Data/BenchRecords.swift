@@ -36,7 +36,7 @@ enum BenchRecords {
         #"{"topic":"\#(topic)","text":"Shall we meet at the usual place at noon? I bring the photos of the summer."}"#
     }
 
-    /// Messages are created, notes are listed.
+    /// Messages are created, notes are listed, and everybody hears of news.
     private static let schema = """
         {
           "collections": {
@@ -45,7 +45,8 @@ enum BenchRecords {
               "indexes": ["topic"],
               "fields": {"topic": {"type": "string"}, "text": {"type": "string", "max": 4000}}
             },
-            "notes": {"access": "private"}
+            "notes": {"access": "private"},
+            "news": {"access": "published"}
           }
         }
         """

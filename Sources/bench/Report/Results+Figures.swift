@@ -74,6 +74,7 @@ extension Results {
                 goal: "1.3 or less",
                 rounds.map { $0.records.pageOfFew.requestsPerSecond / $0.records.pageOfMany.requestsPerSecond }
             ),
+        ] + changeRatios + [
             ratio(
                 "uploadToDirectPutRatio",
                 "Uploads to direct puts of 20 MB, bytes/s, 8 in parallel",
@@ -150,6 +151,7 @@ extension Results {
                     values: rounds.map(\.records.creationsByPgbench.transactionsPerSecond)
                 )
             ]
+            + changeFigures
             + load("pageOfFew", "50 records of 100, 4 connections", rounds.map(\.records.pageOfFew))
             + load("pageOfMany", "50 records of 1,000,000, 4 connections", rounds.map(\.records.pageOfMany))
             + load("proxied", "Photo of 20 MB by proxy, 8 connections", rounds.map(\.photos.proxied))
@@ -181,7 +183,7 @@ extension Results {
             ]
     }
 
-    private func load(_ key: String, _ title: String, _ figures: [LoadFigures]) -> [Figure] {
+    func load(_ key: String, _ title: String, _ figures: [LoadFigures]) -> [Figure] {
         [
             Figure(
                 key: key + "RequestsPerSecond",
@@ -193,7 +195,7 @@ extension Results {
         ]
     }
 
-    private func ratio(_ key: String, _ title: String, goal: String? = nil, _ values: [Double]) -> Figure {
+    func ratio(_ key: String, _ title: String, goal: String? = nil, _ values: [Double]) -> Figure {
         Figure(key: key, title: title, values: values, goal: goal)
     }
 }

@@ -21,6 +21,7 @@ struct Results: Codable, Sendable {
         let unchangedLongListAt16: LoadFigures
         let operations: Operations
         let records: Records
+        let changes: Changes
         let photos: Photos
 
         /// All that a load generator has measured.
@@ -29,6 +30,7 @@ struct Results: Codable, Sendable {
                 listAt16, listAt256, staticAt16, emptyListAt16, welcomeAt16, unchangedListAt16, unchangedLongListAt16,
                 operations.besideProbes, operations.probes, operations.withFigures, operations.compressed,
                 records.creations, records.pageOfFew, records.pageOfMany,
+                changes.creations, changes.silentCreations, changes.listAlone, changes.listBeside, changes.writes,
                 photos.fromDisk, photos.byNginx, photos.proxied, photos.presigned,
             ]
         }
@@ -48,6 +50,27 @@ struct Results: Codable, Sendable {
         let creationsByPgbench: DatabaseFigures
         let pageOfFew: LoadFigures
         let pageOfMany: LoadFigures
+    }
+
+    /// The feed, with a stream of each of 10,000 users where nothing else is said.
+    struct Changes: Codable, Sendable {
+        /// New records of 16 connections, with and without the bell.
+        let creations: LoadFigures
+        let silentCreations: LoadFigures
+        /// From a write to its event at another process, and from PostgreSQL's write to its notification.
+        let events: TimeFigures
+        let notifications: TimeFigures
+        let kibibytesPerIdleConnection: Double
+        let kibibytesPerStream: Double
+        /// From a write to its event at all clients, and from an order to the same bytes at all clients.
+        let fanOut: TimeFigures
+        let rawFanOut: TimeFigures
+        /// Transactions of the database for a change that all hear of, its write among them.
+        let statementsPerChange: Double
+        /// The list with 10 ms after each answer: before there are streams, and beside them and 300 writes a second.
+        let listAlone: LoadFigures
+        let listBeside: LoadFigures
+        let writes: LoadFigures
     }
 
     struct Photos: Codable, Sendable {

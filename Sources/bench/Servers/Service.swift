@@ -18,18 +18,25 @@ enum Service {
         return try await RunningServer.with(
             "selfie",
             ["serve", "--hostname", "127.0.0.1", "--port", "0", "--migrations", migrations],
-            environment: [
-                "DATABASE_URL": databaseURL,
-                "API_AUTH_NAME": Credentials.apiName,
-                "API_AUTH_PASSWORD": Credentials.apiPassword,
-                "SECRET_KEY_BASE": String(repeating: "0123456789abcdef", count: 4),
-                "LOG_LEVEL": "info",
-                "RATE_LIMITS": "off",
-                // A long run uploads more.
-                "STORAGE_PER_USER_MAX": "\(1 << 50)",
-            ].merging(store) { $1 },
+            environment: settings(databaseURL: databaseURL).merging(store) { $1 },
             body
         )
+    }
+
+    /// The settings that each service has.
+    static func settings(databaseURL: String) -> [String: String] {
+        [
+            "DATABASE_URL": databaseURL,
+            "API_AUTH_NAME": Credentials.apiName,
+            "API_AUTH_PASSWORD": Credentials.apiPassword,
+            "SECRET_KEY_BASE": String(repeating: "0123456789abcdef", count: 4),
+            "LOG_LEVEL": "info",
+            "RATE_LIMITS": "off",
+            // A long run uploads more.
+            "STORAGE_PER_USER_MAX": "\(1 << 50)",
+            // All clients are at one address.
+            "CONNECTIONS_PER_ADDRESS_MAX": "1000000",
+        ]
     }
 
     /// Signs up the only user who can sign in, with a hash of the default cost.

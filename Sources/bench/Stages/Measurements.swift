@@ -41,7 +41,7 @@ struct Measurements: Sendable {
         var rounds: [Results.Round] = []
         for number in 1...roundCount {
             say("Round \(number) of \(roundCount)")
-            rounds.append(try await round())
+            rounds.append(try await round(number))
         }
         let peak = try memory().peakMebibytes
         say("Once:\n  the list of \(BenchData.longListCount) photos, \(Self.longListConnections) connections")
@@ -73,7 +73,7 @@ struct Measurements: Sendable {
         )
     }
 
-    private func round() async throws -> Results.Round {
+    private func round(_ number: Int) async throws -> Results.Round {
         say("  the list, 16 connections")
         let listAt16 = try await lists(connections: 16)
         say("  the list, 256 connections")
@@ -98,6 +98,7 @@ struct Measurements: Sendable {
             unchangedLongListAt16: unchangedLongListAt16,
             operations: try await operations(),
             records: try await records(),
+            changes: try await ChangeMeasurements(stage: stage, wrk: wrk, seconds: seconds, round: number).run(),
             photos: try await photos()
         )
     }

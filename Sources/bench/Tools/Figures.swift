@@ -12,6 +12,18 @@ struct LoadFigures: Codable, Sendable, Equatable {
     var failureCount: Int { badAnswerCount + socketErrorCount }
 }
 
+/// How long something took.
+struct TimeFigures: Codable, Sendable, Equatable {
+    let p50Milliseconds: Double
+    let p99Milliseconds: Double
+
+    /// - Parameter times: Each time; at least one.
+    init(_ times: [Duration]) {
+        let sorted = times.map { $0 / .milliseconds(1) }.sorted()
+        (p50Milliseconds, p99Milliseconds) = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100])
+    }
+}
+
 /// pgbench's figures of PostgreSQL.
 struct DatabaseFigures: Codable, Sendable, Equatable {
     let transactionsPerSecond: Double

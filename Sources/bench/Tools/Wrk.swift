@@ -8,6 +8,8 @@ struct Wrk: Sendable {
         case lists
         /// The same lists as gzip.
         case compressedLists
+        /// The same lists, each connection 10 ms after an answer.
+        case pacedLists
         /// Probes of health: 1,000 a second, if there are 11 connections and the service answers at once.
         case probes
         /// The list of 10,000 photos.
@@ -24,6 +26,8 @@ struct Wrk: Sendable {
         case photo
         /// New records with two readers each, by the users with 20 photos.
         case newRecords
+        /// The same, each connection 20 ms after an answer.
+        case pacedRecords
         /// The newest 50 records of a user.
         case newestRecords(token: String)
     }
@@ -35,7 +39,21 @@ struct Wrk: Sendable {
         self.folder = folder
         try Self.listScript.write(to: folder.appending(path: "lists.lua"), atomically: true, encoding: .utf8)
         try Self.newRecordScript.write(to: folder.appending(path: "records.lua"), atomically: true, encoding: .utf8)
-        try Self.probeScript.write(to: folder.appending(path: "probes.lua"), atomically: true, encoding: .utf8)
+        try (Self.listScript + Self.delay(milliseconds: 10)).write(
+            to: folder.appending(path: "paced-lists.lua"),
+            atomically: true,
+            encoding: .utf8
+        )
+        try (Self.newRecordScript + Self.delay(milliseconds: 20)).write(
+            to: folder.appending(path: "paced-records.lua"),
+            atomically: true,
+            encoding: .utf8
+        )
+        try Self.delay(milliseconds: 10).write(
+            to: folder.appending(path: "probes.lua"),
+            atomically: true,
+            encoding: .utf8
+        )
         try Self.signInScript().write(to: folder.appending(path: "signin.lua"), atomically: true, encoding: .utf8)
     }
 
@@ -59,6 +77,7 @@ struct Wrk: Sendable {
         case .lists: ["-s", folder.appending(path: "lists.lua").path, origin]
         case .compressedLists:
             ["-H", "Accept-Encoding: gzip", "-s", folder.appending(path: "lists.lua").path, origin]
+        case .pacedLists: ["-s", folder.appending(path: "paced-lists.lua").path, origin]
         case .probes: ["-s", folder.appending(path: "probes.lua").path, origin + "/readyz"]
         case .longList: list(BenchData.longListToken, origin)
         case .emptyList: list(BenchData.emptyListToken, origin)
@@ -67,6 +86,8 @@ struct Wrk: Sendable {
         case .signIns: ["-s", folder.appending(path: "signin.lua").path, origin + "/api/signin"]
         case .photo: [origin]
         case .newRecords: ["-s", folder.appending(path: "records.lua").path, origin + "/api/records/messages"]
+        case .pacedRecords:
+            ["-s", folder.appending(path: "paced-records.lua").path, origin + "/api/records/messages"]
         case .newestRecords(let token):
             ["-H", "Authorization: Token token=\(token)", origin + "/api/records/notes?order=-created&limit=50"]
         }
@@ -118,12 +139,15 @@ struct Wrk: Sendable {
         """
     }
 
-    /// Each connection waits 10 ms after an answer.
-    private static let probeScript = """
+    /// Each connection waits after an answer.
+    private static func delay(milliseconds: Int) -> String {
+        """
+
         function delay()
-          return 10
+          return \(milliseconds)
         end
         """
+    }
 
     private static func signInScript() throws -> String {
         """

@@ -1,0 +1,257 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Postgres
+import SelfieApp
+
+/// The measurements of the feed of changes.
+struct ChangeMeasurements: Sendable {
+    let stage: Stage
+    let wrk: Wrk
+    let seconds: Int
+    /// Tells the records of this round from those of others.
+    let round: Int
+
+    private static let idleCount = 5_000
+    private static let sampleCount = 300
+    private static let fanOutCount = 10
+    private static let writeConnections = 6
+    /// Descriptors for everything but streams.
+    private static let reservedFileCount = 1_000
+
+    private var store: [String: String] { ["OBJECTS_PATH": stage.folder.appending(path: "objects").path] }
+
+    func run() async throws -> Results.Changes {
+        let tokens = BenchData.followerTokens
+        guard OpenFileLimit.raise() >= tokens.count + Self.reservedFileCount else {
+            throw BenchError.missing("a limit of \(tokens.count + Self.reservedFileCount) open files (ulimit -n)")
+        }
+        say("  new records with and without the bell, 16 connections")
+        let creations = try await creations(ringsBell: true)
+        let silentCreations = try await creations(ringsBell: false)
+        say("  the time from a write to its event at another process, and to a notification of PostgreSQL's")
+        let events = try await eventTimes()
+        let notifications = try await notificationTimes()
+        say("  the memory of \(Self.idleCount) idle connections")
+        let idle = try await idleKibibytes()
+        say("  \(tokens.count) streams: memory, one change to all, the list beside 300 writes a second")
+        return try await Service.with(databaseURL: stage.databaseURL, store: store) { service in
+            let listAlone = try await wrk.run(.pacedLists, at: service.origin, connections: 16, seconds: seconds)
+            let before = try Memory(processID: service.processID).residentMebibytes
+            return try await streams(tokens, at: service) { clients in
+                let after = try Memory(processID: service.processID).residentMebibytes
+                let fanOut = try await fanOut(clients, at: service, count: tokens.count)
+                let listBeside = try await listBesideWrites(at: service)
+                return Results.Changes(
+                    creations: creations,
+                    silentCreations: silentCreations,
+                    events: events,
+                    notifications: notifications,
+                    kibibytesPerIdleConnection: idle,
+                    kibibytesPerStream: (after - before) * 1024 / Double(tokens.count),
+                    fanOut: fanOut.times,
+                    rawFanOut: try await rawFanOut(bytes: fanOut.bytes, count: tokens.count),
+                    statementsPerChange: fanOut.statements,
+                    listAlone: listAlone,
+                    listBeside: listBeside.list,
+                    writes: listBeside.writes
+                )
+            }
+        }
+    }
+
+    private func creations(ringsBell: Bool) async throws -> LoadFigures {
+        try await PlainService.with(databaseURL: stage.databaseURL, store: store, ringsBell: ringsBell) { service in
+            _ = try await wrk.run(.newRecords, at: service.origin, connections: 16, seconds: 1)
+            return try await wrk.run(.newRecords, at: service.origin, connections: 16, seconds: seconds)
+        }
+    }
+
+    // MARK: One client
+
+    private func eventTimes() async throws -> TimeFigures {
+        try await streams(["token-1"], at: stage.observedService) { clients in
+            var times: [Duration] = []
+            for number in 0..<Self.sampleCount {
+                times.append(
+                    try await time(until: clients, marker: #""id":"late-\#(round)-\#(number)""#) {
+                        try await put("notes/late-\(round)-\(number)", at: stage.service)
+                    }
+                )
+            }
+            return TimeFigures(times)
+        }
+    }
+
+    /// The least that PostgreSQL needs: one statement writes and notifies, one connection listens.
+    private func notificationTimes() async throws -> TimeFigures {
+        let configuration = try PostgresConfiguration(url: stage.databaseURL, maxConnections: 1)
+        return try await PostgresClient.withClient(configuration: configuration) { postgres in
+            try await postgres.write("CREATE TABLE IF NOT EXISTS raw_changes (id bigint, data text)")
+            var (times, start, number): ([Duration], ContinuousClock.Instant, Int) = ([], .now, 0)
+            for await event in postgres.listen(to: "raw_changes") {
+                if case .notification = event {
+                    times.append(ContinuousClock.now - start)
+                    if times.count == Self.sampleCount { break }
+                }
+                number += 1
+                start = .now
+                try await postgres.write(
+                    """
+                    WITH written AS (INSERT INTO raw_changes VALUES (\(number), 'A note of some words') RETURNING id)
+                    SELECT pg_notify('raw_changes', id::text) FROM written
+                    """
+                )
+            }
+            return TimeFigures(times)
+        }
+    }
+
+    // MARK: Many clients
+
+    private func idleKibibytes() async throws -> Double {
+        try await Service.with(databaseURL: stage.databaseURL, store: store) { service in
+            _ = try await wrk.run(.pacedLists, at: service.origin, connections: 16, seconds: seconds)
+            let before = try Memory(processID: service.processID).residentMebibytes
+            return try await StreamClients.with(
+                Self.idleCount,
+                port: service.port,
+                until: "\r\n\r\n[",
+                request: { number in
+                    """
+                    GET /api/get_photos HTTP/1.1\r
+                    Host: localhost\r
+                    Authorization: Token token=token-\(number % BenchData.userCount + 1)\r
+                    \r
+
+                    """
+                }
+            ) { _ in
+                let after = try Memory(processID: service.processID).residentMebibytes
+                return (after - before) * 1024 / Double(Self.idleCount)
+            }
+        }
+    }
+
+    private func streams<Result: Sendable>(
+        _ tokens: [String],
+        at service: RunningServer,
+        _ body: (StreamClients) async throws -> Result
+    ) async throws -> Result {
+        try await StreamClients.with(
+            tokens.count,
+            port: service.port,
+            until: "event: synced",
+            request: { number in
+                """
+                GET /api/changes?since=now HTTP/1.1\r
+                Host: localhost\r
+                Accept: text/event-stream\r
+                Authorization: Bearer \(tokens[number])\r
+                \r
+
+                """
+            },
+            body
+        )
+    }
+
+    private func fanOut(
+        _ clients: StreamClients,
+        at service: RunningServer,
+        count: Int
+    ) async throws -> (times: TimeFigures, bytes: Int, statements: Double) {
+        let statements = try await statementCount()
+        var (times, bytes): ([Duration], Int) = ([], 0)
+        for number in 0..<Self.fanOutCount {
+            times.append(
+                try await time(until: clients, marker: #""id":"all-\#(round)-\#(number)""#) {
+                    try await put("news/all-\(round)-\(number)", at: service)
+                }
+            )
+            bytes = clients.bytes / count
+        }
+        let ran = try await statementCount() - statements
+        return (TimeFigures(times), bytes, Double(ran) / Double(Self.fanOutCount))
+    }
+
+    private func rawFanOut(bytes: Int, count: Int) async throws -> TimeFigures {
+        try await FanOutServer.with { server in
+            try await StreamClients.with(
+                count,
+                port: server.port,
+                until: FanOutServer.greeting,
+                request: { _ in FanOutServer.greeting }
+            ) { clients in
+                let orderer = try await StreamClients.connect(to: server.port)
+                var times: [Duration] = []
+                for number in 0..<Self.fanOutCount {
+                    let marker = "<\(number)>\n"
+                    let order = FanOutServer.order
+                    let filling = String(repeating: "x", count: max(0, bytes - order.utf8.count - marker.utf8.count))
+                    times.append(
+                        try await time(until: clients, marker: marker) {
+                            try await orderer.writeAndFlush(ByteBuffer(string: order + filling + marker))
+                        }
+                    )
+                    // The server reads a line at a time.
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                try await orderer.close()
+                return TimeFigures(times)
+            }
+        }
+    }
+
+    private func listBesideWrites(at service: RunningServer) async throws -> (list: LoadFigures, writes: LoadFigures) {
+        // The writes begin a second before the lists and end after them.
+        async let writes = wrk.run(
+            .pacedRecords,
+            at: service.origin,
+            connections: Self.writeConnections,
+            seconds: seconds + 2
+        )
+        try await Task.sleep(for: .seconds(1))
+        let list = try await wrk.run(.pacedLists, at: service.origin, connections: 16, seconds: seconds)
+        return (list, try await writes)
+    }
+
+    // MARK: Steps
+
+    /// How long it takes until all clients have a marker.
+    private func time(
+        until clients: StreamClients,
+        marker: String,
+        _ write: () async throws -> Void
+    ) async throws -> Duration {
+        clients.expect(marker)
+        let start = ContinuousClock.now
+        try await write()
+        await clients.all()
+        return ContinuousClock.now - start
+    }
+
+    private func put(_ path: String, at service: RunningServer) async throws {
+        var request = HTTPClientRequest(url: "\(service.origin)/api/records/\(path)")
+        request.method = .PUT
+        request.headers = ["Authorization": "Bearer token-1", "Content-Type": "application/json"]
+        request.body = .bytes(ByteBuffer(string: #"{"data":{"text":"A note of some words"}}"#))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let body = try await response.body.collect(upTo: 1 << 20)
+        guard response.status == .ok else {
+            throw BenchError.refused(url: request.url, status: Int(response.status.code), body: String(buffer: body))
+        }
+    }
+
+    /// How many transactions the database has had.
+    private func statementCount() async throws -> Int {
+        let configuration = try PostgresConfiguration(url: stage.databaseURL, maxConnections: 1)
+        return try await PostgresClient.withClient(configuration: configuration) { postgres in
+            let rows = try await postgres.read(
+                "SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()"
+            )
+            return try rows[0].decode("count")
+        }
+    }
+}
