@@ -186,7 +186,7 @@ package struct UseCases: Sendable {
         let changes = ChangeStore(postgres: postgres, schemas: schemas)
         followChanges = FollowChanges(
             store: changes,
-            hub: ChangeHub(postgres: postgres, store: changes),
+            hub: ChangeHub(postgres: postgres, store: changes, now: clocks.now),
             uses: sessionUses,
             now: clocks.now
         )

@@ -23,7 +23,9 @@ package struct ServiceResponder: HTTPResponder {
             // The connection cancels the task of a GET whose client is gone, but not this one.
             return try await Task { try await router.respond(to: request, context: context) }.value
         }
-        let response = try await router.respond(to: request, context: context)
+        // In a task of its own, whose memory goes when it ends: a connection lives on.
+        async let answer = router.respond(to: request, context: context)
+        let response = try await answer
         return request.method == .head ? response.createHeadResponse() : response
     }
 

@@ -1,3 +1,4 @@
+import OrderedCollections
 package import Postgres
 import Synchronization
 
@@ -35,7 +36,8 @@ package final class ChangeBell: Sendable {
     }
 
     private struct State {
-        var waiting: Set<Ring> = []
+        /// The oldest first.
+        var waiting: OrderedSet<Ring> = []
         var isRinging = false
         var lostCount = 0
     }
@@ -64,7 +66,7 @@ package final class ChangeBell: Sendable {
     func ring(_ rings: some Sequence<Ring>) {
         guard postgres != nil else { return }
         let begins = state.withLock { state in
-            state.waiting.formUnion(rings)
+            state.waiting.append(contentsOf: rings)
             if state.waiting.count > Self.maxWaitingCount { state.waiting = [.everything] }
             guard !state.isRinging, !state.waiting.isEmpty else { return false }
             state.isRinging = true
@@ -89,7 +91,7 @@ package final class ChangeBell: Sendable {
                 return nil
             }
             let rings = Array(state.waiting.prefix(Self.maxCount))
-            state.waiting.subtract(rings)
+            state.waiting.removeFirst(rings.count)
             return rings
         }
     }

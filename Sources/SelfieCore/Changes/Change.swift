@@ -1,3 +1,4 @@
+import Encodings
 package import FoundationEssentials
 import RecordSchema
 
@@ -64,7 +65,19 @@ package struct Change: Sendable {
 
     /// About how many bytes it takes.
     var byteCount: Int {
-        if case .record(let record) = content { record.data.utf8.count } else { 0 }
+        if case .record(let record) = content { Self.usualBytes + record.data.utf8.count } else { Self.usualBytes }
+    }
+
+    /// About how many bytes a change takes beside a record's data, with its cursor and a photo's URL.
+    static let usualBytes = 512
+
+    /// Names what has changed.
+    var key: [String] { [collection, id] }
+
+    /// Whether it is a record that has ended by itself.
+    func hasExpired(at time: Date) -> Bool {
+        guard case .record(let record) = content, let end = record.expiresAt else { return false }
+        return ISO8601.date(end).map { $0 <= time } ?? true
     }
 }
 
@@ -106,6 +119,4 @@ package enum ChangeReset: String, Error, Sendable, CaseIterable {
     case access
     /// The client asked for other collections before.
     case collections
-    /// The text is no cursor.
-    case malformed
 }

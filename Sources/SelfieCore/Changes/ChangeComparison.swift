@@ -53,13 +53,18 @@ struct ChangeComparison: Sendable {
         )
     }
 
-    /// Whether a reader has missed something, or sees something else than before.
-    func differs(for listener: ChangeListener) -> Bool {
-        if let session = listener.sessionID, !sessions.contains(session) { return true }
-        if listener.schemaVersion != schemaVersion { return true }
+    /// Notes what a reader has missed, or sees otherwise than before.
+    func note(for listener: ChangeListener) {
         let positions = listener.positions
-        for (stream, position) in positions where numbers[stream] != position { return true }
         let roles = Set(positions.keys).intersection(allRoleStreams)
-        return roles != roleStreams[listener.userID] ?? []
+        let needsRead =
+            listener.sessionID.map { !sessions.contains($0) } ?? false || listener.schemaVersion != schemaVersion
+            || roles != roleStreams[listener.userID] ?? []
+        let changed = positions.filter { numbers[$0.key] != $0.value }.keys
+        guard needsRead || !changed.isEmpty else { return }
+        listener.wake { wake in
+            wake.needsRead = wake.needsRead || needsRead
+            wake.shared.formUnion(changed)
+        }
     }
 }

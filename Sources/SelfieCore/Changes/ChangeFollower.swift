@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Postgres
 
 /// One client that follows changes.
 ///
@@ -53,13 +54,18 @@ package final class ChangeFollower {
     private var needsRead = true
     private var shared: Set<Int> = []
     private var isSynced = false
+    private var isStopping = false
     /// When what the client is told now became known to the process; nil for what was there before.
     package private(set) var wakeTime: ContinuousClock.Instant?
     /// When the client was last told anything, and when where it is.
     private var lastEvent = ContinuousClock.now
     private var lastCursor = ContinuousClock.now
     private var hasSkipped = false
+    /// When it is tried again to read; nil when the last try succeeded.
+    private var retryTime: ContinuousClock.Instant?
 
+    /// After how many milliseconds it is tried again when the database can't be reached.
+    private static let retryMilliseconds = 500...2_000
     /// The longest silence.
     private static let maxSilence: Duration = .seconds(15)
     /// How often a client is told where it is, of what others write.
@@ -83,6 +89,21 @@ package final class ChangeFollower {
 
     deinit {
         parts.hub.remove(listener)
+    }
+
+    /// Where the client is, as a batch without changes; nil before the first reading.
+    var place: ChangeBatch? {
+        cursor.map { cursor in
+            ChangeBatch(
+                changes: [],
+                start: cursor,
+                end: cursor,
+                hasMore: false,
+                ownStream: ownStream,
+                schemaVersion: listener.schemaVersion,
+                sessionExpiry: sessionExpiry
+            )
+        }
     }
 
     /// Waits for what the client is told next.
@@ -128,12 +149,14 @@ package final class ChangeFollower {
         needsRead = needsRead || wake.needsRead
         shared.formUnion(wake.shared)
         if shared.remove(ownStream) != nil { needsRead = true }
-        return wake.isStopping
+        isStopping = isStopping || wake.isStopping
+        return isStopping
     }
 
     private func nextTime(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         var time = min(end, lastEvent + Self.maxSilence)
         if hasSkipped { time = min(time, lastCursor + Self.cursorInterval) }
+        if let retryTime { time = min(time, retryTime) }
         if let sessionExpiry {
             time = min(time, now + .seconds(max(0, sessionExpiry.timeIntervalSince(parts.now()))))
         }
@@ -142,20 +165,35 @@ package final class ChangeFollower {
 
     /// Reads what is new; nil when there is nothing to tell.
     private func read() async throws -> Event? {
+        if let retryTime, ContinuousClock.now < retryTime { return nil }
+        retryTime = nil
         while needsRead || !shared.isEmpty {
+            if note(listener.pending()) { return .end(.restart) }
             let batch: ChangeBatch
             do {
                 batch = try await nextBatch()
             } catch let reset as ChangeReset {
                 return .reset(reset)
+            } catch is RecordRefusal {
+                // A collection that was asked for was removed.
+                return .reset(.access)
             } catch is SessionError {
                 return .end(.session)
+            } catch let error as PostgresError where error.isUnavailable {
+                // Nothing is lost, so the client need not come again.
+                needsRead = true
+                retryTime = .now + .milliseconds(Int.random(in: Self.retryMilliseconds))
+                return nil
             }
             let hasMoved = cursor.map { $0 != batch.end } ?? false
             (cursor, start) = (batch.end, .after(batch.end))
             if let sessionExpiry, parts.now() >= sessionExpiry { return .end(.expired) }
             if !batch.changes.isEmpty { return .changes(batch) }
             if hasMoved { hasSkipped = true }
+            // Much may have been written that the client has no part in.
+            let now = ContinuousClock.now
+            if hasMoved, now >= lastCursor + Self.cursorInterval { return .cursor(batch.end) }
+            if now >= lastEvent + Self.maxSilence { return .nothing }
         }
         guard !isSynced, let cursor else { return nil }
         isSynced = true
@@ -168,7 +206,12 @@ package final class ChangeFollower {
         }
         // All of the streams are read, those that others read with this one, too.
         (needsRead, shared) = (false, [])
-        let batch = try await parts.store.read(query, from: start, by: reader)
+        let turn = try await parts.hub.turn(of: listener.userID)
+        defer { withExtendedLifetime(turn) {} }
+        // In a task of its own, whose memory goes when it ends.
+        let (parts, query, start, reader) = (parts, query, start, reader)
+        async let reading = parts.store.read(query, from: start, by: reader)
+        let batch = try await reading
         (sessionExpiry, ownStream) = (batch.sessionExpiry, batch.ownStream)
         let isNew = parts.hub.move(listener, to: batch)
         needsRead = batch.hasMore || isNew
@@ -177,9 +220,11 @@ package final class ChangeFollower {
 
     private func sharedBatch(of stream: Int, after cursor: ChangeCursor) async -> ChangeBatch? {
         guard cursor.positions[stream] != nil,
-            let (changes, end) = await parts.hub.tails.changes(of: stream, after: cursor)
+            let (changes, end, isCut) = await parts.hub.tails.changes(of: stream, after: cursor)
         else { return nil }
-        var (wanted, bytes, reached, hasMore): ([Change], Int, Int, Bool) = ([], 0, end, false)
+        // Meanwhile the reader may have lost what the stream shows.
+        guard !note(listener.pending()), !needsRead else { return nil }
+        var (wanted, bytes, reached, hasMore): ([Change], Int, Int, Bool) = ([], 0, end, isCut)
         for change in changes where query.collections?.contains(change.collection) ?? true {
             bytes += change.byteCount
             if !wanted.isEmpty, bytes > query.maxBytes || wanted.count == query.limit {

@@ -1,3 +1,5 @@
+import Budgets
+import FoundationEssentials
 import Postgres
 import Synchronization
 
@@ -18,15 +20,34 @@ package final class ChangeHub: Sendable {
     private let postgres: PostgresClient
     let tails: ChangeTails
     private let state = Mutex(State())
+    private let turns = FairLine(
+        limits: .init(places: readersAtOnce, waiting: .max, waitingPerGroup: .max, waitingPerMember: .max)
+    )
 
     /// How often the numbers are compared: whatever the bell has lost is known within ten seconds.
     private static let comparisonInterval: Duration = .seconds(9)
+    /// How soon a comparison is tried again that failed.
+    private static let retryInterval: Duration = .seconds(1)
     /// How often it is looked whose time has come.
     private static let tick: Duration = .milliseconds(250)
 
-    init(postgres: PostgresClient, store: ChangeStore) {
+    /// The readers of a process who read alone at the same time.
+    ///
+    /// Others wait, so that calls find connections.
+    private static let readersAtOnce = 4
+
+    init(postgres: PostgresClient, store: ChangeStore, now: @escaping @Sendable () -> Date) {
         self.postgres = postgres
-        tails = ChangeTails(store: store)
+        tails = ChangeTails(store: store, now: now)
+    }
+
+    /// Waits for a reader's turn to read alone.
+    ///
+    /// - Parameter userID: Whose turn it is; users take turns.
+    /// - Returns: The turn, which ends when this is dropped.
+    /// - Throws: `CancellationError`.
+    func turn(of userID: Int) async throws -> Place {
+        try await turns.enter(FairLine.Claimant(group: "\(userID)", member: ""))
     }
 
     /// How many readers there are.
@@ -137,9 +158,10 @@ package final class ChangeHub: Sendable {
     }
 
     private func compareAgainAndAgain() async {
+        var isDone = true
         while !Task.isCancelled {
-            try? await Task.sleep(for: Self.comparisonInterval)
-            try? await compare()
+            try? await Task.sleep(for: isDone ? Self.comparisonInterval : Self.retryInterval)
+            isDone = (try? await compare()) != nil
         }
     }
 
@@ -152,9 +174,7 @@ package final class ChangeHub: Sendable {
         try await DatabaseStarts(postgres: postgres).note()
         let present = try await ChangeComparison.read(of: listeners, from: postgres)
         for stream in present.numbers.keys { tails.changed(stream) }
-        for listener in listeners where present.differs(for: listener) {
-            listener.wake { $0.needsRead = true }
-        }
+        for listener in listeners { present.note(for: listener) }
     }
 }
 

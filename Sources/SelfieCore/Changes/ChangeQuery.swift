@@ -9,6 +9,9 @@ package struct ChangeQuery: Sendable {
         /// After what it has got.
         case after(ChangeCursor)
 
+        /// Where nobody knows what was missed.
+        package static let unknown = Self.after(ChangeCursor(mark: 0, clearedVersion: 0, filter: 0, positions: [:]))
+
         /// - Parameter text: A cursor, or `now`; nil for what is neither.
         package init?(_ text: String) {
             if text == "now" {

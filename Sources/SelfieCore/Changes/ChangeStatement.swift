@@ -49,12 +49,12 @@ struct ChangeStatement {
                 WHERE asked.last > asked.since
             ),
             measured AS MATERIALIZED (
-                SELECT looked_at.*, sum(coalesce(byte_count, 0)) OVER (ORDER BY place, stream_id)
-                    - coalesce(byte_count, 0) AS bytes_before
+                SELECT looked_at.*, sum(\(Change.usualBytes) + coalesce(byte_count, 0)) OVER (ORDER BY place, stream_id)
+                    AS bytes_until, row_number() OVER (ORDER BY place, stream_id) AS number
                 FROM (SELECT * FROM looked_at WHERE is_wanted ORDER BY place, stream_id LIMIT \(query.limit)) AS looked_at
                 LEFT JOIN records ON key = record_key AND looked_at.collection_id > 0 AND is_shown
             ),
-            chosen AS MATERIALIZED (SELECT * FROM measured WHERE bytes_before < \(query.maxBytes)),
+            chosen AS MATERIALIZED (SELECT * FROM measured WHERE bytes_until <= \(query.maxBytes) OR number = 1),
             reached AS MATERIALIZED (\(part: reached(lookedAtCount)))
             SELECT present.*, reached.*, chosen.stream_id, chosen.seq, chosen.shown_seq, chosen.is_shown,
                 chosen.collection_id::bigint AS change_collection_id, chosen.random_id AS change_random_id,

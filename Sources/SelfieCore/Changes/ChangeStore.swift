@@ -46,7 +46,8 @@ package struct ChangeStore: Sendable {
         var changes: [Change] = []
         for (number, row) in rows.enumerated() where try row.decodeIfPresent("seq", as: Int.self) != nil {
             let photo = photos[number]
-            if let change = try Change(row, photo: photo, since: start.position, schema: schema) {
+            let isOfAll = reader.stream != nil
+            if let change = try Change(row, photo: photo, since: start.position, isOfAll: isOfAll, schema: schema) {
                 changes.append(change)
             }
         }
@@ -119,19 +120,22 @@ extension Change {
     ///   - row: The row.
     ///   - photo: Its photo's columns.
     ///   - since: Where the reader was in a stream.
+    ///   - isOfAll: Whether it is read for readers at different places.
     ///   - schema: The schema.
     /// - Throws: `SchemaChanged`, `PostgresError`.
     fileprivate init?(
         _ row: PostgresRow,
         photo: PhotoRows.Columns,
         since: (Int) -> Int,
+        isOfAll: Bool,
         schema: AppliedSchema
     ) throws {
         let place: (stream: Int, number: Int) = (try row.decode("stream_id"), try row.decode("seq"))
         let collectionID: Int = try row.decode("change_collection_id")
         let isShown: Bool = try row.decode("is_shown")
         // Who has seen nothing of the stream has nothing that could be gone.
-        if !isShown, try since(place.stream) == 0 || row.decode("is_shown_elsewhere") { return nil }
+        let hasSeenNothing = !isOfAll && since(place.stream) == 0
+        if !isShown, try hasSeenNothing || row.decode("is_shown_elsewhere") { return nil }
         let (collection, id, content): (String, String, Content?)
         if collectionID == 0 {
             if isShown, photo.randomID.isEmpty { return nil }

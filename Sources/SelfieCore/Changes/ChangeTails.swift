@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Synchronization
 
 /// The last changes of the streams of roles and collections, read once for all of a process's readers.
@@ -12,6 +13,8 @@ final class ChangeTails: Sendable {
         /// How often the stream has changed since it is kept, and how often it had when it was read.
         var changeCount = 1
         var readCount = 0
+        /// Whether there was more to read.
+        var hasMore = false
         /// Whether it succeeds.
         var reading: Task<Bool, Never>?
     }
@@ -21,6 +24,7 @@ final class ChangeTails: Sendable {
     }
 
     private let store: ChangeStore
+    private let now: @Sendable () -> Date
     private let state = Mutex(State())
 
     /// The most changes that are kept of a stream.
@@ -28,8 +32,9 @@ final class ChangeTails: Sendable {
     /// About the most bytes that are kept of a stream.
     private static let maxBytes = 256 << 10
 
-    init(store: ChangeStore) {
+    init(store: ChangeStore, now: @escaping @Sendable () -> Date) {
         self.store = store
+        self.now = now
     }
 
     /// Notes that a stream has changed.
@@ -42,16 +47,24 @@ final class ChangeTails: Sendable {
     /// - Parameters:
     ///   - stream: The stream, of a role or a collection.
     ///   - cursor: Where the reader is. What the reader may see was looked up by then.
-    /// - Returns: The changes and where they lead; nil if the reader must read alone.
-    func changes(of stream: Int, after cursor: ChangeCursor) async -> (changes: [Change], end: Int)? {
+    /// - Returns: The changes, where they lead, and whether there are more; nil if the reader must read alone.
+    func changes(
+        of stream: Int,
+        after cursor: ChangeCursor
+    ) async -> (changes: [Change], end: Int, hasMore: Bool)? {
         let position = cursor.positions[stream] ?? 0
+        // What changes while the reader waits is read for its next call: others may write faster than this reads.
+        var wantedCount: Int?
         while true {
             let step = state.withLock { state -> Step in
-                state.step(stream, position, cursor) { self.reading(of: stream) }
+                state.step(stream, position, cursor, &wantedCount) { self.reading(of: stream) }
             }
             switch step {
             case .alone: return nil
-            case .done(let changes, let end): return (changes, end)
+            case .done(let changes, let end, let hasMore):
+                // The bell tells of an end by itself later.
+                let time = now()
+                return changes.allSatisfy { !$0.hasExpired(at: time) } ? (changes, end, hasMore) : nil
             // Who reads alone learns why it failed.
             case .wait(let reading): if await !reading.value { return nil }
             }
@@ -60,7 +73,7 @@ final class ChangeTails: Sendable {
 
     fileprivate enum Step {
         case alone
-        case done(changes: [Change], end: Int)
+        case done(changes: [Change], end: Int, hasMore: Bool)
         case wait(Task<Bool, Never>)
     }
 
@@ -88,24 +101,33 @@ final class ChangeTails: Sendable {
         )
         state.withLock { state in
             guard var tail = state.tails[stream] else { return }
-            tail.changes += batch.changes
+            tail.append(batch.changes)
             tail.end = batch.end
-            // Where more follows, the next reader asks again.
-            tail.readCount = batch.hasMore ? 0 : begun.count
+            (tail.readCount, tail.hasMore) = (begun.count, batch.hasMore)
             tail.reading = nil
-            tail.forget(beyond: Self.maxCount, bytes: Self.maxBytes)
+            // The last reading is for those who waited for it.
+            tail.forget(beyond: max(Self.maxCount, batch.changes.count), bytes: Self.maxBytes, but: batch.changes.count)
             state.tails[stream] = tail
         }
     }
 }
 
 extension ChangeTails.Tail {
+    /// Adds changes.
+    ///
+    /// Each record is kept once, at its last place.
+    fileprivate mutating func append(_ added: [Change]) {
+        let keys = Set(added.map(\.key))
+        changes.removeAll { keys.contains($0.key) }
+        changes += added
+    }
+
     /// Forgets the oldest changes, so that few are kept.
-    fileprivate mutating func forget(beyond maxCount: Int, bytes maxBytes: Int) {
+    fileprivate mutating func forget(beyond maxCount: Int, bytes maxBytes: Int, but minCount: Int) {
         var (bytes, count) = (0, 0)
         for change in changes.reversed() {
             bytes += change.byteCount
-            if count == maxCount || bytes > maxBytes { break }
+            if count == maxCount || bytes > maxBytes && count >= minCount { break }
             count += 1
         }
         guard count < changes.count else { return }
@@ -119,6 +141,7 @@ extension ChangeTails.State {
         _ stream: Int,
         _ position: Int,
         _ cursor: ChangeCursor,
+        _ wantedCount: inout Int?,
         read: () -> Task<Bool, Never>
     ) -> ChangeTails.Step {
         var start = cursor
@@ -129,7 +152,10 @@ extension ChangeTails.State {
             tail = ChangeTails.Tail(start: position, end: start)
         }
         let end = tail.end.positions[stream] ?? 0
-        guard tail.readCount == tail.changeCount else {
+        // A tail that was begun anew counts from the beginning.
+        let wanted = min(wantedCount ?? .max, tail.changeCount)
+        wantedCount = wanted
+        guard tail.readCount >= wanted, !tail.hasMore || position < end else {
             let reading = tail.reading ?? read()
             tail.reading = reading
             tails[stream] = tail
@@ -138,9 +164,10 @@ extension ChangeTails.State {
         guard position >= tail.start, position <= end, tail.end.mark == cursor.mark,
             tail.end.clearedVersion == cursor.clearedVersion
         else { return .alone }
-        let changes = tail.changes.filter { $0.place.number > position }
+        // Who has seen nothing of the stream has nothing that could be gone.
+        let changes = tail.changes.filter { $0.place.number > position && ($0.content != nil || position > 0) }
         // A record that goes on elsewhere may be shown by another stream of the reader's.
         guard changes.allSatisfy({ $0.content != nil || $0.isGone }) else { return .alone }
-        return .done(changes: changes.map { $0.seen(from: position) }, end: end)
+        return .done(changes: changes.map { $0.seen(from: position) }, end: end, hasMore: tail.hasMore)
     }
 }

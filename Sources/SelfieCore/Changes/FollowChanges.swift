@@ -44,7 +44,7 @@ package struct FollowChanges: Sendable {
     ///   - start: Where the client is.
     ///   - session: The client's session.
     ///   - seconds: How long to wait at most.
-    /// - Returns: The changes; none when the time is over.
+    /// - Returns: The changes; none when the time is over, or the process ends.
     /// - Throws: As ``page(_:from:by:)``.
     package func page(
         _ query: ChangeQuery,
@@ -52,17 +52,18 @@ package struct FollowChanges: Sendable {
         by session: Session,
         waiting seconds: Int
     ) async throws -> ChangeBatch {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        let listener = ChangeListener(userID: session.userID, sessionID: session.id)
-        hub.add(listener)
-        defer { hub.remove(listener) }
-        var start = start
+        let follower = self(query, from: start, by: session, for: .seconds(seconds))
         while true {
-            let batch = try await page(query, from: start, by: session)
-            if !batch.changes.isEmpty || ContinuousClock.now >= deadline { return batch }
-            start = .after(batch.end)
-            if batch.hasMore || hub.move(listener, to: batch) { continue }
-            if await listener.next(until: deadline).isStopping { return batch }
+            switch try await follower.next() {
+            case .changes(let batch): return batch
+            case .synced, .cursor, .nothing: break
+            case .reset(let reset): throw reset
+            case .end(.session): throw SessionError.ended
+            case .end(.expired), .end(.restart), .end(.renew):
+                // One that had no time to read anything asks once.
+                guard let place = follower.place else { return try await page(query, from: start, by: session) }
+                return place
+            }
         }
     }
 
@@ -105,6 +106,7 @@ extension FollowChanges {
     /// - Parameter postgres: The database.
     package init(postgres: PostgresClient) {
         let store = ChangeStore(postgres: postgres, schemas: SchemaCache(store: SchemaStore(postgres: postgres)))
-        self.init(store: store, hub: ChangeHub(postgres: postgres, store: store), uses: nil, now: { Date() })
+        let now: @Sendable () -> Date = { Date() }
+        self.init(store: store, hub: ChangeHub(postgres: postgres, store: store, now: now), uses: nil, now: now)
     }
 }

@@ -9,6 +9,7 @@ import SelfieCore
 struct ChangeEndpoints: EndpointGroup {
     private let follow: FollowChanges
     private let places: Places<Int>
+    private let lists: Places<Int>
     private let writers: ChangeWriters
     private let metrics: ChangeMetrics
     private let now: @Sendable () -> Date
@@ -37,11 +38,12 @@ struct ChangeEndpoints: EndpointGroup {
     static let headers: [Endpoint.Header] = [.lastEventID, .acceptEvents]
     static let parameters: [Endpoint.Parameter] = [.since, .changedCollections, .changeLimit, .wait]
     static let answers: [Endpoint.Answer] = [.ok("The changes.", ChangeJSON.page)]
-    static let refusals = [.tokenExpired, .collectionNotFound] + ChangeReset.allCases.compactMap(ServiceError.init)
+    static let refusals = [.tokenExpired, .collectionNotFound] + ChangeReset.allCases.map { ServiceError($0) }
 
     init(_ parts: WebParts) {
         follow = parts.useCases.followChanges
         places = parts.streams
+        lists = parts.recordLists
         writers = ChangeWriters(photoURLs: parts.photoURLs, origin: parts.origin, now: parts.now)
         metrics = parts.changeMetrics
         now = parts.now
@@ -84,7 +86,11 @@ struct ChangeEndpoints: EndpointGroup {
         _ seconds: Int
     ) async throws -> ChangeBatch {
         do {
-            guard seconds > 0 else { return try await follow.page(query, from: start, by: session) }
+            guard seconds > 0 else {
+                let turn = try lists.take(for: session.userID)
+                defer { withExtendedLifetime(turn) {} }
+                return try await follow.page(query, from: start, by: session)
+            }
             let place = try places.take(for: session.userID)
             defer { withExtendedLifetime(place) {} }
             return try await follow.page(query, from: start, by: session, waiting: seconds)
@@ -112,10 +118,10 @@ struct ChangeEndpoints: EndpointGroup {
     ) throws -> ChangeQuery.Start {
         let text = try headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 } ?? parameters.text(.since)
         guard let text else { return .beginning }
-        guard let start = ChangeQuery.Start(text) else {
-            throw ServiceError(.invalid, of: Endpoint.Parameter.since.name)
-        }
-        return start
+        if let start = ChangeQuery.Start(text) { return start }
+        // A browser that is refused never comes again by itself. So it is told to begin again.
+        if headers[.lastEventID] == text { return .unknown }
+        throw ServiceError(.invalid, of: Endpoint.Parameter.since.name)
     }
 }
 

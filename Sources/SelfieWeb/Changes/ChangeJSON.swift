@@ -87,17 +87,15 @@ extension Endpoint.Header {
 }
 
 extension ServiceError {
-    /// The client must begin again, without `since`; nil for what is no cursor at all.
-    init?(_ reset: ChangeReset) {
+    /// The client must begin again, without `since`.
+    init(_ reset: ChangeReset) {
         let reason =
             switch reset {
             case .database: "The database is another one"
             case .forgotten: "The cursor is too old"
             case .access: "You may see less than before"
             case .collections: "The cursor is of other collections"
-            case .malformed: ""
             }
-        if reset == .malformed { return nil }
         self.init(
             status: .gone,
             code: "changes_\(reset.rawValue)",

@@ -26,7 +26,7 @@ extension ServiceError {
             case PhotoError.noSuchPosition: ServiceError(.invalid, of: "after")
             case let error as RecordRefusal: ServiceError(error)
             case is RecordsBusy: .unavailable
-            case let reset as ChangeReset: ServiceError(reset) ?? .internalError
+            case let reset as ChangeReset: ServiceError(reset)
             case RoleError.noRole: .roleNotFound
             case RoleError.noMember: .memberNotFound
             case RoleError.full: .roleFull

@@ -65,8 +65,6 @@ struct Results: Codable, Sendable {
         /// From a write to its event at all clients, and from an order to the same bytes at all clients.
         let fanOut: TimeFigures
         let rawFanOut: TimeFigures
-        /// Transactions of the database for a change that all hear of, its write among them.
-        let statementsPerChange: Double
         /// The list with 10 ms after each answer: before there are streams, and beside them and 300 writes a second.
         let listAlone: LoadFigures
         let listBeside: LoadFigures

@@ -10,7 +10,10 @@ final class StreamClients: Sendable {
         var marker = ""
         var count = 0
         var bytes = 0
-        var arrived: CheckedContinuation<Void, Never>?
+        var arrived: CheckedContinuation<Void, any Error>?
+        /// Why nobody need wait any more.
+        var failure: (any Error)?
+        var isClosing = false
     }
 
     private let total: Int
@@ -18,6 +21,8 @@ final class StreamClients: Sendable {
 
     /// How many connections are opened at the same time.
     private static let openedAtOnce = 200
+    /// How long all of them may take to get what is expected.
+    private static let patience: Duration = .seconds(60)
 
     /// Opens connections, runs a body, and closes them.
     ///
@@ -38,16 +43,16 @@ final class StreamClients: Sendable {
     ) async throws -> Result {
         let clients = StreamClients(total: count)
         clients.expect(marker)
-        for first in stride(from: 0, to: count, by: openedAtOnce) {
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                for number in first..<min(first + openedAtOnce, count) {
-                    tasks.addTask { try await clients.open(port: port, request(number)) }
-                }
-                try await tasks.waitForAll()
-            }
-        }
-        await clients.all()
         do {
+            for first in stride(from: 0, to: count, by: openedAtOnce) {
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    for number in first..<min(first + openedAtOnce, count) {
+                        tasks.addTask { try await clients.open(port: port, request(number)) }
+                    }
+                    try await tasks.waitForAll()
+                }
+            }
+            try await clients.all()
             let result = try await body(clients)
             await clients.close()
             return result
@@ -70,14 +75,42 @@ final class StreamClients: Sendable {
     var bytes: Int { state.withLock { $0.bytes } }
 
     /// Returns when each connection has got what is expected.
-    func all() async {
-        await withCheckedContinuation { continuation in
-            let isDone = state.withLock { state in
-                if state.count < total { state.arrived = continuation }
-                return state.count >= total
-            }
-            if isDone { continuation.resume() }
+    ///
+    /// - Throws: `BenchError.missing` when one is closed before, or it takes too long; `CancellationError`.
+    func all() async throws {
+        let timer = Task {
+            try await Task.sleep(for: Self.patience)
+            fail(BenchError.missing("\(state.withLock { total - $0.count }) answers of \(total)"))
         }
+        defer { timer.cancel() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let outcome = state.withLock { state -> Result<Void, any Error>? in
+                    if let failure = state.failure { return .failure(failure) }
+                    if state.count >= total { return .success(()) }
+                    state.arrived = continuation
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            fail(CancellationError())
+        }
+    }
+
+    private func fail(_ error: any Error) {
+        let arrived = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+            guard !state.isClosing else { return nil }
+            state.failure = state.failure ?? error
+            defer { state.arrived = nil }
+            return state.arrived
+        }
+        arrived?.resume(throwing: error)
+    }
+
+    /// A connection was closed by the server.
+    fileprivate func lostOne() {
+        fail(BenchError.missing("a connection that the server has closed"))
     }
 
     /// Counts bytes that came.
@@ -91,7 +124,7 @@ final class StreamClients: Sendable {
     }
 
     fileprivate func gotIt() {
-        let arrived = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let arrived = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             state.count += 1
             guard state.count == total else { return nil }
             defer { state.arrived = nil }
@@ -123,7 +156,11 @@ final class StreamClients: Sendable {
     }
 
     private func close() async {
-        for channel in state.withLock({ $0.channels }) { try? await channel.close() }
+        let channels = state.withLock { state in
+            state.isClosing = true
+            return state.channels
+        }
+        for channel in channels { try? await channel.close() }
     }
 }
 
@@ -139,6 +176,10 @@ private final class MarkerHandler: ChannelInboundHandler {
 
     init(clients: StreamClients) {
         self.clients = clients
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        clients.lostOne()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
