@@ -153,6 +153,6 @@ extension Channel {
 extension RecvByteBufferAllocator where Self == AdaptiveRecvByteBufferAllocator {
     /// Memory for a read that grows with what comes, up to so many bytes.
     static func upTo(_ maxBytes: Int) -> Self {
-        AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 2048, maximum: maxBytes)
+        AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: maxBytes)
     }
 }

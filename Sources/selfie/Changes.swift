@@ -28,7 +28,7 @@ struct FollowUserChanges: AsyncParsableCommand {
     @Option(help: "Only these collections, with commas between them; photos for photos.")
     var collections: String?
 
-    @Flag(help: "End once all that is there is told.")
+    @Flag(help: "Print what is there now, then end.")
     var once = false
 
     @Flag(name: .customLong("json"), help: "Print a line of JSON for each change.")

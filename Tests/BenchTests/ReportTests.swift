@@ -22,9 +22,9 @@ import Testing
 
     @Test func failuresOfEveryMeasurementCount() throws {
         let results = try Self.results(rates: [(100, 200)], bad: 1)
-        // Three, four, six, the four of operations and the three of records of each round, four of the sign-ins, the long
+        // Three, four, six, the four of operations, the three of records and the five of changes of each round, four of the sign-ins, the long
         // list.
-        #expect(results.failureCount == 25)
+        #expect(results.failureCount == 30)
     }
 
     @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
@@ -102,6 +102,19 @@ import Testing
                         ),
                         pageOfFew: load(list),
                         pageOfMany: load(0.9 * list)
+                    ),
+                    changes: .init(
+                        creations: load(list),
+                        silentCreations: load(list),
+                        events: TimeFigures([.milliseconds(4)]),
+                        notifications: TimeFigures([.milliseconds(2)]),
+                        kibibytesPerIdleConnection: 20,
+                        kibibytesPerStream: 25,
+                        fanOut: TimeFigures([.milliseconds(300)]),
+                        rawFanOut: TimeFigures([.milliseconds(200)]),
+                        listAlone: load(list),
+                        listBeside: load(list),
+                        writes: load(300)
                     ),
                     photos: .init(
                         fromDisk: load(60),

@@ -35,7 +35,7 @@ struct ChangeSnippetTests {
             )
             // A stream is noted when it ends.
             try await poll("the browser begins again") { service.log.text.contains("/api/changes") }
-            try await service.put("houses/h2", as: ada, #"{"data":{"address":"ä"}}"#)
+            try await service.put("houses/h2", as: ada, #"{"data":{"address":"line\#u{2028}line"}}"#)
             let told = try JSONSerialization.jsonObject(with: Data(try await output.utf8)) as? [[Any]] ?? []
             #expect(told.first?.first as? String == "reset")
             #expect(told.dropFirst().map { $0[2] as? String } == ["h1", "h2"])
@@ -70,8 +70,8 @@ struct ChangeSnippetTests {
                     try await service.changes("?since=\(try String(contentsOf: cursor, encoding: .utf8))", as: ada)
                         .summaries.isEmpty
                 }
-                // What it started ends with the service.
-                process.terminate()
+                // With all that it has started.
+                kill(-process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
                 // Only what is new was told.
                 #expect(try String(contentsOf: output, encoding: .utf8).split(separator: "\n").count == 1)

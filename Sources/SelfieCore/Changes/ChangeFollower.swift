@@ -208,10 +208,11 @@ package final class ChangeFollower {
         (needsRead, shared) = (false, [])
         let turn = try await parts.hub.turn(of: listener.userID)
         defer { withExtendedLifetime(turn) {} }
-        // In a task of its own, whose memory goes when it ends.
-        let (parts, query, start, reader) = (parts, query, start, reader)
-        async let reading = parts.store.read(query, from: start, by: reader)
-        let batch = try await reading
+        // In a task of its own, whose memory goes when it ends: the follower waits for hours.
+        let reading = Task.detached { [parts, query, start, reader] in
+            try await parts.store.read(query, from: start, by: reader)
+        }
+        let batch = try await reading.value
         (sessionExpiry, ownStream) = (batch.sessionExpiry, batch.ownStream)
         let isNew = parts.hub.move(listener, to: batch)
         needsRead = batch.hasMore || isNew

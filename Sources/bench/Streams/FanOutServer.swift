@@ -61,7 +61,7 @@ struct FanOutServer: AsyncParsableCommand {
 
     private static func write(_ text: String, to descriptor: Int32) {
         var text = text
-        text.withUTF8 { bytes in _ = send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL.rawValue)) }
+        text.withUTF8 { bytes in _ = send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)) }
     }
 
     /// Starts this server as a process of its own, runs `body` and ends it.

@@ -361,6 +361,7 @@ with Browser() as browser:
     sign_out(browser)
     leave(browser)
     # Asking who is signed in, and a wrong password, are refusals that a browser notes.
-    expected = ["/gallery/account ", "/gallery/password ", "/gallery/photos ", "/gallery/changes?", "net::ERR_INTERNET_DISCONNECTED"]
+    REFUSED = "Failed to load resource: the server responded with a status of"
+    expected = ["/gallery/account ", "/gallery/password ", "/gallery/photos ", f"/gallery/changes?collections=photos - {REFUSED} 401", "net::ERR_INTERNET_DISCONNECTED"]
     browser.expect_no_message(but=expected)
     print(json.dumps(sorted(SECRETS)))

@@ -117,6 +117,82 @@ struct EventStreamTests {
         }
     }
 
+    @Test("A cursor that is none, and a collection that is removed meanwhile, begin again")
+    func resets() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await EventClient.open(service, as: ada, headers: ["Last-Event-ID: 42"]) { client in
+                let event = try await client.next()
+                #expect(event?.summary == "reset database")
+            }
+            try await EventClient.open(service, as: ada, "?collections=inbox") { client in
+                _ = try await client.summaries(until: "synced")
+                let schema = try TestService.exampleSchema.replacing(#""inbox": {"access": "inbox"},"#, with: "")
+                try await service.apply(schema)
+                #expect(try await client.next()?.summary == "reset access")
+            }
+        }
+    }
+
+    @Test("A stream outlasts a database that is gone for a moment")
+    func outage() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await EventClient.open(service, as: ada) { client in
+                _ = try await client.summaries(until: "synced")
+                for number in 0..<5 {
+                    try await service.postgres.write(
+                        """
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                        WHERE datname = current_database() AND pid <> pg_backend_pid()
+                        """
+                    )
+                    try await poll("a write") {
+                        try await service.send(
+                            "PUT",
+                            "/api/records/houses/h\(number)",
+                            headers: [("Authorization", "Bearer \(ada.token)"), ("Content-Type", "application/json")],
+                            body: Data(#"{"data":{"address":"a"}}"#.utf8)
+                        ).status == 200
+                    }
+                    #expect(try await client.next()?.json["id"] as? String == "h\(number)")
+                }
+            }
+        }
+    }
+
+    @Test("A user has eight pages under way at once")
+    func pages() async throws {
+        // The look-ups of sessions must not wait behind pages that are locked out.
+        let settings = ["RATE_LIMITS": "off", "DATABASE_POOL_SIZE": "30"]
+        try await TestService.runWithSchema(settings: settings) { service in
+            let ada = try await service.addMember("ada")
+            try await service.postgres.withTransaction { connection in
+                try await connection.query("LOCK TABLE database_starts IN ACCESS EXCLUSIVE MODE")
+                let statuses = try await withThrowingTaskGroup(of: Int.self) { tasks in
+                    for _ in 0..<10 {
+                        tasks.addTask {
+                            try await RawConnection.open(port: service.port) { connection in
+                                let head = "GET /api/changes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer"
+                                try await connection.send("\(head) \(ada.token)\r\n\r\n")
+                                return try await connection.readResponse()?.status ?? 0
+                            }
+                        }
+                    }
+                    var statuses: [Int] = []
+                    for _ in 0..<2 { statuses.append(try await tasks.next() ?? 0) }
+                    try await connection.execute(script: "ROLLBACK; BEGIN")
+                    for try await status in tasks { statuses.append(status) }
+                    return statuses
+                }
+                #expect(
+                    statuses.prefix(2) == [429, 429] && statuses.dropFirst(2).allSatisfy { $0 == 200 },
+                    "\(statuses)"
+                )
+            }
+        }
+    }
+
     @Test("A process that ends says so, and a session that expires does")
     func ends() async throws {
         try await TestService.runWithSchema { service in

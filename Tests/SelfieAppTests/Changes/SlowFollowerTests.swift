@@ -61,6 +61,126 @@ struct SlowFollowerTests {
         }
     }
 
+    /// Runs a body with two followers who have all that is there, and with what lets them hear the bell.
+    private static func withFollowers(
+        _ body: @Sendable (TestService, FollowChanges, _ owner: TestMember, [ChangeFollower]) async throws -> Void
+    ) async throws {
+        try await TestService.runWithSchema { service in
+            let owner = try await service.addMember("owner", role: "team")
+            let ada = try await service.addMember("ada", role: "team")
+            let follow = FollowChanges(postgres: service.postgres)
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await follow.hub.run() }
+                var followers: [ChangeFollower] = []
+                for _ in 0..<2 {
+                    let follower = try await Self.follower(follow, ada)
+                    guard case .synced = try await Self.next(follower) else {
+                        throw Unexpected(description: "not synced")
+                    }
+                    followers.append(follower)
+                }
+                try await body(service, follow, owner, followers)
+                tasks.cancelAll()
+            }
+        }
+    }
+
+    private static func changes(_ follower: ChangeFollower) async throws -> [Change] {
+        guard case .changes(let batch) = try await next(follower) else { throw Unexpected(description: "no change") }
+        return batch.changes
+    }
+
+    @Test("A deletion reaches who has the record, though one who never had it reads the same before")
+    func deletion() async throws {
+        try await Self.withFollowers { service, follow, owner, followers in
+            try await service.put("news/x", as: owner, #"{"data":{"title":"x"}}"#)
+            let late = try await Self.follower(follow, try await service.addMember("bob"))
+            #expect(try await Self.changes(late).map(\.id) == ["x"])
+            #expect(try await service.call("DELETE", "/api/records/news/x", as: owner).status == 200)
+            try await service.put("news/y", as: owner, #"{"data":{"title":"y"}}"#)
+            #expect(try await Self.changes(followers[0]).map(\.id) == ["y"])
+            var seen: [String] = []
+            while seen.count < 2 {
+                switch try await Self.next(late) {
+                case .changes(let batch): seen += batch.changes.map { "\($0.kind) \($0.id)" }
+                case .synced: continue
+                default: throw Unexpected(description: "no change")
+                }
+            }
+            #expect(seen == ["deleted x", "created y"])
+        }
+    }
+
+    @Test("Who is behind gets a record once, as it is now, and not what others got before")
+    func overwritten() async throws {
+        try await Self.withFollowers { service, _, owner, followers in
+            for version in 1...2 {
+                try await service.put("news/x", as: owner, #"{"data":{"title":"x"}}"#)
+                #expect(try await Self.changes(followers[0]).map(\.version) == [version])
+            }
+            #expect(try await Self.changes(followers[1]).map(\.version) == [2])
+        }
+    }
+
+    @Test("A record that has ended by itself is not told from memory")
+    func expired() async throws {
+        try await Self.withFollowers { service, _, owner, followers in
+            let end = Date(timeIntervalSinceNow: 2).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+            try await service.put("news/x", as: owner, #"{"data":{"title":"x"},"expires_at":"\#(end)"}"#)
+            #expect(try await Self.changes(followers[0]).map(\.id) == ["x"])
+            try await Task.sleep(for: .seconds(2.1))
+            try await service.put("news/y", as: owner, #"{"data":{"title":"y"}}"#)
+            #expect(try await Self.changes(followers[1]).map(\.id) == ["y"])
+        }
+    }
+
+    @Test("Bells that never stop keep nobody from reading")
+    func ringing() async throws {
+        try await Self.withFollowers { service, _, owner, followers in
+            let stream = try await service.count(
+                "SELECT streams.id AS count FROM streams JOIN collections ON collections.id = collection_id WHERE name = 'news'"
+            )
+            let bell = ChangeBell(postgres: service.postgres)
+            let ringing = Task {
+                while !Task.isCancelled {
+                    bell.ring([.stream(stream)])
+                    try await Task.sleep(for: .microseconds(200))
+                }
+            }
+            defer { ringing.cancel() }
+            let start = ContinuousClock.now
+            for number in 0..<20 {
+                try await service.put("news/n\(number)", as: owner, #"{"data":{"title":"x"}}"#)
+                #expect(try await Self.changes(followers[0]).map(\.id) == ["n\(number)"])
+            }
+            #expect(ContinuousClock.now - start < .seconds(10))
+        }
+    }
+
+    @Test("A batch is at most 64 KiB, also of photos")
+    func batch() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            for _ in 0..<3 {
+                try await service.put(
+                    "houses/h\(Int.random(in: 0..<1_000_000))",
+                    as: ada,
+                    #"{"data":{"address":"\#(String(repeating: "a", count: 40_000))"}}"#
+                )
+            }
+            let follow = FollowChanges(postgres: service.postgres)
+            let session = try #require(try await SessionStore(postgres: service.postgres).find(token: ada.token))
+            let query = ChangeQuery(collections: nil, limit: 500, maxBytes: ChangeQuery.maxBatchBytes)
+            let follower = follow(query, from: .beginning, by: session, for: .seconds(60))
+            for _ in 0..<3 { #expect(try await Self.changes(follower).count == 1) }
+            try await service.addRows(200)
+            let photos = follow(query, from: .beginning, by: session, for: .seconds(60))
+            var counts: [Int] = []
+            while counts.reduce(0, +) < 203 { counts.append(try await Self.changes(photos).count) }
+            #expect(counts.max() ?? 0 <= 128)
+        }
+    }
+
     @Test("A process that ends does not wait until all is sent")
     func restart() async throws {
         try await TestService.runWithSchema { service in

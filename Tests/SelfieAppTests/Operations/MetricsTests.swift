@@ -131,6 +131,7 @@ struct MetricsTests {
     @Test("A lost connection of those who hear the bell is counted")
     func lostBells() async throws {
         try await withMetrics { service, figures in
+            let token = try await service.addSession()
             try await poll("a listener") {
                 try await service.count(
                     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
@@ -144,6 +145,25 @@ struct MetricsTests {
                 """
             )
             try await poll("a lost connection") { try await figures()["change_bells_lost_total"] == 1 }
+            // From now on, whoever connects finds another function by that name.
+            try await service.postgres.withConnection { connection in
+                try await connection.execute(
+                    script: """
+                        CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql
+                            AS 'BEGIN RAISE EXCEPTION ''no bell''; END';
+                        DO $$ BEGIN
+                            EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database());
+                        END $$;
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                            WHERE datname = current_database() AND pid <> pg_backend_pid();
+                        """
+                )
+            }
+            try await poll("two lost connections") { try await figures()["change_bells_lost_total"] == 2 }
+            try await poll("a lost bell") {
+                _ = try await service.upload(token: token)
+                return try await figures()["change_bells_lost_total"] ?? 0 >= 3
+            }
         }
     }
 
