@@ -206,16 +206,28 @@ package final class ChangeFollower {
         }
         // All of the streams are read, those that others read with this one, too.
         (needsRead, shared) = (false, [])
-        let turn = try await parts.hub.turn(of: listener.userID)
+        let turn = try await parts.hub.turn()
         defer { withExtendedLifetime(turn) {} }
+        let batch = try await readAlone(from: start)
+        guard parts.hub.move(listener, to: batch) else {
+            needsRead = batch.hasMore
+            return batch
+        }
+        // What has changed in a new stream before it was listened to.
+        needsRead = true
+        guard batch.changes.isEmpty else { return batch }
+        let next = try await readAlone(from: .after(batch.end))
+        needsRead = parts.hub.move(listener, to: next) || next.hasMore
+        return next
+    }
+
+    private func readAlone(from start: ChangeQuery.Start) async throws -> ChangeBatch {
         // In a task of its own, whose memory goes when it ends: the follower waits for hours.
-        let reading = Task.detached { [parts, query, start, reader] in
+        let reading = Task.detached { [parts, query, reader] in
             try await parts.store.read(query, from: start, by: reader)
         }
         let batch = try await reading.value
         (sessionExpiry, ownStream) = (batch.sessionExpiry, batch.ownStream)
-        let isNew = parts.hub.move(listener, to: batch)
-        needsRead = batch.hasMore || isNew
         return batch
     }
 

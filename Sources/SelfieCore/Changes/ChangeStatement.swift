@@ -92,10 +92,10 @@ struct ChangeStatement {
         return """
             SELECT streams.id, streams.seq AS last, forgotten_seq, start_id, last_before_start, previous_start_id,
                 \(part: since) AS since
-            FROM streams
+            FROM (\(part: reader.streams)) AS mine (id)
+            CROSS JOIN LATERAL (SELECT * FROM streams WHERE streams.id = mine.id LIMIT 1) AS streams
             LEFT JOIN unnest(\(Array(positions.keys)), \(Array(positions.values))) AS since (id, position)
                 ON since.id = streams.id
-            WHERE streams.id IN (\(part: reader.streams))
             """
     }
 
@@ -147,13 +147,16 @@ struct ChangeReader: Sendable {
     }
 
     /// Selects the streams.
+    ///
+    /// Each is looked up by its index. Without a limit, a plan may go through the streams of all users.
     var streams: PostgresQuery {
         if let stream { return "SELECT \(stream)::bigint" }
         return """
             SELECT id FROM streams WHERE user_id = \(userID ?? 0)
-            UNION ALL SELECT streams.id FROM collections JOIN streams ON collection_id = collections.id
-            UNION ALL SELECT streams.id FROM role_members JOIN roles ON roles.id = role_members.role_id
-                JOIN streams ON streams.role_id = roles.id
+            UNION ALL SELECT stream.id FROM collections
+                CROSS JOIN LATERAL (SELECT id FROM streams WHERE collection_id = collections.id LIMIT 1) AS stream
+            UNION ALL SELECT stream.id FROM role_members JOIN roles ON roles.id = role_members.role_id
+                CROSS JOIN LATERAL (SELECT id FROM streams WHERE streams.role_id = roles.id LIMIT 1) AS stream
                 WHERE role_members.user_id = \(userID ?? 0) AND disabled_at IS NULL
             """
     }

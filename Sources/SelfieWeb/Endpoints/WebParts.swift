@@ -24,7 +24,7 @@ package struct WebParts: Sendable {
     )
     /// The lists of a user that are being made from rows.
     let listRequests = Places<Int>(.init("LISTS_AT_ONCE", per: "USER"), limits: .init(total: .max, perHolder: 32))
-    /// The lists of records of a user, of about two megabytes each at most.
+    /// The lists of records, and the pages of changes, of a user: about two megabytes each at most.
     let recordLists = Places<Int>(.init("RECORD_LISTS_AT_ONCE", per: "USER"), limits: .init(total: 64, perHolder: 8))
     /// The clients that wait for changes; the holders are users.
     let streams: Places<Int>

@@ -80,7 +80,8 @@ final class StreamClients: Sendable {
     func all() async throws {
         let timer = Task {
             try await Task.sleep(for: Self.patience)
-            fail(BenchError.missing("\(state.withLock { total - $0.count }) answers of \(total)"))
+            let (rest, marker) = state.withLock { (total - $0.count, $0.marker) }
+            fail(BenchError.missing("\(marker) at \(rest) of \(total) clients"))
         }
         defer { timer.cancel() }
         try await withTaskCancellationHandler {

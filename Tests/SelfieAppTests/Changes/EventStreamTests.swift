@@ -161,38 +161,6 @@ struct EventStreamTests {
         }
     }
 
-    @Test("A user has eight pages under way at once")
-    func pages() async throws {
-        // The look-ups of sessions must not wait behind pages that are locked out.
-        let settings = ["RATE_LIMITS": "off", "DATABASE_POOL_SIZE": "30"]
-        try await TestService.runWithSchema(settings: settings) { service in
-            let ada = try await service.addMember("ada")
-            try await service.postgres.withTransaction { connection in
-                try await connection.query("LOCK TABLE database_starts IN ACCESS EXCLUSIVE MODE")
-                let statuses = try await withThrowingTaskGroup(of: Int.self) { tasks in
-                    for _ in 0..<10 {
-                        tasks.addTask {
-                            try await RawConnection.open(port: service.port) { connection in
-                                let head = "GET /api/changes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer"
-                                try await connection.send("\(head) \(ada.token)\r\n\r\n")
-                                return try await connection.readResponse()?.status ?? 0
-                            }
-                        }
-                    }
-                    var statuses: [Int] = []
-                    for _ in 0..<2 { statuses.append(try await tasks.next() ?? 0) }
-                    try await connection.execute(script: "ROLLBACK; BEGIN")
-                    for try await status in tasks { statuses.append(status) }
-                    return statuses
-                }
-                #expect(
-                    statuses.prefix(2) == [429, 429] && statuses.dropFirst(2).allSatisfy { $0 == 200 },
-                    "\(statuses)"
-                )
-            }
-        }
-    }
-
     @Test("A process that ends says so, and a session that expires does")
     func ends() async throws {
         try await TestService.runWithSchema { service in
