@@ -99,7 +99,10 @@ package final class ChangeBell: Sendable {
     private func send(_ rings: [Ring]) async {
         let payload = rings.map(\.text).joined(separator: ",")
         do {
-            try await postgres?.write("SELECT pg_notify(\(Self.channel), \(payload))")
+            // A hint need not outlast a crash, so nobody waits for the disk.
+            try await postgres?.write(
+                "SELECT set_config('synchronous_commit', 'off', true), pg_notify(\(Self.channel), \(payload))"
+            )
         } catch {
             // The next comparison finds what has changed.
             state.withLock { $0.lostCount += 1 }

@@ -34,7 +34,7 @@ package final class ChangeHub: Sendable {
     /// The readers of a process who read alone at the same time.
     ///
     /// Others wait, so that calls find connections.
-    private static let readersAtOnce = 4
+    private static let readersAtOnce = 2
 
     init(postgres: PostgresClient, store: ChangeStore, now: @escaping @Sendable () -> Date) {
         self.postgres = postgres

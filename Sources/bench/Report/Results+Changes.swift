@@ -11,7 +11,7 @@ extension Results {
             ),
             ratio(
                 "eventToNotificationP50Ratio",
-                "Write to event at another process, to PostgreSQL's write to notification, p50",
+                "Write's answer to event at another process, to PostgreSQL's write to notification, p50",
                 goal: "5 or less",
                 changes.map { $0.events.p50Milliseconds / $0.notifications.p50Milliseconds }
             ),
@@ -57,7 +57,7 @@ extension Results {
                 "New record without the bell, 16 connections",
                 changes.map(\.silentCreations)
             )
-            + times("event", "Write to event at another process", changes.map(\.events))
+            + times("event", "Write's answer to event at another process", changes.map(\.events))
             + times("notification", "PostgreSQL's write to notification", changes.map(\.notifications))
             + times("fanOut", "Write to event at 10,000 streams", changes.map(\.fanOut))
             + times("rawFanOut", "The same bytes to 10,000 sockets", changes.map(\.rawFanOut))

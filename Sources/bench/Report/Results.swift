@@ -57,7 +57,7 @@ struct Results: Codable, Sendable {
         /// New records of 16 connections, with and without the bell.
         let creations: LoadFigures
         let silentCreations: LoadFigures
-        /// From a write to its event at another process, and from PostgreSQL's write to its notification.
+        /// From a write's answer to its event at another process, and from PostgreSQL's write to its notification.
         let events: TimeFigures
         let notifications: TimeFigures
         let kibibytesPerIdleConnection: Double
