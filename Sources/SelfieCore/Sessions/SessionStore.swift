@@ -75,8 +75,6 @@ package struct SessionStore: Sendable {
             \(part: AuditStore.insertion(of: .signIn, from: source, forEach: "SELECT user_id FROM begun"))
             """
         )
-        // Another session may have ended for it.
-        if count == 1 { bell?.ring([.user(userID)]) }
         return count == 1
     }
 

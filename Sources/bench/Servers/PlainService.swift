@@ -8,7 +8,7 @@ import ServiceLifecycle
 struct PlainService: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
-        abstract: "Run the service with or without the bell, for comparison; `run` starts it.",
+        abstract: "Serve with or without the bell, for comparison; `run` starts it.",
         shouldDisplay: false
     )
 
