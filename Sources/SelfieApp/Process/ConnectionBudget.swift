@@ -12,7 +12,7 @@ struct ConnectionBudget {
     /// How many photos may be sent at once.
     let downloads: Places<String>.Limits
 
-    /// The most connections where nothing else is set: each takes about 15 KiB of memory.
+    /// The most connections where nothing else is set: each takes about 23 KiB of memory.
     static let maxTotal = 20_000
     /// The fewest, even where hardly any file may be open.
     static let minTotal = 32

@@ -171,7 +171,8 @@ package final class ChangeFollower {
             if note(listener.pending()) { return .end(.restart) }
             let batch: ChangeBatch
             do {
-                batch = try await nextBatch()
+                guard let next = try await nextBatch() else { continue }
+                batch = next
             } catch let reset as ChangeReset {
                 return .reset(reset)
             } catch is RecordRefusal {
@@ -200,14 +201,19 @@ package final class ChangeFollower {
         return .synced(cursor)
     }
 
-    private func nextBatch() async throws -> ChangeBatch {
+    /// Reads once; nil when something else must be looked at first.
+    private func nextBatch() async throws -> ChangeBatch? {
         if !needsRead, let cursor, let stream = shared.popFirst() {
             if let batch = await sharedBatch(of: stream, after: cursor) { return batch }
+            needsRead = true
+            return nil
         }
         // All of the streams are read, those that others read with this one, too.
-        (needsRead, shared) = (false, [])
-        let turn = try await parts.hub.turn()
+        let turn = try await parts.hub.turn(of: listener.userID)
         defer { withExtendedLifetime(turn) {} }
+        // The line may have been long.
+        if note(listener.pending()) { return nil }
+        (needsRead, shared) = (false, [])
         let batch = try await readAlone(from: start)
         guard parts.hub.move(listener, to: batch) else {
             needsRead = batch.hasMore
@@ -216,7 +222,9 @@ package final class ChangeFollower {
         // What has changed in a new stream before it was listened to.
         needsRead = true
         guard batch.changes.isEmpty else { return batch }
-        let next = try await readAlone(from: .after(batch.end))
+        // If the next reading fails, it goes on from here.
+        start = .after(batch.end)
+        let next = try await readAlone(from: start)
         needsRead = parts.hub.move(listener, to: next) || next.hasMore
         return next
     }

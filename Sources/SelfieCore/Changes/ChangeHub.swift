@@ -43,11 +43,11 @@ package final class ChangeHub: Sendable {
 
     /// Waits for a reader's turn to read alone.
     ///
+    /// - Parameter userID: Whose reader it is; users take turns.
     /// - Returns: The turn, which ends when this is dropped.
     /// - Throws: `CancellationError`.
-    func turn() async throws -> Place {
-        // A user has few readers, so one line is fair.
-        try await turns.enter(FairLine.Claimant(group: "", member: ""))
+    func turn(of userID: Int) async throws -> Place {
+        try await turns.enter(FairLine.Claimant(group: "\(userID)", member: ""))
     }
 
     /// How many readers there are.

@@ -34,8 +34,17 @@ struct FollowUserChanges: AsyncParsableCommand {
     @Flag(name: .customLong("json"), help: "Print a line of JSON for each change.")
     var isJSON = false
 
+    private var names: [String]? {
+        collections?.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+    }
+
+    func validate() throws {
+        if names?.contains("") == true {
+            throw ValidationError("--collections must name collections, with commas between them.")
+        }
+    }
+
     func run() async throws {
-        let names = collections?.split(separator: ",").map { String($0) }
         let query = ChangeQuery(collections: names.map(Set.init))
         do {
             try await argument.withUsers { users in

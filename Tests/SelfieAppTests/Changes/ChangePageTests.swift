@@ -112,6 +112,21 @@ struct ChangePageTests {
             #expect(try await waiting.summaries == ["created houses h2"])
             let empty = try await second.changes("?since=now&wait=1", as: ada)
             #expect(empty.status == 200 && empty.summaries.isEmpty)
+            // Nothing is lost between two calls.
+            try await first.put("houses/h3", as: ada, #"{"data":{"address":"c"}}"#)
+            let next = try await second.changes("?since=\(empty.cursor)&wait=25", as: ada)
+            #expect(next.summaries == ["created houses h3"])
+            // Who is signed out meanwhile is told so, and who asks a process that ends is answered at once.
+            let (bob, eve) = (try await first.addMember("bob"), try await first.addMember("eve"))
+            async let ended = second.changes("?since=now&wait=25", as: bob)
+            async let stopped = second.changes("?since=now&wait=25", as: eve)
+            try await Task.sleep(for: .milliseconds(500))
+            #expect(try await first.call("GET", "/api/clear_token", as: bob).status == 200)
+            #expect(try await ended.status == 401)
+            let start = ContinuousClock.now
+            await second.beginShutdown()
+            let last = try await stopped
+            #expect(last.status == 200 && last.summaries.isEmpty && ContinuousClock.now - start < .seconds(10))
         }
     }
 

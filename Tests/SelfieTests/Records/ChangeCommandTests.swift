@@ -72,6 +72,7 @@ struct ChangeCommandTests {
                 (["eve@example.com"], "There is no user eve@example.com."),
                 (["ada@example.com", "--since", "!"], "--since"),
                 (["ada@example.com", "--collections", "castles"], "There is no such collection."),
+                (["ada@example.com", "--collections", "houses,"], "--collections must name collections"),
             ] {
                 let outcome = try await Self.run(service, arguments + ["--once"])
                 #expect(outcome.status != 0 && outcome.errors.contains(text), "\(outcome)")
