@@ -81,7 +81,7 @@ struct ChangeMeasurements: Sendable {
         try await streams(["token-1"], at: stage.observedService) { clients in
             var times: [Duration] = []
             for number in 0..<Self.sampleCount {
-                clients.expect(#""id":"late-\(round)-\(number)""#)
+                clients.expect(#""id":"late-\#(round)-\#(number)""#)
                 try await put("notes/late-\(round)-\(number)", at: stage.service)
                 // The answer comes right after the commit. An event may be quicker.
                 let start = ContinuousClock.now
