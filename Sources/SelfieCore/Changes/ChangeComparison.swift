@@ -64,7 +64,7 @@ struct ChangeComparison: Sendable {
         guard needsRead || !changed.isEmpty else { return }
         listener.wake { wake in
             wake.needsRead = wake.needsRead || needsRead
-            wake.shared.formUnion(changed)
+            wake.changed.formUnion(changed)
         }
     }
 }

@@ -27,6 +27,16 @@ package struct ChangeCursor: Sendable, Equatable {
         self.positions = positions
     }
 
+    /// The place in one stream, whatever the collection.
+    func part(of stream: Int) -> ChangeCursor {
+        ChangeCursor(mark: mark, clearedVersion: clearedVersion, filter: 0, positions: [stream: positions[stream] ?? 0])
+    }
+
+    /// Whether what was looked up for one of them holds for the other: a start and a schema are the same.
+    func agrees(with other: ChangeCursor) -> Bool {
+        mark == other.mark && clearedVersion == other.clearedVersion
+    }
+
     /// Reads a cursor; nil for a text that is none.
     ///
     /// - Parameter text: As a client got it.

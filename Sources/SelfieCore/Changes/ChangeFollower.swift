@@ -1,3 +1,4 @@
+import Budgets
 import FoundationEssentials
 import Postgres
 
@@ -52,7 +53,8 @@ package final class ChangeFollower {
     private var sessionExpiry: Date?
     private var ownStream = 0
     private var needsRead = true
-    private var shared: Set<Int> = []
+    /// The streams that have changed.
+    private var changed: Set<Int> = []
     private var isSynced = false
     private var isStopping = false
     /// When what the client is told now became known to the process; nil for what was there before.
@@ -145,10 +147,9 @@ package final class ChangeFollower {
     /// - Returns: Whether the process ends.
     private func note(_ wake: ChangeListener.Wake) -> Bool {
         // What a slow client has not yet got goes on waiting.
-        if !needsRead, shared.isEmpty { wakeTime = wake.time }
+        if !needsRead, changed.isEmpty { wakeTime = wake.time }
         needsRead = needsRead || wake.needsRead
-        shared.formUnion(wake.shared)
-        if shared.remove(ownStream) != nil { needsRead = true }
+        changed.formUnion(wake.changed)
         isStopping = isStopping || wake.isStopping
         return isStopping
     }
@@ -167,7 +168,7 @@ package final class ChangeFollower {
     private func read() async throws -> Event? {
         if let retryTime, ContinuousClock.now < retryTime { return nil }
         retryTime = nil
-        while needsRead || !shared.isEmpty {
+        while needsRead || !changed.isEmpty {
             if note(listener.pending()) { return .end(.restart) }
             let batch: ChangeBatch
             do {
@@ -203,18 +204,17 @@ package final class ChangeFollower {
 
     /// Reads once; nil when something else must be looked at first.
     private func nextBatch() async throws -> ChangeBatch? {
-        if !needsRead, let cursor, let stream = shared.popFirst() {
-            if let batch = await sharedBatch(of: stream, after: cursor) { return batch }
-            needsRead = true
-            return nil
+        if !needsRead, let cursor, let stream = changed.popFirst() {
+            let batch =
+                stream == ownStream ? try await ownBatch(after: cursor) : await sharedBatch(of: stream, after: cursor)
+            if batch == nil { needsRead = true }
+            return batch
         }
         // All of the streams are read, those that others read with this one, too.
-        let turn = try await parts.hub.turn(of: listener.userID)
+        guard let turn = try await turn() else { return nil }
         defer { withExtendedLifetime(turn) {} }
-        // The line may have been long.
-        if note(listener.pending()) { return nil }
-        (needsRead, shared) = (false, [])
-        let batch = try await readAlone(from: start)
+        (needsRead, changed) = (false, [])
+        let batch = try await readAlone(from: start, by: reader)
         guard parts.hub.move(listener, to: batch) else {
             needsRead = batch.hasMore
             return batch
@@ -224,14 +224,21 @@ package final class ChangeFollower {
         guard batch.changes.isEmpty else { return batch }
         // If the next reading fails, it goes on from here.
         start = .after(batch.end)
-        let next = try await readAlone(from: start)
+        let next = try await readAlone(from: start, by: reader)
         needsRead = parts.hub.move(listener, to: next) || next.hasMore
         return next
     }
 
-    private func readAlone(from start: ChangeQuery.Start) async throws -> ChangeBatch {
+    /// Waits for a turn to read alone; nil when the process ends meanwhile.
+    private func turn() async throws -> Place? {
+        let turn = try await parts.hub.turn(of: listener.userID)
+        // The line may have been long.
+        return note(listener.pending()) ? nil : turn
+    }
+
+    private func readAlone(from start: ChangeQuery.Start, by reader: ChangeReader) async throws -> ChangeBatch {
         // In a task of its own, whose memory goes when it ends: the follower waits for hours.
-        let reading = Task.detached { [parts, query, reader] in
+        let reading = Task.detached { [parts, query] in
             try await parts.store.read(query, from: start, by: reader)
         }
         let batch = try await reading.value
@@ -239,22 +246,40 @@ package final class ChangeFollower {
         return batch
     }
 
+    /// Reads the stream that nobody else reads; nil where all streams must be read.
+    private func ownBatch(after cursor: ChangeCursor) async throws -> ChangeBatch? {
+        guard let turn = try await turn(), !needsRead else { return nil }
+        defer { withExtendedLifetime(turn) {} }
+        changed.remove(ownStream)
+        let reader = ChangeReader(userID: listener.userID, sessionID: listener.sessionID, ownStream: ownStream)
+        let batch = try await readAlone(from: .after(cursor.part(of: ownStream)), by: reader)
+        // A record that goes on elsewhere may be shown by another stream.
+        guard batch.end.agrees(with: cursor), batch.changes.allSatisfy({ $0.content != nil || $0.isGone }) else {
+            return nil
+        }
+        return part(of: ownStream, batch.changes, to: batch.end, hasMore: batch.hasMore, after: cursor)
+    }
+
+    /// What all of a process's readers of a stream read once; nil where all streams must be read.
     private func sharedBatch(of stream: Int, after cursor: ChangeCursor) async -> ChangeBatch? {
         guard cursor.positions[stream] != nil,
-            let (changes, end, isCut) = await parts.hub.tails.changes(of: stream, after: cursor)
+            let (changes, end, hasMore) = await parts.hub.tails.changes(of: stream, after: cursor)
         else { return nil }
         // Meanwhile the reader may have lost what the stream shows.
         guard !note(listener.pending()), !needsRead else { return nil }
-        var (wanted, bytes, reached, hasMore): ([Change], Int, Int, Bool) = ([], 0, end, isCut)
-        for change in changes where query.collections?.contains(change.collection) ?? true {
-            bytes += change.byteCount
-            if !wanted.isEmpty, bytes > query.maxBytes || wanted.count == query.limit {
-                (reached, hasMore) = (change.place.number - 1, true)
-                break
-            }
-            wanted.append(change)
-        }
-        if hasMore { shared.insert(stream) }
+        return part(of: stream, changes, to: end, hasMore: hasMore, after: cursor)
+    }
+
+    /// Goes on in one stream.
+    private func part(
+        of stream: Int,
+        _ changes: [Change],
+        to end: ChangeCursor,
+        hasMore isCut: Bool,
+        after cursor: ChangeCursor
+    ) -> ChangeBatch {
+        let (wanted, reached, hasMore) = query.fitting(changes, to: end.positions[stream] ?? 0, hasMore: isCut)
+        if hasMore { changed.insert(stream) }
         var position = cursor
         position.positions[stream] = reached
         listener.positions = position.positions

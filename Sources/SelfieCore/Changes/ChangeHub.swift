@@ -181,7 +181,7 @@ package final class ChangeHub: Sendable {
 extension ChangeListener.Wake {
     /// Notes what has changed.
     fileprivate mutating func note(_ ring: ChangeBell.Ring) {
-        if case .stream(let stream) = ring { shared.insert(stream) } else { needsRead = true }
+        if case .stream(let stream) = ring { changed.insert(stream) } else { needsRead = true }
     }
 }
 

@@ -4,10 +4,10 @@ import Synchronization
 final class ChangeListener: Sendable {
     /// Why a reader goes on.
     struct Wake: Sendable, Equatable {
-        /// Whether something of the user's own has changed, or what the user may see.
+        /// Whether what the user may see has changed.
         var needsRead = false
-        /// The streams of roles and collections that have changed.
-        var shared: Set<Int> = []
+        /// The streams that have changed.
+        var changed: Set<Int> = []
         /// Whether the process ends.
         var isStopping = false
         /// When the first of these happened.

@@ -61,4 +61,23 @@ package struct ChangeQuery: Sendable {
         }
         return Int(hash >> 2) | 1
     }
+
+    /// What is wanted of a stream's changes, and fits.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes, in the order of their numbers.
+    ///   - end: The number that they lead to.
+    ///   - hasMore: Whether there are more.
+    /// - Returns: The same for what is left of them.
+    func fitting(_ changes: [Change], to end: Int, hasMore: Bool) -> (changes: [Change], end: Int, hasMore: Bool) {
+        var (wanted, bytes): ([Change], Int) = ([], 0)
+        for change in changes where collections?.contains(change.collection) ?? true {
+            bytes += change.byteCount
+            if !wanted.isEmpty, bytes > maxBytes || wanted.count == limit {
+                return (wanted, change.place.number - 1, true)
+            }
+            wanted.append(change)
+        }
+        return (wanted, end, hasMore)
+    }
 }

@@ -22,11 +22,13 @@ package struct ChangeStore: Sendable {
             for name in query.collections ?? [] where name != Schema.photosName { _ = try schema.collection(name) }
             let statement = ChangeStatement(query: query, reader: reader, start: start, schema: schema).text
             var rows = try await postgres.read(statement)
-            if try rows[0].decodeIfPresent("mark", as: Int.self) == nil {
+            if let row = rows.first, try row.decodeIfPresent("mark", as: Int.self) == nil {
                 try await DatabaseStarts(postgres: postgres).note()
                 rows = try await postgres.read(statement)
             }
-            guard try rows[0].decode("schema_version") == schema.version else { throw SchemaChanged() }
+            // The stream of a user goes with the account.
+            guard let row = rows.first else { throw reader.userID == nil ? ChangeReset.access : SessionError.ended }
+            guard try row.decode("schema_version") == schema.version else { throw SchemaChanged() }
             return try batch(rows, query, start, reader, schema)
         }
     }
@@ -40,13 +42,13 @@ package struct ChangeStore: Sendable {
     ) throws -> ChangeBatch {
         let sessionExpiry: Date? = try rows[0].decodeIfPresent("session_expires_at")
         if reader.sessionID != nil, sessionExpiry == nil { throw SessionError.ended }
-        let check = try ChangeCursor.Check(rows[0])
+        let check = try ChangeCursor.Check(rows[rows.count - 1])
         if case .after(let cursor) = start { try cursor.check(check, filter: query.filter) }
         let photos = try PhotoRows(rows, createdAt: "uploaded_at")
         var changes: [Change] = []
         for (number, row) in rows.enumerated() where try row.decodeIfPresent("seq", as: Int.self) != nil {
             let photo = photos[number]
-            let isOfAll = reader.stream != nil
+            let isOfAll = reader.userID == nil
             if let change = try Change(row, photo: photo, since: start.position, isOfAll: isOfAll, schema: schema) {
                 changes.append(change)
             }

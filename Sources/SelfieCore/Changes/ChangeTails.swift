@@ -51,7 +51,7 @@ final class ChangeTails: Sendable {
     func changes(
         of stream: Int,
         after cursor: ChangeCursor
-    ) async -> (changes: [Change], end: Int, hasMore: Bool)? {
+    ) async -> (changes: [Change], end: ChangeCursor, hasMore: Bool)? {
         let position = cursor.positions[stream] ?? 0
         // What changes while the reader waits is read for its next call: others may write faster than this reads.
         var wantedCount: Int?
@@ -73,7 +73,7 @@ final class ChangeTails: Sendable {
 
     fileprivate enum Step {
         case alone
-        case done(changes: [Change], end: Int, hasMore: Bool)
+        case done(changes: [Change], end: ChangeCursor, hasMore: Bool)
         case wait(Task<Bool, Never>)
     }
 
@@ -144,8 +144,7 @@ extension ChangeTails.State {
         _ wantedCount: inout Int?,
         read: () -> Task<Bool, Never>
     ) -> ChangeTails.Step {
-        var start = cursor
-        (start.filter, start.positions) = (0, [stream: position])
+        let start = cursor.part(of: stream)
         var tail = tails[stream] ?? ChangeTails.Tail(start: position, end: start)
         // Nobody has asked for long. What this reader has need not be read again.
         if tail.reading == nil, position > tail.end.positions[stream] ?? 0 {
@@ -161,13 +160,11 @@ extension ChangeTails.State {
             tails[stream] = tail
             return .wait(reading)
         }
-        guard position >= tail.start, position <= end, tail.end.mark == cursor.mark,
-            tail.end.clearedVersion == cursor.clearedVersion
-        else { return .alone }
+        guard position >= tail.start, position <= end, tail.end.agrees(with: cursor) else { return .alone }
         // Who has seen nothing of the stream has nothing that could be gone.
         let changes = tail.changes.filter { $0.place.number > position && ($0.content != nil || position > 0) }
         // A record that goes on elsewhere may be shown by another stream of the reader's.
         guard changes.allSatisfy({ $0.content != nil || $0.isGone }) else { return .alone }
-        return .done(changes: changes.map { $0.seen(from: position) }, end: end, hasMore: tail.hasMore)
+        return .done(changes: changes.map { $0.seen(from: position) }, end: tail.end, hasMore: tail.hasMore)
     }
 }
