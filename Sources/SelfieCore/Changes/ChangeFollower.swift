@@ -204,17 +204,25 @@ package final class ChangeFollower {
 
     /// Reads once; nil when something else must be looked at first.
     private func nextBatch() async throws -> ChangeBatch? {
-        if !needsRead, let cursor, let stream = changed.popFirst() {
-            let batch =
-                stream == ownStream ? try await ownBatch(after: cursor) : await sharedBatch(of: stream, after: cursor)
+        let stream = needsRead ? nil : changed.popFirst()
+        if let stream, stream != ownStream {
+            let batch = await sharedBatch(of: stream)
             if batch == nil { needsRead = true }
             return batch
         }
-        // All of the streams are read, those that others read with this one, too.
-        guard let turn = try await turn() else { return nil }
+        let turn = try await parts.hub.turn(of: listener.userID, looksUp: stream != nil)
         defer { withExtendedLifetime(turn) {} }
+        // The line may have been long.
+        if note(listener.pending()) { return nil }
+        if stream != nil {
+            changed.remove(ownStream)
+            let batch = try await ownBatch()
+            needsRead = needsRead || batch?.hasMore ?? true
+            return batch
+        }
+        // All of the streams are read, those that others read with this one, too.
         (needsRead, changed) = (false, [])
-        let batch = try await readAlone(from: start, by: reader)
+        let batch = try await readAlone()
         guard parts.hub.move(listener, to: batch) else {
             needsRead = batch.hasMore
             return batch
@@ -224,21 +232,14 @@ package final class ChangeFollower {
         guard batch.changes.isEmpty else { return batch }
         // If the next reading fails, it goes on from here.
         start = .after(batch.end)
-        let next = try await readAlone(from: start, by: reader)
+        let next = try await readAlone()
         needsRead = parts.hub.move(listener, to: next) || next.hasMore
         return next
     }
 
-    /// Waits for a turn to read alone; nil when the process ends meanwhile.
-    private func turn() async throws -> Place? {
-        let turn = try await parts.hub.turn(of: listener.userID)
-        // The line may have been long.
-        return note(listener.pending()) ? nil : turn
-    }
-
-    private func readAlone(from start: ChangeQuery.Start, by reader: ChangeReader) async throws -> ChangeBatch {
+    private func readAlone() async throws -> ChangeBatch {
         // In a task of its own, whose memory goes when it ends: the follower waits for hours.
-        let reading = Task.detached { [parts, query] in
+        let reading = Task.detached { [parts, query, start, reader] in
             try await parts.store.read(query, from: start, by: reader)
         }
         let batch = try await reading.value
@@ -246,23 +247,20 @@ package final class ChangeFollower {
         return batch
     }
 
-    /// Reads the stream that nobody else reads; nil where all streams must be read.
-    private func ownBatch(after cursor: ChangeCursor) async throws -> ChangeBatch? {
-        guard let turn = try await turn(), !needsRead else { return nil }
-        defer { withExtendedLifetime(turn) {} }
-        changed.remove(ownStream)
-        let reader = ChangeReader(userID: listener.userID, sessionID: listener.sessionID, ownStream: ownStream)
-        let batch = try await readAlone(from: .after(cursor.part(of: ownStream)), by: reader)
-        // A record that goes on elsewhere may be shown by another stream.
-        guard batch.end.agrees(with: cursor), batch.changes.allSatisfy({ $0.content != nil || $0.isGone }) else {
-            return nil
+    /// The next change of the stream that nobody else reads; nil where all streams must be read.
+    private func ownBatch() async throws -> ChangeBatch? {
+        guard !needsRead, let cursor else { return nil }
+        let looking = Task.detached { [parts, ownStream, reader] in
+            try await parts.store.next(after: cursor, in: ownStream, by: reader)
         }
+        guard let batch = try await looking.value else { return nil }
+        sessionExpiry = batch.sessionExpiry
         return part(of: ownStream, batch.changes, to: batch.end, hasMore: batch.hasMore, after: cursor)
     }
 
     /// What all of a process's readers of a stream read once; nil where all streams must be read.
-    private func sharedBatch(of stream: Int, after cursor: ChangeCursor) async -> ChangeBatch? {
-        guard cursor.positions[stream] != nil,
+    private func sharedBatch(of stream: Int) async -> ChangeBatch? {
+        guard let cursor, cursor.positions[stream] != nil,
             let (changes, end, hasMore) = await parts.hub.tails.changes(of: stream, after: cursor)
         else { return nil }
         // Meanwhile the reader may have lost what the stream shows.

@@ -20,9 +20,8 @@ package final class ChangeHub: Sendable {
     private let postgres: PostgresClient
     let tails: ChangeTails
     private let state = Mutex(State())
-    private let turns = FairLine(
-        limits: .init(places: readersAtOnce, waiting: .max, waitingPerGroup: .max, waitingPerMember: .max)
-    )
+    private let readings = line(places: readingsAtOnce)
+    private let lookups = line(places: lookupsAtOnce)
 
     /// How often the numbers are compared: whatever the bell has lost is known within ten seconds.
     private static let comparisonInterval: Duration = .seconds(9)
@@ -34,20 +33,30 @@ package final class ChangeHub: Sendable {
     /// The readers of a process who read alone at the same time.
     ///
     /// Others wait, so that calls find connections.
-    private static let readersAtOnce = 2
+    private static let readingsAtOnce = 2
+    /// The readers who look up their next change at the same time; they share a statement.
+    ///
+    /// Others wait, so that other look-ups find places.
+    private static let lookupsAtOnce = 64
+
+    private static func line(places: Int) -> FairLine {
+        FairLine(limits: .init(places: places, waiting: .max, waitingPerGroup: .max, waitingPerMember: .max))
+    }
 
     init(postgres: PostgresClient, store: ChangeStore, now: @escaping @Sendable () -> Date) {
         self.postgres = postgres
         tails = ChangeTails(store: store, now: now)
     }
 
-    /// Waits for a reader's turn to read alone.
+    /// Waits for a reader's turn.
     ///
-    /// - Parameter userID: Whose reader it is; users take turns.
+    /// - Parameters:
+    ///   - userID: Whose reader it is; users take turns.
+    ///   - looksUp: Whether to look up the next change only.
     /// - Returns: The turn, which ends when this is dropped.
     /// - Throws: `CancellationError`.
-    func turn(of userID: Int) async throws -> Place {
-        try await turns.enter(FairLine.Claimant(group: "\(userID)", member: ""))
+    func turn(of userID: Int, looksUp: Bool) async throws -> Place {
+        try await (looksUp ? lookups : readings).enter(FairLine.Claimant(group: "\(userID)", member: ""))
     }
 
     /// How many readers there are.

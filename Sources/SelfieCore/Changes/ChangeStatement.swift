@@ -30,14 +30,8 @@ struct ChangeStatement {
 
     /// The statement.
     ///
-    /// Its last row has what ``ChangeCursor/check(_:filter:)`` needs. Each row has a change, or none where there is none.
-    /// There is no row for a stream that is gone.
+    /// Its first row has what ``ChangeCursor/check(_:filter:)`` needs. Each row has a change, or none where there is none.
     var text: PostgresQuery {
-        if let stream = reader.stream { text(of: stream) } else { textOfAll }
-    }
-
-    /// Reads all of the reader's streams, in turn.
-    private var textOfAll: PostgresQuery {
         let isWanted: PostgresQuery = collectionIDs.map { "change.collection_id = ANY(\($0))" } ?? "true"
         let lookedAtCount = PostgresQuery(
             stringLiteral: "\(query.collections == nil ? query.limit + 1 : Self.maxLookedAtCount)"
@@ -63,7 +57,9 @@ struct ChangeStatement {
             chosen AS MATERIALIZED (SELECT * FROM measured WHERE bytes_until <= \(query.maxBytes) OR number = 1),
             reached AS MATERIALIZED (\(part: reached(lookedAtCount)))
             SELECT present.*, reached.*, coalesce(elsewhere.is_there, false) AS is_shown_elsewhere, \(part: Self.columns)
-            FROM present CROSS JOIN reached LEFT JOIN chosen ON true \(part: contents) \(part: Self.elsewhere)
+            FROM present CROSS JOIN reached LEFT JOIN chosen ON true
+            \(part: Self.contents(RecordRow.joins(userID: reader.userID ?? 0, collections: schema.allCollections)))
+            \(part: Self.elsewhere)
             ORDER BY chosen.place, chosen.stream_id
             """
     }
@@ -72,7 +68,7 @@ struct ChangeStatement {
     private var present: PostgresQuery {
         """
         SELECT \(part: SchemaStore.versionColumn) AS schema_version, \(part: SchemaStore.clearedVersionColumn) AS cleared_version,
-            \(part: reader.ownStream) AS own_stream_id,
+            coalesce((SELECT id FROM streams WHERE user_id = \(reader.userID ?? 0)), 0) AS own_stream_id,
             \(part: reader.session) AS session_expires_at, \(part: DatabaseStarts.columns(ofMark: mark))
         """
     }
@@ -122,45 +118,13 @@ struct ChangeStatement {
         ) AS elsewhere ON NOT chosen.is_shown
         """
 
-    // MARK: One stream
-
-    /// Reads one stream, which costs a third less.
-    ///
-    /// What another of the reader's streams shows is not known.
-    private func text(of stream: Int) -> PostgresQuery {
-        """
-        \(part: present), ARRAY[asked.id] AS stream_ids, ARRAY[asked.seq] AS last_numbers,
-            ARRAY[forgotten_seq] AS forgotten_numbers, ARRAY[coalesce(start_id, 0)::bigint] AS start_ids,
-            ARRAY[last_before_start] AS last_before_starts,
-            ARRAY[coalesce(previous_start_id, 0)::bigint] AS previous_start_ids,
-            ARRAY[coalesce(next_seq - 1, asked.seq)] AS reached_numbers,
-            false AS is_shown_elsewhere, \(part: Self.columns)
-        FROM (SELECT * FROM streams WHERE id = \(stream) LIMIT 1) AS asked
-        LEFT JOIN LATERAL (
-            SELECT * FROM (
-                SELECT change.*, row_number() OVER places AS number, lead(seq) OVER places AS next_seq,
-                    sum(\(Change.usualBytes) + coalesce(byte_count, 0)) OVER places AS bytes_until
-                FROM (
-                    SELECT \(part: Self.changeColumns) FROM grants
-                    WHERE stream_id = asked.id AND seq > \(positions[stream] ?? 0) ORDER BY seq LIMIT \(query.limit + 1)
-                ) AS change
-                LEFT JOIN records ON key = record_key AND change.collection_id > 0 AND is_shown
-                WINDOW places AS (ORDER BY seq)
-            ) AS measured
-            WHERE number = 1 OR number <= \(query.limit) AND bytes_until <= \(query.maxBytes)
-        ) AS chosen ON true
-        \(part: contents)
-        ORDER BY chosen.seq
-        """
-    }
-
     // MARK: Changes
 
-    private static let changeColumns: PostgresQuery =
+    static let changeColumns: PostgresQuery =
         "stream_id, collection_id, record_key, rights % 2 = 1 AS is_shown, seq, shown_seq, random_id"
 
     /// The columns of a change, of the tables of ``contents``.
-    private static let columns: PostgresQuery = """
+    static let columns: PostgresQuery = """
         chosen.stream_id, chosen.seq, chosen.shown_seq, chosen.is_shown,
         chosen.collection_id::bigint AS change_collection_id, chosen.random_id AS change_random_id,
         named.id AS change_id, named.is_gone,
@@ -169,14 +133,15 @@ struct ChangeStatement {
         """
 
     /// What is joined to `chosen`.
-    private var contents: PostgresQuery {
+    ///
+    /// - Parameter joins: What is joined to `records`.
+    static func contents(_ joins: PostgresQuery) -> PostgresQuery {
         """
         LEFT JOIN LATERAL (
             SELECT id, deleted_at IS NOT NULL AS is_gone FROM records WHERE key = chosen.record_key
         ) AS named ON chosen.collection_id > 0
         LEFT JOIN LATERAL (
-            SELECT \(part: RecordRow.columns)
-            FROM records \(part: RecordRow.joins(userID: reader.userID ?? 0, collections: schema.allCollections))
+            SELECT \(part: RecordRow.columns) FROM records \(part: joins)
             WHERE records.key = chosen.record_key AND \(part: RecordReader.isThere)
         ) AS record ON chosen.collection_id > 0 AND chosen.is_shown
         LEFT JOIN LATERAL (\(part: PhotoStore.listed("chosen.record_key"))) AS photo

@@ -11,13 +11,16 @@ struct DatabaseStarts: Sendable {
         started_at = pg_postmaster_start_time() AND table_oid = 'streams'::regclass::oid::bigint
         """
 
-    /// The columns `mark` (NULL where the present start has none yet), `cursor_start_id` and `is_same_database`.
+    /// Selects the mark of the present start; NULL where it has none yet.
+    static let mark: PostgresQuery = "(SELECT mark FROM database_starts WHERE \(part: isPresent))"
+
+    /// The columns `mark`, `cursor_start_id` and `is_same_database`.
     ///
     /// - Parameter mark: The mark of a cursor; nil for none.
     /// - Returns: The columns.
     static func columns(ofMark mark: Int?) -> PostgresQuery {
         """
-        (SELECT mark FROM database_starts WHERE \(part: isPresent)) AS mark,
+        \(part: Self.mark) AS mark,
         (SELECT id::bigint FROM database_starts WHERE mark = \(mark)) AS cursor_start_id,
         coalesce((
             SELECT then_row.identity = now_row.identity FROM database_starts AS then_row

@@ -37,16 +37,14 @@ package struct PhotoRows: Sendable {
         byte_count::text AS byte_count, content_type, width::text AS width, height::text AS height
         """
 
-    /// - Parameters:
-    ///   - rows: Rows with ``columns``.
-    ///   - createdAtName: What the time of the upload is called in them.
+    /// - Parameter rows: Rows with ``columns``.
     /// - Throws: `PostgresError` for rows without them.
-    init(_ rows: PostgresRows, createdAt createdAtName: String = "created_at") throws(PostgresError) {
+    init(_ rows: PostgresRows) throws(PostgresError) {
         count = rows.count
         name = try rows.utf8Column("name")
         title = try rows.utf8Column("title")
         randomID = try rows.utf8Column("random_id")
-        createdAt = try rows.utf8Column(createdAtName)
+        createdAt = try rows.utf8Column("created_at")
         byteCount = try rows.utf8Column("byte_count")
         contentType = try rows.utf8Column("content_type")
         width = try rows.utf8Column("width")
@@ -64,6 +62,30 @@ package struct PhotoRows: Sendable {
             contentType: contentType[row],
             width: width[row],
             height: height[row]
+        )
+    }
+}
+
+extension PhotoRows.Columns {
+    /// Reads a photo of a row with other columns, too.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - createdAtName: What the time of the upload is called in it.
+    /// - Throws: `PostgresError` for a row without the columns.
+    init(_ row: PostgresRow, createdAt createdAtName: String) throws(PostgresError) {
+        func utf8(_ name: String) throws(PostgresError) -> ArraySlice<UInt8>? {
+            try row.decodeIfPresent(name, as: String.self).map { ArraySlice($0.utf8) }
+        }
+        self.init(
+            name: try utf8("name") ?? [],
+            title: try utf8("title") ?? [],
+            randomID: try utf8("random_id") ?? [],
+            createdAt: try utf8(createdAtName),
+            byteCount: try utf8("byte_count"),
+            contentType: try utf8("content_type"),
+            width: try utf8("width"),
+            height: try utf8("height")
         )
     }
 }

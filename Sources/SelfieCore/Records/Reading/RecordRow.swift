@@ -26,11 +26,11 @@ struct RecordRow {
     /// What a statement joins to `records`, for a reader.
     ///
     /// - Parameters:
-    ///   - userID: The reader.
+    ///   - userID: Selects the reader.
     ///   - sharing: The ids of collections whose owners see who reads.
     ///   - pictured: The ids of collections with photos.
     /// - Returns: Joins.
-    static func joins(userID: Int, sharing: [Int], pictured: [Int]) -> PostgresQuery {
+    static func joins(userID: PostgresQuery, sharing: PostgresQuery, pictured: PostgresQuery) -> PostgresQuery {
         """
         JOIN users AS owner ON owner.id = records.owner_id
         LEFT JOIN LATERAL (
@@ -38,14 +38,14 @@ struct RecordRow {
                 array_agg(coalesce(url_series, 0) ORDER BY field) AS series
             FROM photo_references JOIN photos ON photos.id = photo_id LEFT JOIN photo_libraries USING (user_id)
             WHERE record_key = records.key
-        ) AS pictures ON records.collection_id = ANY(\(pictured))
+        ) AS pictures ON records.collection_id = ANY(\(part: pictured))
         LEFT JOIN LATERAL (
             SELECT coalesce(array_agg(member_id ORDER BY member_id), ARRAY[]::text[]) AS readers,
                 coalesce(array_agg(member_id ORDER BY member_id) FILTER (WHERE rights & 2 > 0), ARRAY[]::text[]) AS writers
             FROM grants JOIN streams ON streams.id = stream_id JOIN users ON users.id = streams.user_id
             WHERE grants.collection_id = records.collection_id AND record_key = records.key AND rights % 2 = 1
                 AND users.id <> records.owner_id
-        ) AS sharing ON records.owner_id = \(userID) AND records.collection_id = ANY(\(sharing))
+        ) AS sharing ON records.owner_id = \(part: userID) AND records.collection_id = ANY(\(part: sharing))
         """
     }
 
@@ -56,11 +56,27 @@ struct RecordRow {
 
     /// The same for the records of some collections.
     static func joins(userID: Int, collections: [AppliedCollection]) -> PostgresQuery {
-        joins(
-            userID: userID,
-            sharing: collections.filter { $0.definition.access == .acl }.map(\.id),
-            pictured: collections.filter { !$0.definition.photoFields.isEmpty }.map(\.id)
+        joins(userID: "\(userID)", sharing: "\(sharing(collections))", pictured: "\(pictured(collections))")
+    }
+
+    /// The same for a statement whose text names all, so that it has no parameters.
+    static func joins(namedUserID: PostgresQuery, collections: [AppliedCollection]) -> PostgresQuery {
+        func text(_ ids: [Int]) -> PostgresQuery {
+            PostgresQuery(stringLiteral: "'{\(ids.map(String.init).joined(separator: ","))}'::bigint[]")
+        }
+        return joins(
+            userID: namedUserID,
+            sharing: text(sharing(collections)),
+            pictured: text(pictured(collections))
         )
+    }
+
+    private static func sharing(_ collections: [AppliedCollection]) -> [Int] {
+        collections.filter { $0.definition.access == .acl }.map(\.id)
+    }
+
+    private static func pictured(_ collections: [AppliedCollection]) -> [Int] {
+        collections.filter { !$0.definition.photoFields.isEmpty }.map(\.id)
     }
 
     /// - Parameters:
