@@ -59,8 +59,9 @@ package final class ChangeFollower {
     private var isStopping = false
     /// When what the client is told now became known to the process; nil for what was there before.
     package private(set) var wakeTime: ContinuousClock.Instant?
-    /// When the client was last told anything, and when where it is.
-    private var lastEvent = ContinuousClock.now
+    /// When the client hears that nothing has happened, unless it is told something before.
+    private var heartbeat = nextHeartbeat()
+    /// When the client was last told where it is.
     private var lastCursor = ContinuousClock.now
     private var hasSkipped = false
     /// When it is tried again to read; nil when the last try succeeded.
@@ -68,8 +69,10 @@ package final class ChangeFollower {
 
     /// After how many milliseconds it is tried again when the database can't be reached.
     private static let retryMilliseconds = 500...2_000
-    /// The longest silence.
-    private static let maxSilence: Duration = .seconds(15)
+    /// After how many milliseconds of silence a client is told that there is nothing to tell.
+    ///
+    /// They are random, since one change may have been told to all clients at the same time.
+    private static let silenceMilliseconds = 12_000...14_500
     /// How often a client is told where it is, of what others write.
     private static let cursorInterval: Duration = .seconds(30)
 
@@ -114,9 +117,9 @@ package final class ChangeFollower {
     /// - Throws: `CancellationError`, `RecordRefusal` when a collection is gone, `PostgresError`.
     package func next() async throws -> Event {
         let event = try await nextEvent()
-        lastEvent = ContinuousClock.now
+        heartbeat = Self.nextHeartbeat()
         switch event {
-        case .changes, .synced, .cursor: (lastCursor, hasSkipped) = (lastEvent, false)
+        case .changes, .synced, .cursor: (lastCursor, hasSkipped) = (ContinuousClock.now, false)
         case .nothing: if let session = reader.sessionID { parts.uses?.note(session) }
         case .reset, .end: break
         }
@@ -132,36 +135,38 @@ package final class ChangeFollower {
             if let event = try await read() { return event }
             let now = ContinuousClock.now
             if let cursor, hasSkipped, now >= lastCursor + Self.cursorInterval { return .cursor(cursor) }
-            if now >= lastEvent + Self.maxSilence { return .nothing }
-            if note(await listener.next(until: nextTime(after: now))) { return .end(.restart) }
-            if let sessionExpiry, parts.now() >= sessionExpiry {
-                // A remembered session may have been used elsewhere meanwhile.
-                needsRead = true
-            }
+            if now >= heartbeat { return .nothing }
+            if note(await parts.hub.wait(listener, until: nextTime(after: now))) { return .end(.restart) }
+            // A remembered session may have been used elsewhere meanwhile.
+            if let sessionExpiry, parts.now() >= sessionExpiry { needsRead = true }
         }
     }
 
     /// Notes what is to be read.
     ///
-    /// - Parameter wake: What has changed.
+    /// - Parameters:
+    ///   - wake: What has changed.
+    ///   - isReading: Whether that is not what is read now.
     /// - Returns: Whether the process ends.
-    private func note(_ wake: ChangeListener.Wake) -> Bool {
+    private func note(_ wake: ChangeListener.Wake, isReading: Bool = false) -> Bool {
         // What a slow client has not yet got goes on waiting.
-        if !needsRead, changed.isEmpty { wakeTime = wake.time }
+        if !isReading, !needsRead, changed.isEmpty { wakeTime = wake.time }
         needsRead = needsRead || wake.needsRead
         changed.formUnion(wake.changed)
         isStopping = isStopping || wake.isStopping
         return isStopping
     }
 
+    private static func nextHeartbeat() -> ContinuousClock.Instant {
+        .now + .milliseconds(Int.random(in: silenceMilliseconds))
+    }
+
     private func nextTime(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        var time = min(end, lastEvent + Self.maxSilence)
+        var time = min(end, heartbeat)
         if hasSkipped { time = min(time, lastCursor + Self.cursorInterval) }
         if let retryTime { time = min(time, retryTime) }
-        if let sessionExpiry {
-            time = min(time, now + .seconds(max(0, sessionExpiry.timeIntervalSince(parts.now()))))
-        }
-        return time
+        guard let sessionExpiry else { return time }
+        return min(time, now + .seconds(max(0, sessionExpiry.timeIntervalSince(parts.now()))))
     }
 
     /// Reads what is new; nil when there is nothing to tell.
@@ -195,7 +200,7 @@ package final class ChangeFollower {
             // Much may have been written that the client has no part in.
             let now = ContinuousClock.now
             if hasMoved, now >= lastCursor + Self.cursorInterval { return .cursor(batch.end) }
-            if now >= lastEvent + Self.maxSilence { return .nothing }
+            if now >= heartbeat { return .nothing }
         }
         guard !isSynced, let cursor else { return nil }
         isSynced = true
@@ -207,13 +212,13 @@ package final class ChangeFollower {
         let stream = needsRead ? nil : changed.popFirst()
         if let stream, stream != ownStream {
             let batch = await sharedBatch(of: stream)
-            if batch == nil { needsRead = true }
+            needsRead = needsRead || batch == nil
             return batch
         }
         let turn = try await parts.hub.turn(of: listener.userID, looksUp: stream != nil)
         defer { withExtendedLifetime(turn) {} }
         // The line may have been long.
-        if note(listener.pending()) { return nil }
+        if note(listener.pending(), isReading: true) { return nil }
         if stream != nil {
             changed.remove(ownStream)
             let batch = try await ownBatch()
@@ -258,13 +263,13 @@ package final class ChangeFollower {
         return part(of: ownStream, batch.changes, to: batch.end, hasMore: batch.hasMore, after: cursor)
     }
 
-    /// What all of a process's readers of a stream read once; nil where all streams must be read.
+    /// What a process reads once for all readers of a stream; nil where all streams must be read.
     private func sharedBatch(of stream: Int) async -> ChangeBatch? {
         guard let cursor, cursor.positions[stream] != nil,
             let (changes, end, hasMore) = await parts.hub.tails.changes(of: stream, after: cursor)
         else { return nil }
         // Meanwhile the reader may have lost what the stream shows.
-        guard !note(listener.pending()), !needsRead else { return nil }
+        guard !note(listener.pending(), isReading: true), !needsRead else { return nil }
         return part(of: stream, changes, to: end, hasMore: hasMore, after: cursor)
     }
 

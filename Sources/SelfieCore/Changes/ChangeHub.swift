@@ -12,6 +12,7 @@ package final class ChangeHub: Sendable {
         var listeners: [ObjectIdentifier: ChangeListener] = [:]
         var byUser: [Int: Set<ObjectIdentifier>] = [:]
         var byStream: [Int: Set<ObjectIdentifier>] = [:]
+        var reminders = ChangeReminders()
         var isStopping = false
         var isListening = false
         var lostConnectionCount = 0
@@ -27,9 +28,6 @@ package final class ChangeHub: Sendable {
     private static let comparisonInterval: Duration = .seconds(9)
     /// How soon a comparison is tried again that failed.
     private static let retryInterval: Duration = .seconds(1)
-    /// How often it is looked whose time has come.
-    private static let tick: Duration = .milliseconds(250)
-
     /// The readers of a process who read alone at the same time.
     ///
     /// Others wait, so that calls find connections.
@@ -124,6 +122,20 @@ package final class ChangeHub: Sendable {
         }
     }
 
+    /// Waits until something changes that a reader may see, or until a time.
+    ///
+    /// - Parameters:
+    ///   - listener: The reader.
+    ///   - time: The time.
+    /// - Returns: What has changed; nothing when the time has come, or the task is cancelled.
+    func wait(_ listener: ChangeListener, until time: ContinuousClock.Instant) async -> ChangeListener.Wake {
+        await listener.next(until: time) { remind(listener, at: time) }
+    }
+
+    private func remind(_ listener: ChangeListener, at time: ContinuousClock.Instant) {
+        state.withLock { $0.reminders.add(ObjectIdentifier(listener), at: time) }
+    }
+
     // MARK: What wakes them
 
     private func listen() async {
@@ -160,9 +172,14 @@ package final class ChangeHub: Sendable {
 
     private func wakeWhenDue() async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: Self.tick)
+            try? await Task.sleep(for: ChangeReminders.tick)
             let now = ContinuousClock.now
-            for listener in state.withLock({ Array($0.listeners.values) }) { listener.wakeIfDue(at: now) }
+            let due = state.withLock { state in
+                state.reminders.removeDue(at: now).compactMap { state.listeners[$0] }
+            }
+            for listener in due {
+                if let time = listener.remind(at: now) { remind(listener, at: time) }
+            }
         }
     }
 

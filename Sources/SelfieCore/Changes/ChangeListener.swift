@@ -20,6 +20,8 @@ final class ChangeListener: Sendable {
         var wake = Wake()
         var waiting: CheckedContinuation<Wake, Never>?
         var deadline: ContinuousClock.Instant?
+        /// The first time for which a reminder was asked for.
+        var reminder: ContinuousClock.Instant?
         var positions: [Int: Int] = [:]
         var schemaVersion = 0
     }
@@ -49,17 +51,20 @@ final class ChangeListener: Sendable {
 
     /// Waits until something changes, or until a time.
     ///
-    /// - Parameter deadline: The time.
+    /// - Parameters:
+    ///   - deadline: The time.
+    ///   - remind: Has ``remind(at:)`` called when the time has come.
     /// - Returns: What has changed since the last call; nothing when the time has come, or the task is cancelled.
-    func next(until deadline: ContinuousClock.Instant) async -> Wake {
+    func next(until deadline: ContinuousClock.Instant, remind: () -> Void) async -> Wake {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let wake = state.withLock { state -> Wake? in
-                    guard state.wake.isNothing, !Task.isCancelled else { return state.take() }
+                let (wake, needsReminder) = state.withLock { state -> (Wake?, Bool) in
+                    guard state.wake.isNothing, !Task.isCancelled else { return (state.take(), false) }
                     (state.waiting, state.deadline) = (continuation, deadline)
-                    return nil
+                    return (nil, state.setReminder(at: deadline))
                 }
                 if let wake { continuation.resume(returning: wake) }
+                if needsReminder { remind() }
             }
         } onCancel: {
             resume { _ in true }
@@ -81,8 +86,15 @@ final class ChangeListener: Sendable {
     }
 
     /// Wakes the reader if its time has come.
-    func wakeIfDue(at time: ContinuousClock.Instant) {
+    ///
+    /// - Parameter time: The time now.
+    /// - Returns: When to call this again; nil where the reader asks for that itself.
+    func remind(at time: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        state.withLock { $0.reminder = nil }
         resume { state in state.deadline.map { $0 <= time } ?? false }
+        return state.withLock { state in
+            state.deadline.flatMap { state.setReminder(at: $0) ? $0 : nil }
+        }
     }
 
     private func resume(_ decide: (inout State) -> Bool) {
@@ -95,6 +107,13 @@ final class ChangeListener: Sendable {
 }
 
 extension ChangeListener.State {
+    /// Notes that a reminder is asked for; false where one comes before.
+    fileprivate mutating func setReminder(at time: ContinuousClock.Instant) -> Bool {
+        if let reminder, reminder <= time { return false }
+        reminder = time
+        return true
+    }
+
     /// What has changed, which is told once.
     fileprivate mutating func take() -> ChangeListener.Wake {
         (waiting, deadline) = (nil, nil)

@@ -135,6 +135,7 @@ struct ChangeStatement {
     /// What is joined to `chosen`.
     ///
     /// - Parameter joins: What is joined to `records`.
+    /// - Returns: Joins.
     static func contents(_ joins: PostgresQuery) -> PostgresQuery {
         """
         LEFT JOIN LATERAL (

@@ -42,7 +42,7 @@ final class NextChangeLookup: Sendable {
         return PostgresLookup(columns: columns.sql, source: source.sql)
     }
 
-    /// Reads a row; nil where only the whole statement tells what to do.
+    /// Reads a row.
     ///
     /// - Parameters:
     ///   - row: What was found.
@@ -50,6 +50,7 @@ final class NextChangeLookup: Sendable {
     ///   - stream: The stream.
     ///   - reader: Who reads.
     ///   - schema: The schema.
+    /// - Returns: One change or none; nil where only the whole statement tells what to do.
     /// - Throws: `PostgresError`, `SchemaChanged`.
     static func batch(
         _ row: PostgresRow,

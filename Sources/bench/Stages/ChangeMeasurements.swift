@@ -16,6 +16,8 @@ struct ChangeMeasurements: Sendable {
     private static let sampleCount = 300
     private static let fanOutCount = 10
     private static let writeConnections = 8
+    /// So few that the machine has room: where it has none, the slowest lists only tell of that.
+    private static let listConnections = 4
     /// Descriptors of a process that has places for so many streams, and for what else it may do.
     private static let minFileCount = 18_000
     /// How long a service takes to give back memory that it does not need.
@@ -40,7 +42,7 @@ struct ChangeMeasurements: Sendable {
         let idle = try await idleKibibytes(count: tokens.count)
         say("  \(tokens.count) streams: memory, one change to all, the list beside 300 writes a second")
         let streams = try await Service.with(databaseURL: stage.databaseURL, store: store) { service in
-            let listAlone = try await wrk.run(.pacedLists, at: service.origin, connections: 16, seconds: seconds)
+            let listAlone = try await list(at: service)
             let before = try Memory(processID: service.processID).residentMebibytes
             return try await self.streams(tokens, at: service) { clients in
                 try await Task.sleep(for: Self.trimTime)
@@ -120,7 +122,7 @@ struct ChangeMeasurements: Sendable {
 
     private func idleKibibytes(count: Int) async throws -> Double {
         try await Service.with(databaseURL: stage.databaseURL, store: store) { service in
-            _ = try await wrk.run(.pacedLists, at: service.origin, connections: 16, seconds: seconds)
+            _ = try await list(at: service)
             let before = try Memory(processID: service.processID).residentMebibytes
             return try await StreamClients.with(
                 count,
@@ -220,8 +222,11 @@ struct ChangeMeasurements: Sendable {
             seconds: seconds + 2
         )
         try await Task.sleep(for: .seconds(1))
-        let list = try await wrk.run(.pacedLists, at: service.origin, connections: 16, seconds: seconds)
-        return (list, try await writes)
+        return (try await list(at: service), try await writes)
+    }
+
+    private func list(at service: RunningServer) async throws -> LoadFigures {
+        try await wrk.run(.pacedLists, at: service.origin, connections: Self.listConnections, seconds: seconds)
     }
 
     // MARK: Steps

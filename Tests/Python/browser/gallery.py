@@ -143,13 +143,18 @@ def bring_back(browser):
     browser.wait_for_text("#count", "3 photos")
 
 
+def wait_for_four(browser):
+    """What is deleted elsewhere while it is loaded is a failure that a browser notes."""
+    browser.wait_for_text("#count", "4 photos")
+    browser.wait("four photos that are drawn", lambda: len(browser.all(".cell.loaded")) == 4)
+
+
 def follow_elsewhere(browser):
     """What a phone does appears by itself."""
     phone = sign_in_elsewhere("A phone")
     first = upload_elsewhere(phone, "From the phone")
-    browser.wait_for_text("#count", "4 photos")
+    wait_for_four(browser)
     assert names(browser)[0].startswith("From the phone"), names(browser)
-    browser.wait("four photos that are drawn", lambda: len(browser.all(".cell.loaded")) == 4)
     browser.tab_to(".cell button")
     browser.press(Keys.ENTER)
     browser.wait_for_text("#viewer-facts", "1 of 4")
@@ -162,7 +167,7 @@ def follow_elsewhere(browser):
 
     # One that is being deleted here, too, can't be brought back.
     both = upload_elsewhere(phone, "Twice")
-    browser.wait_for_text("#count", "4 photos")
+    wait_for_four(browser)
     browser.press(Keys.HOME, Keys.DELETE)
     browser.wait_for_text("#count", "3 photos")
     delete_elsewhere(phone, both)
@@ -174,7 +179,7 @@ def follow_elsewhere(browser):
     time.sleep(0.5)
     assert browser.text("#count") == "3 photos"
     set_visibility(browser, "visible")
-    browser.wait_for_text("#count", "4 photos")
+    wait_for_four(browser)
     delete_elsewhere(phone, missed)
     browser.wait_for_text("#count", "3 photos")
     assert call("POST", "/gallery/signout", phone, all=False)[0] == 200

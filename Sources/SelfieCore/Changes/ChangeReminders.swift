@@ -1,0 +1,26 @@
+/// When readers are to be woken although nothing has changed.
+struct ChangeReminders {
+    /// Who is due, by the number of the tick.
+    private var due: [Int: [ObjectIdentifier]] = [:]
+    private let start = ContinuousClock.now
+
+    /// How often it is looked whose time has come.
+    ///
+    /// Many readers at once would keep others waiting.
+    static let tick: Duration = .milliseconds(50)
+
+    /// Adds a reader.
+    mutating func add(_ listener: ObjectIdentifier, at time: ContinuousClock.Instant) {
+        due[number(of: time) + 1, default: []].append(listener)
+    }
+
+    /// Removes the readers whose time has come.
+    mutating func removeDue(at time: ContinuousClock.Instant) -> [ObjectIdentifier] {
+        let last = number(of: time)
+        return due.keys.filter { $0 <= last }.flatMap { due.removeValue(forKey: $0) ?? [] }
+    }
+
+    private func number(of time: ContinuousClock.Instant) -> Int {
+        Int((time - start) / Self.tick)
+    }
+}
