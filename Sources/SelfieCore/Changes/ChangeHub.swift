@@ -21,8 +21,8 @@ package final class ChangeHub: Sendable {
     private let postgres: PostgresClient
     let tails: ChangeTails
     private let state = Mutex(State())
-    private let readings = line(places: readingsAtOnce)
-    private let lookups = line(places: lookupsAtOnce)
+    let readings = line(places: readingsAtOnce)
+    let lookups = line(places: lookupsAtOnce)
 
     /// How often the numbers are compared: whatever the bell has lost is known within ten seconds.
     private static let comparisonInterval: Duration = .seconds(9)

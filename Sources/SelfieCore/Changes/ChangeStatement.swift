@@ -108,7 +108,7 @@ struct ChangeStatement {
 
     /// A record that one stream stops to show may be shown by another one of the reader's.
     ///
-    /// Each is looked up. Otherwise, a plan may first gather all that anybody is shown.
+    /// Each is looked up. Without the limits, a plan may first gather all that anybody is shown.
     private static let elsewhere: PostgresQuery = """
         LEFT JOIN LATERAL (
             SELECT true AS is_there FROM asked CROSS JOIN LATERAL (
@@ -134,18 +134,20 @@ struct ChangeStatement {
 
     /// What is joined to `chosen`.
     ///
+    /// Each is looked up by its key. Without the limits, a plan may read all records that there are.
+    ///
     /// - Parameter joins: What is joined to `records`.
     /// - Returns: Joins.
     static func contents(_ joins: PostgresQuery) -> PostgresQuery {
         """
         LEFT JOIN LATERAL (
-            SELECT id, deleted_at IS NOT NULL AS is_gone FROM records WHERE key = chosen.record_key
+            SELECT id, deleted_at IS NOT NULL AS is_gone FROM records WHERE key = chosen.record_key LIMIT 1
         ) AS named ON chosen.collection_id > 0
         LEFT JOIN LATERAL (
             SELECT \(part: RecordRow.columns) FROM records \(part: joins)
-            WHERE records.key = chosen.record_key AND \(part: RecordReader.isThere)
+            WHERE records.key = chosen.record_key AND \(part: RecordReader.isThere) LIMIT 1
         ) AS record ON chosen.collection_id > 0 AND chosen.is_shown
-        LEFT JOIN LATERAL (\(part: PhotoStore.listed("chosen.record_key"))) AS photo
+        LEFT JOIN LATERAL (\(part: PhotoStore.listed("chosen.record_key")) LIMIT 1) AS photo
             ON chosen.collection_id = 0 AND chosen.is_shown
         """
     }

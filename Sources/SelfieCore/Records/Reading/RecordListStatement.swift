@@ -26,11 +26,15 @@ struct RecordListStatement {
             ),
             measured AS MATERIALIZED (
                 SELECT key, sum(byte_count) OVER (\(part: order("key"))) - byte_count AS bytes_before
-                FROM wanted JOIN records ON key = record_key WHERE \(part: RecordReader.isThere)
+                FROM wanted CROSS JOIN LATERAL (
+                    SELECT key, byte_count FROM records WHERE key = record_key AND \(part: RecordReader.isThere) LIMIT 1
+                ) AS records
             ),
             page AS (
                 SELECT \(part: RecordRow.columns)
-                FROM measured JOIN records USING (key) \(part: RecordRow.joins(reader))
+                FROM measured CROSS JOIN LATERAL (
+                    SELECT * FROM records WHERE records.key = measured.key LIMIT 1
+                ) AS records \(part: RecordRow.joins(reader))
                 WHERE bytes_before < \(RecordQuery.maxPageBytes)
             )
             SELECT \(part: SchemaStore.versionColumn) AS schema_version, (SELECT id FROM reader) AS stream_id,

@@ -1,0 +1,60 @@
+import DatabaseTestSupport
+import RecordSchema
+import Testing
+
+@testable import Postgres
+@testable import SelfieCore
+
+@Suite("Plans of what reads changes", .timeLimit(.minutes(1)))
+struct ChangePlanTests {
+    private static let schema = #"{"collections":{"notes":{"access":"private"},"messages":{"access":"acl"}}}"#
+
+    /// Half of the grants have ended.
+    private static let rows: [PostgresQuery] = [
+        """
+        INSERT INTO users (first_name, last_name, email, password_hash, member_id)
+        SELECT '', '', n || '@example.com', '', lpad(n::text, 22, 'm') FROM generate_series(1, 50) AS n
+        """,
+        """
+        INSERT INTO records (collection_id, id, owner_id, data, byte_count)
+        SELECT collections.id, 'r' || n, users.id, '{}', 2 FROM users, generate_series(1, 200) AS n, collections
+        WHERE name = 'messages' AND users.id = n % 50 + 1
+        """,
+        """
+        INSERT INTO grants (collection_id, record_key, stream_id, rights, seq, shown_seq)
+        SELECT records.collection_id, key, streams.id, CASE WHEN key % 2 = 0 THEN 1 ELSE 0 END,
+            row_number() OVER (PARTITION BY streams.id ORDER BY key), 1
+        FROM records, streams WHERE user_id IS NOT NULL
+        """,
+    ]
+
+    @Test("They look up by index, even before anybody has counted the rows", arguments: [false, true])
+    func indexes(hasCounted: Bool) async throws {
+        try await TestCluster.withDatabase { url in
+            try await TestCluster.withClient(url) { postgres in
+                let apply = ApplySchema(postgres: postgres)
+                let wanted = try Schema(file: Array(Self.schema.utf8))
+                _ = try await apply(wanted, as: try await apply.plan(wanted))
+                for statement in Self.rows { try await postgres.write(statement) }
+                if hasCounted { try await postgres.write("ANALYZE") }
+                let schema = try await SchemaStore(postgres: postgres).applied()
+                let whole = ChangeStatement(
+                    query: ChangeQuery(collections: nil),
+                    reader: ChangeReader(userID: 1, sessionID: 1),
+                    start: .beginning,
+                    schema: schema
+                )
+                let next = NextChangeLookup().lookup(with: schema).query(for: [Array("1,1,1,1".utf8)])
+                for statement in [whole.text, next] { try await expectIndexes(statement, postgres) }
+            }
+        }
+    }
+
+    private func expectIndexes(_ statement: PostgresQuery, _ postgres: PostgresClient) async throws {
+        let rows = try await postgres.read("EXPLAIN \(part: statement)")
+        let plan = try rows.map { try $0.decode("QUERY PLAN", as: String.self) }
+        let scans = plan.indices.filter { plan[$0].contains(/Scan .* on (grants|records)/) }
+        #expect(scans.count > 1)
+        for scan in scans { #expect(plan[scan + 1].contains("Index Cond:"), "\(plan.joined(separator: "\n"))") }
+    }
+}
