@@ -43,6 +43,14 @@ struct OutageTests {
         }
     }
 
+    @Test("The server compiles no statement")
+    func compilation() async throws {
+        let setting = try await withClient(url: try await TestCluster.scratchDatabase()) { client in
+            try await client.read("SELECT current_setting('jit') AS setting")[0].decode("setting", as: String.self)
+        }
+        #expect(setting == "off")
+    }
+
     @Test("An idle connection that the server ended is noticed, and the next query works")
     func idleConnectionsEnded() async throws {
         try await withClient(maxConnections: 4) { client, url in

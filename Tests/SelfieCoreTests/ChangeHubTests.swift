@@ -36,4 +36,31 @@ struct ChangeHubTests {
             withExtendedLifetime(held) {}
         }
     }
+
+    @Test("A reader that is woken again and again is reminded no more often than it waits")
+    func reminders() async throws {
+        let listener = ChangeListener(userID: 1, sessionID: nil)
+        let start = ContinuousClock.now
+        var reminders = ChangeReminders()
+        for step in 0..<1_000 {
+            // A tenth of a second each.
+            let now = start + .milliseconds(100 * step)
+            for _ in reminders.removeDue(at: now) {
+                if let time = listener.remind(at: now) { reminders.add(ObjectIdentifier(listener), at: time) }
+            }
+            let deadline = now + .milliseconds(Int.random(in: 12_000...14_500))
+            let (asked, asks) = AsyncStream.makeStream(of: Void.self)
+            let waiting = Task {
+                let wake = await listener.next(until: deadline) { asks.yield() }
+                asks.finish()
+                return wake
+            }
+            try await Task.sleep(for: .milliseconds(1))
+            listener.wake { $0.changed.insert(step) }
+            #expect(await waiting.value.changed == [step])
+            for await _ in asked { reminders.add(ObjectIdentifier(listener), at: deadline) }
+        }
+        let count = reminders.removeDue(at: start + .seconds(200)).count
+        #expect(count > 0 && count < 30, "\(count)")
+    }
 }

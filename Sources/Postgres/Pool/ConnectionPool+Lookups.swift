@@ -85,6 +85,8 @@ extension ConnectionPool {
         _ outcome: Result<PostgresRows, PostgresError>
     ) {
         if lookups[lookup]?.underWay?.id == statementID { lookups[lookup]?.underWay = nil }
+        // A text that nobody uses any more is forgotten.
+        if let state = lookups[lookup], state.underWay == nil, state.waiting.isEmpty { lookups[lookup] = nil }
         scheduleTurn()
         let found = outcome.flatMap { PostgresLookup.rows($0, keyCount: ids.count) }
         for (index, id) in ids.enumerated() {

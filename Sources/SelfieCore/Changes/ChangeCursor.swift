@@ -27,7 +27,7 @@ package struct ChangeCursor: Sendable, Equatable {
         self.positions = positions
     }
 
-    /// The place in one stream, whatever the collection.
+    /// The place in one stream, whatever the collections.
     func part(of stream: Int) -> ChangeCursor {
         ChangeCursor(mark: mark, clearedVersion: clearedVersion, filter: 0, positions: [stream: positions[stream] ?? 0])
     }

@@ -71,7 +71,7 @@ package final class ChangeFollower {
     private static let retryMilliseconds = 500...2_000
     /// After how many milliseconds of silence a client is told that there is nothing to tell.
     ///
-    /// They are random, since one change may have been told to all clients at the same time.
+    /// They are random, so that clients that heard one change together are not told together again.
     private static let silenceMilliseconds = 12_000...14_500
     /// How often a client is told where it is, of what others write.
     private static let cursorInterval: Duration = .seconds(30)
@@ -133,6 +133,7 @@ package final class ChangeFollower {
             if note(listener.pending()) { return .end(.restart) }
             if ContinuousClock.now >= end { return .end(.renew) }
             if let event = try await read() { return event }
+            if isStopping { return .end(.restart) }
             let now = ContinuousClock.now
             if let cursor, hasSkipped, now >= lastCursor + Self.cursorInterval { return .cursor(cursor) }
             if now >= heartbeat { return .nothing }
@@ -146,7 +147,7 @@ package final class ChangeFollower {
     ///
     /// - Parameters:
     ///   - wake: What has changed.
-    ///   - isReading: Whether that is not what is read now.
+    ///   - isReading: Whether something else is being read, whose time is kept.
     /// - Returns: Whether the process ends.
     private func note(_ wake: ChangeListener.Wake, isReading: Bool = false) -> Bool {
         // What a slow client has not yet got goes on waiting.

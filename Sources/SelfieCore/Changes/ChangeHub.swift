@@ -5,8 +5,7 @@ import Synchronization
 
 /// The readers of a process who wait for changes, and what wakes them.
 ///
-/// The bell wakes them at once. Every nine seconds one statement compares the numbers of all streams that somebody waits
-/// for, whatever the bell did.
+/// The bell wakes them at once. Every nine seconds a few statements compare all that readers wait for, whatever the bell did.
 package final class ChangeHub: Sendable {
     private struct State {
         var listeners: [ObjectIdentifier: ChangeListener] = [:]

@@ -53,7 +53,7 @@ final class ChangeListener: Sendable {
     ///
     /// - Parameters:
     ///   - deadline: The time.
-    ///   - remind: Has ``remind(at:)`` called when the time has come.
+    ///   - remind: Asks that ``remind(at:)`` is called when the time has come.
     /// - Returns: What has changed since the last call; nothing when the time has come, or the task is cancelled.
     func next(until deadline: ContinuousClock.Instant, remind: () -> Void) async -> Wake {
         await withTaskCancellationHandler {
@@ -90,7 +90,13 @@ final class ChangeListener: Sendable {
     /// - Parameter time: The time now.
     /// - Returns: When to call this again; nil where the reader asks for that itself.
     func remind(at time: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        state.withLock { $0.reminder = nil }
+        let isNoted = state.withLock { state in
+            guard let reminder = state.reminder, reminder <= time else { return false }
+            state.reminder = nil
+            return true
+        }
+        // Another reminder has taken the place of this one.
+        guard isNoted else { return nil }
         resume { state in state.deadline.map { $0 <= time } ?? false }
         return state.withLock { state in
             state.deadline.flatMap { state.setReminder(at: $0) ? $0 : nil }

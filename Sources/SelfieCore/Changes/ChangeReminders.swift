@@ -4,9 +4,9 @@ struct ChangeReminders {
     private var due: [Int: [ObjectIdentifier]] = [:]
     private let start = ContinuousClock.now
 
-    /// How often it is looked whose time has come.
+    /// How often the hub looks for readers whose time has come.
     ///
-    /// Many readers at once would keep others waiting.
+    /// A longer tick would wake many readers at once.
     static let tick: Duration = .milliseconds(50)
 
     /// Adds a reader.

@@ -131,7 +131,7 @@ extension ChangeCursor.Check {
 }
 
 extension Change {
-    /// Reads a row of ``ChangeStatement``.
+    /// Reads a row with ``ChangeStatement/columns`` and `is_shown_elsewhere`.
     ///
     /// It is nil for what another stream of the reader's shows, for what has just expired, and for the end of what the reader
     /// has never had.

@@ -24,6 +24,7 @@ final class NextChangeLookup: Sendable {
     }
 
     private static func lookup(with schema: AppliedSchema) -> PostgresLookup {
+        // What other streams show is not looked up: ``batch(_:_:_:_:_:)`` refuses a row where that counts.
         let columns: PostgresQuery = """
             \(part: SchemaStore.versionColumn) AS schema_version, \(part: SchemaStore.clearedVersionColumn) AS cleared_version,
             \(part: DatabaseStarts.mark) AS mark, \(part: ChangeReader.session("place[2]", of: "place[1]")) AS session_expires_at,
@@ -62,7 +63,7 @@ final class NextChangeLookup: Sendable {
         let position = cursor.positions[stream] ?? 0
         let (last, forgotten): (Int, Int) = (try row.decode("last"), try row.decode("forgotten_seq"))
         let expiry: Date? = try row.decodeIfPresent("session_expires_at")
-        // The schema, a start of PostgreSQL, what was forgotten or restored, or the session's end.
+        // The whole statement reads after a new schema, a start of PostgreSQL, a restore, or the session's end.
         guard try row.decode("schema_version") == schema.version,
             try row.decode("cleared_version") == cursor.clearedVersion,
             try row.decodeIfPresent("mark") == cursor.mark, (forgotten...max(forgotten, last)).contains(position),

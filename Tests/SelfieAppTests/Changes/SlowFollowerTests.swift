@@ -1,6 +1,8 @@
+import Budgets
 import ConnectionTestSupport
 import Foundation
 import Postgres
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -193,6 +195,33 @@ struct SlowFollowerTests {
             guard case .end(.restart) = try await Self.next(follower) else {
                 throw Unexpected(description: "it goes on")
             }
+        }
+    }
+
+    @Test("Nor does it wait until a reader in line has looked up what has changed")
+    func restartInLine() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            let follow = FollowChanges(postgres: service.postgres)
+            let running = Task { await follow.hub.run() }
+            defer { running.cancel() }
+            let follower = try await Self.follower(follow, ada)
+            guard case .synced = try await Self.next(follower) else { throw Unexpected(description: "not synced") }
+            var held: [Place] = []
+            for _ in 0..<64 { held.append(try await follow.hub.turn(of: 0, looksUp: true)) }
+            try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
+            let stopping = Task { [held] in
+                try await poll("a reader in line") { follow.hub.lookups.waitingCount == 1 }
+                follow.hub.stop()
+                withExtendedLifetime(held) {}
+            }
+            held = []
+            let start = ContinuousClock.now
+            guard case .end(.restart) = try await Self.next(follower) else {
+                throw Unexpected(description: "it goes on")
+            }
+            try await stopping.value
+            #expect(ContinuousClock.now - start < .seconds(5))
         }
     }
 }

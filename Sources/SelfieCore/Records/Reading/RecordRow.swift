@@ -30,7 +30,7 @@ struct RecordRow {
     ///   - sharing: The ids of collections whose owners see who reads.
     ///   - pictured: The ids of collections with photos.
     /// - Returns: Joins.
-    static func joins(userID: PostgresQuery, sharing: PostgresQuery, pictured: PostgresQuery) -> PostgresQuery {
+    private static func joins(userID: PostgresQuery, sharing: PostgresQuery, pictured: PostgresQuery) -> PostgresQuery {
         """
         JOIN users AS owner ON owner.id = records.owner_id
         LEFT JOIN LATERAL (
