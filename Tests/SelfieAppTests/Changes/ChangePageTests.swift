@@ -10,6 +10,32 @@ import Testing
 
 @Suite("Changes as pages", .timeLimit(.minutes(3)))
 struct ChangePageTests {
+    @Test("What one stream shows no more, and another still does, is not deleted")
+    func shownElsewhere() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada", role: "team"), try await service.addMember("bob"))
+            try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
+            try await service.put("threads/t", as: bob, #"{"data":{"x":1},"readers":["\#(ada.id)"]}"#)
+            let cursor = try await service.changes("", as: ada).cursor
+            // A role shows the thread from now on, and its reader is one no more.
+            let role = "SELECT id FROM streams WHERE role_id IN (SELECT role_id FROM role_members)"
+            try await service.postgres.withConnection { connection in
+                try await connection.execute(
+                    script: """
+                        INSERT INTO grants (collection_id, record_key, stream_id, rights, seq, shown_seq)
+                        SELECT collection_id, key, (\(role)), 1, 1000, 1000 FROM records WHERE id = 't';
+                        UPDATE grants SET rights = 0, seq = 1000, shown_seq = NULL
+                        WHERE record_key IN (SELECT key FROM records WHERE id = 't')
+                            AND stream_id IN (SELECT id FROM streams WHERE user_id = \(ada.userID));
+                        UPDATE streams SET seq = 1000 WHERE user_id = \(ada.userID) OR id IN (\(role));
+                        """
+                )
+            }
+            let changes = try await service.changes("?since=\(cursor)", as: ada)
+            #expect(changes.summaries == ["created threads t"])
+        }
+    }
+
     @Test("What was created, changed and deleted since comes once each, at its last place")
     func kinds() async throws {
         try await TestService.runWithSchema { service in
