@@ -59,7 +59,7 @@ struct RecordRow {
         joins(userID: "\(userID)", sharing: "\(sharing(collections))", pictured: "\(pictured(collections))")
     }
 
-    /// The same for a statement whose text names all, so that it has no parameters.
+    /// The same as text alone, for a statement without parameters.
     static func joins(namedUserID: PostgresQuery, collections: [AppliedCollection]) -> PostgresQuery {
         func text(_ ids: [Int]) -> PostgresQuery {
             PostgresQuery(stringLiteral: "'{\(ids.map(String.init).joined(separator: ","))}'::bigint[]")
