@@ -3,6 +3,8 @@ import Postgres
 /// What the database says of all that readers wait for.
 struct ChangeComparison: Sendable {
     let schemaVersion: Int
+    /// The mark of the present start of PostgreSQL.
+    let mark: Int
     /// The number of the last change, by stream.
     let numbers: [Int: Int]
     /// The sessions that have not ended, of accounts that are not disabled.
@@ -23,7 +25,8 @@ struct ChangeComparison: Sendable {
         let streams = Set(listeners.flatMap { $0.positions.keys })
         let numbers = try await postgres.read(
             """
-            SELECT id, seq, role_id IS NOT NULL AS is_of_role, \(part: SchemaStore.versionColumn) AS schema_version
+            SELECT id, seq, role_id IS NOT NULL AS is_of_role, \(part: SchemaStore.versionColumn) AS schema_version,
+                \(part: DatabaseStarts.mark) AS mark
             FROM streams WHERE id = ANY(\(Array(streams)))
             """
         )
@@ -42,6 +45,7 @@ struct ChangeComparison: Sendable {
         )
         return ChangeComparison(
             schemaVersion: try numbers.first?.decode("schema_version") ?? 0,
+            mark: try numbers.first?.decodeIfPresent("mark") ?? 0,
             numbers: try numbers.reduce(into: [:]) { $0[try $1.decode("id")] = try $1.decode("seq") },
             sessions: Set(try sessions.map { try $0.decode("id", as: Int.self) }),
             roleStreams: try roles.reduce(into: [:]) { streams, row in
@@ -59,7 +63,8 @@ struct ChangeComparison: Sendable {
         let roles = Set(positions.keys).intersection(allRoleStreams)
         let needsRead =
             listener.sessionID.map { !sessions.contains($0) } ?? false || listener.schemaVersion != schemaVersion
-            || roles != roleStreams[listener.userID] ?? []
+            // An older state of the database may have the same numbers.
+            || listener.mark != mark || roles != roleStreams[listener.userID] ?? []
         let changed = positions.filter { numbers[$0.key] != $0.value }.keys
         guard needsRead || !changed.isEmpty else { return }
         listener.wake { wake in

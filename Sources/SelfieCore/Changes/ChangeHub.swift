@@ -100,7 +100,7 @@ package final class ChangeHub: Sendable {
     /// - Returns: Whether a stream is new. What has changed in it meanwhile may not have woken the reader.
     func move(_ listener: ChangeListener, to batch: ChangeBatch) -> Bool {
         let (old, positions) = (listener.positions, batch.end.positions)
-        listener.move(to: positions, schemaVersion: batch.schemaVersion)
+        listener.move(to: batch)
         guard old.count != positions.count || positions.keys.contains(where: { old[$0] == nil }) else { return false }
         let id = ObjectIdentifier(listener)
         return state.withLock { state in

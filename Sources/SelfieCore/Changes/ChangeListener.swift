@@ -24,6 +24,7 @@ final class ChangeListener: Sendable {
         var reminder: ContinuousClock.Instant?
         var positions: [Int: Int] = [:]
         var schemaVersion = 0
+        var mark = 0
     }
 
     let userID: Int
@@ -44,9 +45,15 @@ final class ChangeListener: Sendable {
     /// The schema that the reader has read with.
     var schemaVersion: Int { state.withLock { $0.schemaVersion } }
 
-    /// Notes where the reader is.
-    func move(to positions: [Int: Int], schemaVersion: Int) {
-        state.withLock { ($0.positions, $0.schemaVersion) = (positions, schemaVersion) }
+    /// The mark of the start of PostgreSQL that the reader has read under.
+    var mark: Int { state.withLock { $0.mark } }
+
+    /// Notes what the reader has read.
+    func move(to batch: ChangeBatch) {
+        state.withLock { state in
+            (state.positions, state.mark) = (batch.end.positions, batch.end.mark)
+            state.schemaVersion = batch.schemaVersion
+        }
     }
 
     /// Waits until something changes, or until a time.

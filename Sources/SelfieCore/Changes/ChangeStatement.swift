@@ -78,8 +78,8 @@ struct ChangeStatement {
         let since: PostgresQuery =
             start == .now ? "streams.seq" : "coalesce(since.position, 0)"
         return """
-            SELECT streams.id, streams.seq AS last, forgotten_seq, start_id, last_before_start, previous_start_id,
-                \(part: since) AS since
+            SELECT streams.id, streams.seq AS last, forgotten_seq, \(part: since) AS since,
+                \(part: DatabaseStarts.lastCommon(ofMark: mark)) AS last_common
             FROM (\(part: reader.streams)) AS mine (id)
             CROSS JOIN LATERAL (SELECT * FROM streams WHERE streams.id = mine.id LIMIT 1) AS streams
             LEFT JOIN unnest(\(Array(positions.keys)), \(Array(positions.values))) AS since (id, position)
@@ -93,9 +93,7 @@ struct ChangeStatement {
         SELECT coalesce(array_agg(asked.id), ARRAY[]::bigint[]) AS stream_ids,
             coalesce(array_agg(asked.last), ARRAY[]::bigint[]) AS last_numbers,
             coalesce(array_agg(forgotten_seq), ARRAY[]::bigint[]) AS forgotten_numbers,
-            coalesce(array_agg(coalesce(start_id, 0)::bigint), ARRAY[]::bigint[]) AS start_ids,
-            coalesce(array_agg(last_before_start), ARRAY[]::bigint[]) AS last_before_starts,
-            coalesce(array_agg(coalesce(previous_start_id, 0)::bigint), ARRAY[]::bigint[]) AS previous_start_ids,
+            coalesce(array_agg(last_common), ARRAY[]::bigint[]) AS last_common_numbers,
             coalesce(array_agg(coalesce(first_left - 1, last_looked_at, asked.last)), ARRAY[]::bigint[]) AS reached_numbers
         FROM asked LEFT JOIN (
             SELECT looked_at.stream_id, min(looked_at.seq) FILTER (WHERE looked_at.is_wanted AND chosen.seq IS NULL) AS first_left,

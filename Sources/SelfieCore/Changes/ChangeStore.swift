@@ -104,25 +104,18 @@ extension ChangeCursor.Check {
     fileprivate init(_ row: PostgresRow) throws {
         func numbers(_ name: String) throws -> [Int] { try row.decode(name) }
         let streams = try numbers("stream_ids")
-        let (last, forgotten, starts) = (
-            try numbers("last_numbers"), try numbers("forgotten_numbers"), try numbers("start_ids")
-        )
-        let (before, previous, reached) = (
-            try numbers("last_before_starts"), try numbers("previous_start_ids"), try numbers("reached_numbers")
-        )
+        let (last, common) = (try numbers("last_numbers"), try numbers("last_common_numbers"))
+        let (forgotten, reached) = (try numbers("forgotten_numbers"), try numbers("reached_numbers"))
         self.init(
             mark: try row.decode("mark"),
             clearedVersion: try row.decode("cleared_version"),
-            cursorStart: try row.decodeIfPresent("cursor_start_id"),
             isSameDatabase: try row.decode("is_same_database"),
             streams: streams.indices.map { index in
                 StreamPosition(
                     stream: streams[index],
                     last: last[index],
+                    lastCommon: common[index],
                     forgotten: forgotten[index],
-                    start: starts[index],
-                    lastBeforeStart: before[index],
-                    previousStart: previous[index],
                     reached: reached[index]
                 )
             }

@@ -14,20 +14,35 @@ struct DatabaseStarts: Sendable {
     /// Selects the mark of the present start; NULL where it has none yet.
     static let mark: PostgresQuery = "(SELECT mark FROM database_starts WHERE \(part: isPresent))"
 
-    /// The columns `mark`, `cursor_start_id` and `is_same_database`.
+    /// The columns `mark` and `is_same_database`.
     ///
     /// - Parameter mark: The mark of a cursor; nil for none.
     /// - Returns: The columns.
     static func columns(ofMark mark: Int?) -> PostgresQuery {
         """
         \(part: Self.mark) AS mark,
-        (SELECT id::bigint FROM database_starts WHERE mark = \(mark)) AS cursor_start_id,
         coalesce((
             SELECT then_row.identity = now_row.identity FROM database_starts AS then_row
             JOIN (SELECT identity FROM database_starts WHERE \(part: isPresent)) AS now_row ON true
             WHERE then_row.mark = \(mark)
         ), false) AS is_same_database
         """
+    }
+
+    /// Selects a stream's last number that can't have been taken anew since a cursor was given out.
+    ///
+    /// It is that before the first start after the cursor's own. The statement has `streams`.
+    ///
+    /// - Parameter mark: The mark of a cursor; nil for none.
+    /// - Returns: An expression.
+    static func lastCommon(ofMark mark: Int?) -> PostgresQuery {
+        guard let mark else { return "streams.seq" }
+        return """
+            coalesce((
+                SELECT min(last_before) FROM stream_starts
+                WHERE stream_id = streams.id AND start_id > (SELECT id FROM database_starts WHERE mark = \(mark))
+            ), streams.seq)
+            """
     }
 
     /// Gives the present start a mark, if it has none.

@@ -12,22 +12,6 @@ import Testing
 /// A client that is behind: it asks for the next event when the test wants it to.
 @Suite("Followers that are behind", .timeLimit(.minutes(3)))
 struct SlowFollowerTests {
-    private static let query = ChangeQuery(collections: nil, limit: 1)
-
-    private static func follower(_ follow: FollowChanges, _ member: TestMember) async throws -> ChangeFollower {
-        let session = try #require(try await SessionStore(postgres: follow.store.postgres).find(token: member.token))
-        return follow(query, from: .beginning, by: session, for: .seconds(600))
-    }
-
-    /// The next event that is no silence.
-    private static func next(_ follower: ChangeFollower) async throws -> ChangeFollower.Event {
-        while true {
-            let event = try await follower.next()
-            if case .nothing = event { continue }
-            return event
-        }
-    }
-
     @Test("Who loses a role while much is still to be sent gets none of it, and nothing that is written later")
     func lostRole() async throws {
         try await TestService.runWithSchema { service in
@@ -37,25 +21,25 @@ struct SlowFollowerTests {
             let follow = FollowChanges(postgres: service.postgres)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await follow.hub.run() }
-                let follower = try await Self.follower(follow, ada)
-                guard case .synced = try await Self.next(follower) else { throw Unexpected(description: "not synced") }
+                let follower = try await follow.follower(of: ada)
+                guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
                 for number in 0..<4 {
                     try await service.put("priorities/p\(number)", as: owner, #"{"data":{"name":"before"}}"#)
                 }
-                guard case .changes(let first) = try await Self.next(follower) else {
+                guard case .changes(let first) = try await follower.nextEvent() else {
                     throw Unexpected(description: "no change")
                 }
                 #expect(first.changes.map(\.id) == ["p0"])
                 // Another client of the same user hears of the loss: so has the first.
-                let other = try await Self.follower(follow, ada)
-                while case .changes = try await Self.next(other) {}
+                let other = try await follow.follower(of: ada)
+                while case .changes = try await other.nextEvent() {}
                 let path = "/api/roles/team/members/\(ada.id)"
                 #expect(try await service.call("DELETE", path, as: lead).status == 200)
-                guard case .reset(.access) = try await Self.next(other) else {
+                guard case .reset(.access) = try await other.nextEvent() else {
                     throw Unexpected(description: "no reset")
                 }
                 try await service.put("priorities/marker", as: owner, #"{"data":{"name":"marker"}}"#)
-                guard case .reset(.access) = try await Self.next(follower) else {
+                guard case .reset(.access) = try await follower.nextEvent() else {
                     throw Unexpected(description: "something came after the role was lost")
                 }
                 tasks.cancelAll()
@@ -63,47 +47,18 @@ struct SlowFollowerTests {
         }
     }
 
-    /// Runs a body with two followers who have all that is there, and with what lets them hear the bell.
-    private static func withFollowers(
-        _ body: @Sendable (TestService, FollowChanges, _ owner: TestMember, [ChangeFollower]) async throws -> Void
-    ) async throws {
-        try await TestService.runWithSchema { service in
-            let owner = try await service.addMember("owner", role: "team")
-            let ada = try await service.addMember("ada", role: "team")
-            let follow = FollowChanges(postgres: service.postgres)
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { await follow.hub.run() }
-                var followers: [ChangeFollower] = []
-                for _ in 0..<2 {
-                    let follower = try await Self.follower(follow, ada)
-                    guard case .synced = try await Self.next(follower) else {
-                        throw Unexpected(description: "not synced")
-                    }
-                    followers.append(follower)
-                }
-                try await body(service, follow, owner, followers)
-                tasks.cancelAll()
-            }
-        }
-    }
-
-    private static func changes(_ follower: ChangeFollower) async throws -> [Change] {
-        guard case .changes(let batch) = try await next(follower) else { throw Unexpected(description: "no change") }
-        return batch.changes
-    }
-
     @Test("A deletion reaches who has the record, though one who never had it reads the same before")
     func deletion() async throws {
-        try await Self.withFollowers { service, follow, owner, followers in
+        try await TestService.runWithFollowers { service, follow, owner, _, followers in
             try await service.put("news/x", as: owner, #"{"data":{"title":"x"}}"#)
-            let late = try await Self.follower(follow, try await service.addMember("bob"))
-            #expect(try await Self.changes(late).map(\.id) == ["x"])
+            let late = try await follow.follower(of: try await service.addMember("bob"))
+            #expect(try await late.nextChanges().map(\.id) == ["x"])
             #expect(try await service.call("DELETE", "/api/records/news/x", as: owner).status == 200)
             try await service.put("news/y", as: owner, #"{"data":{"title":"y"}}"#)
-            #expect(try await Self.changes(followers[0]).map(\.id) == ["y"])
+            #expect(try await followers[0].nextChanges().map(\.id) == ["y"])
             var seen: [String] = []
             while seen.count < 2 {
-                switch try await Self.next(late) {
+                switch try await late.nextEvent() {
                 case .changes(let batch): seen += batch.changes.map { "\($0.kind) \($0.id)" }
                 case .synced: continue
                 default: throw Unexpected(description: "no change")
@@ -115,44 +70,56 @@ struct SlowFollowerTests {
 
     @Test("Who is behind gets a record once, as it is now, and not what others got before")
     func overwritten() async throws {
-        try await Self.withFollowers { service, _, owner, followers in
+        try await TestService.runWithFollowers { service, _, owner, _, followers in
             for version in 1...2 {
                 try await service.put("news/x", as: owner, #"{"data":{"title":"x"}}"#)
-                #expect(try await Self.changes(followers[0]).map(\.version) == [version])
+                #expect(try await followers[0].nextChanges().map(\.version) == [version])
             }
-            #expect(try await Self.changes(followers[1]).map(\.version) == [2])
+            #expect(try await followers[1].nextChanges().map(\.version) == [2])
         }
     }
 
     @Test("A record that has ended by itself is not told from memory")
     func expired() async throws {
-        try await Self.withFollowers { service, _, owner, followers in
+        try await TestService.runWithFollowers { service, _, owner, _, followers in
             let end = Date(timeIntervalSinceNow: 2).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             try await service.put("news/x", as: owner, #"{"data":{"title":"x"},"expires_at":"\#(end)"}"#)
-            #expect(try await Self.changes(followers[0]).map(\.id) == ["x"])
+            #expect(try await followers[0].nextChanges().map(\.id) == ["x"])
             try await Task.sleep(for: .seconds(2.1))
             try await service.put("news/y", as: owner, #"{"data":{"title":"y"}}"#)
-            #expect(try await Self.changes(followers[1]).map(\.id) == ["y"])
+            #expect(try await followers[1].nextChanges().map(\.id) == ["y"])
         }
     }
 
     @Test("Who takes one at a time gets each, and so does who is behind what is remembered", arguments: [3, 300])
     func behind(count: Int) async throws {
-        try await Self.withFollowers { service, _, owner, followers in
+        try await TestService.runWithFollowers { service, _, owner, _, followers in
             let ids = (0..<count).map { "n\($0)" }
             for id in ids {
                 try await service.put("news/\(id)", as: owner, #"{"data":{"title":"x"}}"#)
-                #expect(try await Self.changes(followers[0]).map(\.id) == [id])
+                #expect(try await followers[0].nextChanges().map(\.id) == [id])
             }
             var seen: [String] = []
-            while seen.last != ids.last { seen += try await Self.changes(followers[1]).map(\.id) }
+            while seen.last != ids.last { seen += try await followers[1].nextChanges().map(\.id) }
             #expect(seen == ids)
+        }
+    }
+
+    @Test("What many share comes in batches of at most 64 KiB, too")
+    func sharedBatch() async throws {
+        try await TestService.runWithFollowers(limit: 500) { service, _, owner, _, followers in
+            let title = String(repeating: "x", count: 40_000)
+            for id in ["n1", "n2", "n3"] {
+                try await service.put("news/\(id)", as: owner, #"{"data":{"title":"\#(title)"}}"#)
+                #expect(try await followers[0].nextChanges().map(\.id) == [id])
+            }
+            for id in ["n1", "n2", "n3"] { #expect(try await followers[1].nextChanges().map(\.id) == [id]) }
         }
     }
 
     @Test("Bells that never stop keep nobody from reading")
     func ringing() async throws {
-        try await Self.withFollowers { service, _, owner, followers in
+        try await TestService.runWithFollowers { service, _, owner, _, followers in
             let stream = try await service.count(
                 "SELECT streams.id AS count FROM streams JOIN collections ON collections.id = collection_id WHERE name = 'news'"
             )
@@ -167,7 +134,7 @@ struct SlowFollowerTests {
             let start = ContinuousClock.now
             for number in 0..<20 {
                 try await service.put("news/n\(number)", as: owner, #"{"data":{"title":"x"}}"#)
-                #expect(try await Self.changes(followers[0]).map(\.id) == ["n\(number)"])
+                #expect(try await followers[0].nextChanges().map(\.id) == ["n\(number)"])
             }
             #expect(ContinuousClock.now - start < .seconds(10))
         }
@@ -188,11 +155,11 @@ struct SlowFollowerTests {
             let session = try #require(try await SessionStore(postgres: service.postgres).find(token: ada.token))
             let query = ChangeQuery(collections: nil, limit: 500, maxBytes: ChangeQuery.maxBatchBytes)
             let follower = follow(query, from: .beginning, by: session, for: .seconds(60))
-            for _ in 0..<3 { #expect(try await Self.changes(follower).count == 1) }
+            for _ in 0..<3 { #expect(try await follower.nextChanges().count == 1) }
             try await service.addRows(200)
             let photos = follow(query, from: .beginning, by: session, for: .seconds(60))
             var counts: [Int] = []
-            while counts.reduce(0, +) < 203 { counts.append(try await Self.changes(photos).count) }
+            while counts.reduce(0, +) < 203 { counts.append(try await photos.nextChanges().count) }
             #expect(counts.max() ?? 0 <= 128)
         }
     }
@@ -203,10 +170,10 @@ struct SlowFollowerTests {
             let ada = try await service.addMember("ada")
             for number in 0..<4 { try await service.put("houses/h\(number)", as: ada, #"{"data":{"address":"a"}}"#) }
             let follow = FollowChanges(postgres: service.postgres)
-            let follower = try await Self.follower(follow, ada)
-            guard case .changes = try await Self.next(follower) else { throw Unexpected(description: "no change") }
+            let follower = try await follow.follower(of: ada)
+            guard case .changes = try await follower.nextEvent() else { throw Unexpected(description: "no change") }
             follow.hub.stop()
-            guard case .end(.restart) = try await Self.next(follower) else {
+            guard case .end(.restart) = try await follower.nextEvent() else {
                 throw Unexpected(description: "it goes on")
             }
         }
@@ -219,8 +186,8 @@ struct SlowFollowerTests {
             let follow = FollowChanges(postgres: service.postgres)
             let running = Task { await follow.hub.run() }
             defer { running.cancel() }
-            let follower = try await Self.follower(follow, ada)
-            guard case .synced = try await Self.next(follower) else { throw Unexpected(description: "not synced") }
+            let follower = try await follow.follower(of: ada)
+            guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
             var held: [Place] = []
             for _ in 0..<64 { held.append(try await follow.hub.turn(of: 0, looksUp: true)) }
             // The bell may still ring of the account, after which all is read.
@@ -235,16 +202,11 @@ struct SlowFollowerTests {
             }
             held = []
             let start = ContinuousClock.now
-            guard case .end(.restart) = try await Self.next(follower) else {
+            guard case .end(.restart) = try await follower.nextEvent() else {
                 throw Unexpected(description: "it goes on")
             }
             try await stopping.value
             #expect(ContinuousClock.now - start < .seconds(5))
         }
     }
-}
-
-/// A follower told something else.
-private struct Unexpected: Error, CustomStringConvertible {
-    let description: String
 }

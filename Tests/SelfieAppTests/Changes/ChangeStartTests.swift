@@ -1,0 +1,94 @@
+import ConnectionTestSupport
+import Postgres
+import ServiceTestSupport
+import Testing
+
+@testable import SelfieCore
+
+@Suite("Changes after many starts of PostgreSQL", .timeLimit(.minutes(1)))
+struct ChangeStartTests {
+    /// To Selfie, a start is a time at which PostgreSQL came up that no row has.
+    private static func start(_ postgres: PostgresClient) async throws {
+        try await postgres.write("UPDATE database_starts SET started_at = started_at - INTERVAL '1 day'")
+        try await postgres.write("UPDATE streams SET started_at = started_at - INTERVAL '1 day'")
+    }
+
+    private static func change(_ id: String, _ service: TestService, _ member: TestMember) async throws {
+        try await service.put("houses/\(id)", as: member, #"{"data":{"address":"a"}}"#)
+    }
+
+    @Test("A cursor goes on over the last fifteen starts under which its stream changed, and begins again before")
+    func many() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            var cursors: [String] = []
+            for number in 0..<20 {
+                try await Self.change("h\(number)", service, ada)
+                cursors.append(try await service.changes("", as: ada).cursor)
+                try await Self.start(service.postgres)
+                // Nobody reads under this one, so that it gets no mark.
+                if number % 5 == 0 {
+                    try await Self.change("unseen\(number)", service, ada)
+                    try await Self.start(service.postgres)
+                }
+            }
+            try await Self.change("last", service, ada)
+            var answers: [HTTPAnswer] = []
+            for cursor in cursors { answers.append(try await service.changes("?since=\(cursor)&limit=1", as: ada)) }
+            #expect(answers.map(\.status) == Array(repeating: 410, count: 5) + Array(repeating: 200, count: 15))
+            #expect(answers[..<5].allSatisfy { $0.code == "changes_database" })
+            #expect(answers[18].summaries == ["created houses h19"] && answers[19].summaries == ["created houses last"])
+            let kept = try await service.postgres.read(
+                "SELECT count(*)::int8 AS count FROM stream_starts GROUP BY stream_id ORDER BY 1 DESC"
+            )
+            #expect(try kept.first?.decode("count", as: Int.self) == 16)
+        }
+    }
+
+    @Test("What was lost several starts ago is found out, and what was there before goes on")
+    func lost() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await Self.change("kept", service, ada)
+            let kept = try await service.changes("", as: ada).cursor
+            let seq: PostgresQuery = "SELECT seq FROM streams WHERE user_id = \(ada.userID)"
+            let before: Int = try await service.postgres.read(seq)[0].decode("seq")
+            try await Self.change("lost", service, ada)
+            let lost = try await service.changes("", as: ada).cursor
+            // As an older copy of the folder would have it.
+            try await service.postgres.write(
+                "DELETE FROM grants USING streams WHERE streams.id = stream_id AND user_id = \(ada.userID) AND grants.seq > \(before)"
+            )
+            try await service.postgres.write("UPDATE streams SET seq = \(before) WHERE user_id = \(ada.userID)")
+            for number in 0..<3 {
+                try await Self.start(service.postgres)
+                try await Self.change("new\(number)", service, ada)
+                #expect(try await service.changes("?since=\(lost)", as: ada).code == "changes_database")
+                #expect(try await service.changes("?since=\(kept)", as: ada).changes.count == number + 1)
+            }
+        }
+    }
+
+    @Test("Who is connected hears of it, even when all numbers are the same again")
+    func sameNumbers() async throws {
+        try await TestService.runWithFollowers { service, follow, _, ada, followers in
+            try await Self.change("lost", service, ada)
+            #expect(try await followers[0].nextChanges().map(\.id) == ["lost"])
+            // Neither a bell nor a comparison has seen what was there between.
+            try await service.postgres.withConnection { connection in
+                try await connection.execute(script: "BEGIN")
+                try await connection.execute("UPDATE records SET id = 'new' WHERE id = 'lost'")
+                try await connection.execute("UPDATE database_starts SET started_at = started_at - INTERVAL '1 day'")
+                try await connection.execute(
+                    "UPDATE streams SET seq = seq - 1, started_at = started_at - INTERVAL '1 day' WHERE user_id = \(ada.userID)"
+                )
+                try await connection.execute("UPDATE streams SET seq = seq + 1 WHERE user_id = \(ada.userID)")
+                try await connection.execute(script: "COMMIT")
+            }
+            try await follow.hub.compare()
+            guard case .reset(.database) = try await followers[0].nextEvent() else {
+                throw Unexpected(description: "no reset")
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import ConnectionTestSupport
+import Postgres
+import ServerProcesses
+import ServiceTestSupport
+import Testing
+
+@testable import SelfieCore
+
+/// What happens while a reading is under way.
+@Suite("Followers whose reading is overtaken", .timeLimit(.minutes(1)))
+struct FollowerRaceTests {
+    @Test("What is written in a stream after it was read, and before it is listened to, is told at once")
+    func newStream() async throws {
+        try await TestService.runWithFollowers { service, follow, owner, ada, followers in
+            try await service.put("news/x", as: owner, #"{"data":{"title":"x"}}"#)
+            #expect(try await followers[0].nextChanges().map(\.id) == ["x"])
+            // Whoever reads the role of somebody waits for a lock, and sees what was there before.
+            try await service.postgres.write("ALTER TABLE role_members RENAME TO held_members")
+            try await service.postgres.write(
+                """
+                CREATE VIEW role_members AS SELECT held_members.* FROM held_members
+                CROSS JOIN (SELECT pg_advisory_xact_lock_shared(20) OFFSET 0) AS held
+                """
+            )
+            try await service.postgres.withConnection { connection in
+                try await connection.query("SELECT pg_advisory_lock(20)")
+                let late = try await follow.follower(of: ada, from: .now)
+                let first = Task { try await late.nextEvent() }
+                try await poll("it reads") { try await waiting(connection, for: "advisory") == 1 }
+                let stream = try await change("x", connection)
+                // The bell has rung.
+                ChangeBell(postgres: service.postgres).ring([.stream(stream)])
+                #expect(try await followers[0].nextChanges().map(\.id) == ["x"])
+                try await connection.query("SELECT pg_advisory_unlock(20)")
+                guard case .changes(let batch) = try await first.value else {
+                    throw Unexpected(description: "no change")
+                }
+                #expect(batch.changes.map(\.id) == ["x"])
+            }
+        }
+    }
+
+    @Test("Who loses a role while its stream is read for all is told nothing that was written afterwards")
+    func lostRole() async throws {
+        try await TestService.runWithFollowers { service, follow, owner, ada, _ in
+            try await service.put("priorities/p", as: owner, #"{"data":{"name":"before"}}"#)
+            let (synced, isSynced) = AsyncStream.makeStream(of: Void.self)
+            let next = Task {
+                defer { isSynced.finish() }
+                let follower = try await follow.follower(of: ada)
+                #expect(try await follower.nextChanges().map(\.id) == ["p"])
+                guard case .synced = try await follower.nextEvent() else {
+                    throw Unexpected(description: "not synced")
+                }
+                isSynced.finish()
+                return try await follower.nextEvent()
+            }
+            for await _ in synced {}
+            let bell = ChangeBell(postgres: service.postgres)
+            try await service.postgres.withConnection { connection in
+                try await connection.execute(script: "BEGIN; LOCK TABLE grants IN ACCESS EXCLUSIVE MODE")
+                bell.ring([.stream(try await stream(of: "p", connection))])
+                try await poll("the stream is read") { try await waiting(connection, for: "relation") == 1 }
+                try await connection.execute("DELETE FROM role_members WHERE user_id = \(ada.userID)")
+                try await change("p", connection)
+                let listener = ChangeListener(userID: ada.userID, sessionID: nil)
+                follow.hub.add(listener)
+                bell.ring([.user(ada.userID)])
+                try await poll("the bell has rung") { listener.pending().needsRead }
+                follow.hub.remove(listener)
+                try await connection.execute(script: "COMMIT")
+                guard case .reset(.access) = try await next.value else {
+                    throw Unexpected(description: "something came after the role was lost")
+                }
+            }
+        }
+    }
+
+    /// The stream of the collection, or of the member's role, that shows a record.
+    private func stream(of id: String, _ connection: PostgresConnection) async throws -> Int {
+        let rows = try await connection.query(
+            """
+            SELECT stream_id FROM grants JOIN streams ON streams.id = stream_id JOIN records ON key = record_key
+            WHERE records.id = \(id)
+            AND (streams.collection_id IS NOT NULL OR role_id = (SELECT id FROM roles WHERE name = 'team'))
+            """
+        )
+        return try rows[0].decode("stream_id")
+    }
+
+    /// Changes a record, as who has a lock of the tables can.
+    ///
+    /// - Returns: The stream that shows it.
+    @discardableResult
+    private func change(_ id: String, _ connection: PostgresConnection) async throws -> Int {
+        let stream = try await stream(of: id, connection)
+        try await connection.execute("UPDATE streams SET seq = seq + 1 WHERE id = \(stream)")
+        try await connection.execute(
+            """
+            UPDATE grants SET seq = streams.seq FROM streams, records
+            WHERE streams.id = \(stream) AND stream_id = streams.id AND record_key = key AND records.id = \(id)
+            """
+        )
+        return stream
+    }
+
+    /// How many statements wait for a lock in the connection's database.
+    private func waiting(_ connection: PostgresConnection, for kind: String) async throws -> Int {
+        let rows = try await connection.query(
+            """
+            SELECT count(*) AS count FROM pg_locks WHERE locktype = \(kind) AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            """
+        )
+        return try rows[0].decode("count")
+    }
+}

@@ -1,0 +1,79 @@
+import Postgres
+import ServiceTestSupport
+import Testing
+
+@testable import SelfieCore
+
+extension FollowChanges {
+    /// A client that asks for the next event when a test wants it to.
+    ///
+    /// - Parameters:
+    ///   - member: Whose client it is.
+    ///   - start: Where it begins.
+    ///   - limit: The most changes at once.
+    /// - Returns: The client.
+    /// - Throws: What goes wrong.
+    func follower(of member: TestMember, from start: ChangeQuery.Start = .beginning, limit: Int = 1) async throws
+        -> ChangeFollower
+    {
+        let session = try #require(try await SessionStore(postgres: store.postgres).find(token: member.token))
+        let query = ChangeQuery(collections: nil, limit: limit, maxBytes: ChangeQuery.maxBatchBytes)
+        return self(query, from: start, by: session, for: .seconds(600))
+    }
+}
+
+extension ChangeFollower {
+    /// The next event that is no silence.
+    func nextEvent() async throws -> Event {
+        while true {
+            let event = try await next()
+            if case .nothing = event { continue }
+            return event
+        }
+    }
+
+    /// The changes that come next.
+    func nextChanges() async throws -> [Change] {
+        guard case .changes(let batch) = try await nextEvent() else { throw Unexpected(description: "no change") }
+        return batch.changes
+    }
+}
+
+extension TestService {
+    /// Runs a body with two clients of a member, who have all that is there, and with what lets them hear the bell.
+    ///
+    /// - Parameters:
+    ///   - limit: The most changes at once.
+    ///   - body: What to do with them.
+    /// - Throws: What goes wrong, or what `body` throws.
+    static func runWithFollowers(
+        limit: Int = 1,
+        _ body:
+            @Sendable (TestService, FollowChanges, _ owner: TestMember, _ ada: TestMember, [ChangeFollower])
+            async throws -> Void
+    ) async throws {
+        try await runWithSchema { service in
+            let owner = try await service.addMember("owner", role: "team")
+            let ada = try await service.addMember("ada", role: "team")
+            let follow = FollowChanges(postgres: service.postgres)
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await follow.hub.run() }
+                var followers: [ChangeFollower] = []
+                for _ in 0..<2 {
+                    let follower = try await follow.follower(of: ada, limit: limit)
+                    guard case .synced = try await follower.nextEvent() else {
+                        throw Unexpected(description: "not synced")
+                    }
+                    followers.append(follower)
+                }
+                try await body(service, follow, owner, ada, followers)
+                tasks.cancelAll()
+            }
+        }
+    }
+}
+
+/// A follower told something else.
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+}
