@@ -67,8 +67,9 @@ struct ChangeSnippetTests {
                     try String(contentsOf: output, encoding: .utf8).contains(#""id":"h\#(round)""#)
                 }
                 try await poll("the cursor is kept") {
-                    try await service.changes("?since=\(try String(contentsOf: cursor, encoding: .utf8))", as: ada)
-                        .summaries.isEmpty
+                    let text = try String(contentsOf: cursor, encoding: .utf8)
+                    let answer = try await service.changes("?since=\(text)", as: ada)
+                    return answer.status == 200 && answer.summaries.isEmpty
                 }
                 // With all that it has started.
                 kill(-process.processIdentifier, SIGKILL)

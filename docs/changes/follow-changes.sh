@@ -15,7 +15,7 @@ while :; do
             "")
                 [ "$event" = change ] && printf '%s\n' "$data"
                 [ "$event" = reset ] && echo reset && : >"$file"
-                [ -n "$id" ] && printf %s "$id" >"$file"
+                [ -n "$id" ] && printf %s "$id" >"$file.new" && mv "$file.new" "$file"
                 event= id= data=
                 ;;
             "status: 400" | "status: 401") exit 1 ;;

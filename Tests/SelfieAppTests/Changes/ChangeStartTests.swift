@@ -8,9 +8,13 @@ import Testing
 @Suite("Changes after many starts of PostgreSQL", .timeLimit(.minutes(1)))
 struct ChangeStartTests {
     /// To Selfie, a start is a time at which PostgreSQL came up that no row has.
+    private static let startAgain: [PostgresQuery] = [
+        "UPDATE database_starts SET started_at = started_at - id * INTERVAL '1 day' WHERE started_at = pg_postmaster_start_time()",
+        "UPDATE streams SET started_at = started_at - INTERVAL '1 day'",
+    ]
+
     private static func start(_ postgres: PostgresClient) async throws {
-        try await postgres.write("UPDATE database_starts SET started_at = started_at - INTERVAL '1 day'")
-        try await postgres.write("UPDATE streams SET started_at = started_at - INTERVAL '1 day'")
+        for statement in startAgain { try await postgres.write(statement) }
     }
 
     private static func change(_ id: String, _ service: TestService, _ member: TestMember) async throws {
@@ -78,11 +82,10 @@ struct ChangeStartTests {
             try await service.postgres.withConnection { connection in
                 try await connection.execute(script: "BEGIN")
                 try await connection.execute("UPDATE records SET id = 'new' WHERE id = 'lost'")
-                try await connection.execute("UPDATE database_starts SET started_at = started_at - INTERVAL '1 day'")
-                try await connection.execute(
-                    "UPDATE streams SET seq = seq - 1, started_at = started_at - INTERVAL '1 day' WHERE user_id = \(ada.userID)"
-                )
-                try await connection.execute("UPDATE streams SET seq = seq + 1 WHERE user_id = \(ada.userID)")
+                for statement in Self.startAgain { try await connection.execute(statement) }
+                for step in [-1, 1] {
+                    try await connection.execute("UPDATE streams SET seq = seq + \(step) WHERE user_id = \(ada.userID)")
+                }
                 try await connection.execute(script: "COMMIT")
             }
             try await follow.hub.compare()
