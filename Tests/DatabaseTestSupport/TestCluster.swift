@@ -45,6 +45,28 @@ package actor TestCluster {
         try await withDatabase(template: "template1", body)
     }
 
+    /// Runs a body with a copy of a database, and drops it afterwards.
+    ///
+    /// All connections of the database are ended meanwhile.
+    ///
+    /// - Parameters:
+    ///   - databaseURL: The database.
+    ///   - body: Gets the copy's URL.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    package static func withCopy<Result>(
+        of databaseURL: String,
+        _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        let (server, name) = (try await shared.server(), databaseURL.databaseName)
+        let copy = "\(name)_copy"
+        try await server.administer("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
+        try await server.administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+        try await server.administer("CREATE DATABASE \(copy) TEMPLATE \(name)")
+        try await server.administer("ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+        return try await withDatabase(template: copy, body)
+    }
+
     /// The URL of a database for statements that leave nothing behind, the same for all tests of a run.
     ///
     /// - Returns: The URL.
@@ -105,6 +127,9 @@ package actor TestCluster {
 }
 
 extension String {
+    /// The last part of a connection URL's path.
+    fileprivate var databaseName: String { String(prefix { $0 != "?" }.split(separator: "/").last ?? "") }
+
     /// A connection URL with another database's name.
     fileprivate func replacingDatabase(with name: String) -> String {
         prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")

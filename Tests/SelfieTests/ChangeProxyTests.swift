@@ -108,4 +108,27 @@ struct ChangeProxyTests {
             }
         }
     }
+
+    @Test("Events come at once, too, where nginx holds answers back as it does unless it is told otherwise")
+    func buffering() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await NginxProxy.with([service.port], buffersAnswers: true) { port in
+                let proxied = ServedSelfie.attach(
+                    port: port,
+                    databaseURL: service.databaseURL,
+                    objects: service.objects,
+                    postgres: service.postgres
+                )
+                try await EventClient.open(proxied, as: ada) { client in
+                    // What is held back comes when the proxy gives up, after 35 seconds.
+                    let start = ContinuousClock.now
+                    #expect(try await client.next()?.summary == "synced ")
+                    try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
+                    #expect(try await client.next()?.summary == "created houses h")
+                    #expect(ContinuousClock.now - start < .seconds(25))
+                }
+            }
+        }
+    }
 }

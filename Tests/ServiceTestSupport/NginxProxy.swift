@@ -8,14 +8,16 @@ package enum NginxProxy {
     ///
     /// - Parameters:
     ///   - ports: Where the services listen.
+    ///   - buffersAnswers: Whether it holds answers back, as nginx does unless it is told otherwise.
     ///   - body: Gets the proxy's port.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, or what keeps the proxy from starting.
     package static func with<Result>(
         _ ports: [Int],
+        buffersAnswers: Bool = false,
         _ body: (Int) async throws -> Result
     ) async throws -> Result {
-        let (process, port) = try await start(ports)
+        let (process, port) = try await start(ports, buffersAnswers)
         defer { process.stop() }
         let result = try await body(port)
         if process.logTail.contains("signature=") { Issue.record("the log of nginx holds signatures") }
@@ -25,14 +27,14 @@ package enum NginxProxy {
     /// How often another port is tried, since another program may take one meanwhile.
     private static let tries = 3
 
-    private static func start(_ ports: [Int]) async throws -> (ServerProcess, Int) {
+    private static func start(_ ports: [Int], _ buffersAnswers: Bool) async throws -> (ServerProcess, Int) {
         for _ in 1..<tries {
-            if let started = try? await startOnce(ports) { return started }
+            if let started = try? await startOnce(ports, buffersAnswers) { return started }
         }
-        return try await startOnce(ports)
+        return try await startOnce(ports, buffersAnswers)
     }
 
-    private static func startOnce(_ ports: [Int]) async throws -> (ServerProcess, Int) {
+    private static func startOnce(_ ports: [Int], _ buffersAnswers: Bool) async throws -> (ServerProcess, Int) {
         let process = try ServerProcess("nginx")
         let port = ServerProcess.anyPort()
         let folder = process.folder.path
@@ -44,7 +46,7 @@ package enum NginxProxy {
             daemon off; master_process off; \(user) pid \(folder)/pid; error_log stderr notice;
             events { worker_connections 768; }
             http { access_log off; \(temporary.joined(separator: " "))
-            \(try example(ports: ports, listeningOn: port))
+            \(try example(ports: ports, listeningOn: port, buffersAnswers: buffersAnswers))
             }
             """
         let file = process.folder.appending(path: "nginx.conf")
@@ -61,12 +63,13 @@ package enum NginxProxy {
     }
 
     /// `deploy/nginx/selfie.conf` for these ports, and without TLS.
-    private static func example(ports: [Int], listeningOn port: Int) throws -> String {
+    private static func example(ports: [Int], listeningOn port: Int, buffersAnswers: Bool) throws -> String {
         let example = ProjectFolder.root.appending(path: "deploy/nginx/selfie.conf")
         var servers = ports.makeIterator()
         let lines = try String(contentsOf: example, encoding: .utf8).split(separator: "\n")
         return lines.compactMap { line -> String? in
             if line.contains("ssl_certificate") { return nil }
+            if buffersAnswers, line.contains("proxy_buffering") { return nil }
             if line.contains("access_log") { return "access_log /dev/stderr selfie;" }
             if line.contains("listen 443 ssl") { return "listen 127.0.0.1:\(port);" }
             if line.contains("error_log") { return String(line).replacing(/error_log \S+/, with: "error_log stderr") }

@@ -6,42 +6,6 @@ import Postgres
 ///
 /// It has no queue: only the place where the client is.
 package final class ChangeFollower {
-    /// What a client is told.
-    package enum Event: Sendable {
-        case changes(ChangeBatch)
-        /// All that was there when the client came has been told.
-        case synced(ChangeCursor)
-        /// The client is further, since others wrote what it has no part in.
-        case cursor(ChangeCursor)
-        /// Nothing has happened for a while.
-        case nothing
-        /// The client must begin again. Nothing follows.
-        case reset(ChangeReset)
-        case end(End)
-
-        /// Whether nothing follows.
-        package var isLast: Bool {
-            switch self {
-            case .reset, .end: true
-            case .changes, .synced, .cursor, .nothing: false
-            }
-        }
-    }
-
-    /// Why it ends.
-    ///
-    /// The client may come again where it is, unless its session is over.
-    package enum End: String, Sendable, CaseIterable {
-        /// The session was ended, or the account disabled or deleted.
-        case session
-        /// The session has expired.
-        case expired
-        /// The process ends.
-        case restart
-        /// It has lasted long enough.
-        case renew
-    }
-
     private let query: ChangeQuery
     private let reader: ChangeReader
     private let parts: FollowChanges
@@ -55,7 +19,8 @@ package final class ChangeFollower {
     private var needsRead = true
     /// The streams that have changed.
     private var changed: Set<Int> = []
-    private var isSynced = false
+    /// Whether all that was there when the client came has been told, and whether the client knows.
+    private var (isCaughtUp, isSynced) = (false, false)
     private var isStopping = false
     /// When what the client is told now became known to the process; nil for what was there before.
     package private(set) var wakeTime: ContinuousClock.Instant?
@@ -114,15 +79,16 @@ package final class ChangeFollower {
     /// Waits for what the client is told next.
     ///
     /// - Returns: An event, after at most a quarter of a minute.
-    /// - Throws: `CancellationError`, `RecordRefusal` when a collection is gone, `PostgresError`.
+    /// - Throws: `CancellationError`, `PostgresError`.
     package func next() async throws -> Event {
         let event = try await nextEvent()
         heartbeat = Self.nextHeartbeat()
         switch event {
         case .changes, .synced, .cursor: (lastCursor, hasSkipped) = (ContinuousClock.now, false)
-        case .nothing: if let session = reader.sessionID { parts.uses?.note(session) }
-        case .reset, .end: break
+        case .nothing: break
+        case .reset, .end: return event
         }
+        if let session = reader.sessionID { parts.uses?.note(session) }
         return event
     }
 
@@ -138,8 +104,6 @@ package final class ChangeFollower {
             if let cursor, hasSkipped, now >= lastCursor + Self.cursorInterval { return .cursor(cursor) }
             if now >= heartbeat { return .nothing }
             if note(await parts.hub.wait(listener, until: nextTime(after: now))) { return .end(.restart) }
-            // A remembered session may have been used elsewhere meanwhile.
-            if let sessionExpiry, parts.now() >= sessionExpiry { needsRead = true }
         }
     }
 
@@ -174,7 +138,10 @@ package final class ChangeFollower {
     private func read() async throws -> Event? {
         if let retryTime, ContinuousClock.now < retryTime { return nil }
         retryTime = nil
+        // A remembered session may have been used elsewhere meanwhile.
+        if hasExpired { needsRead = true }
         while needsRead || !changed.isEmpty {
+            if let synced = synced() { return synced }
             if note(listener.pending()) { return .end(.restart) }
             let batch: ChangeBatch
             do {
@@ -193,9 +160,10 @@ package final class ChangeFollower {
                 retryTime = .now + .milliseconds(Int.random(in: Self.retryMilliseconds))
                 return nil
             }
+            // The client comes again from where it was.
+            if hasExpired { return .end(.expired) }
             let hasMoved = cursor.map { $0 != batch.end } ?? false
-            (cursor, start) = (batch.end, .after(batch.end))
-            if let sessionExpiry, parts.now() >= sessionExpiry { return .end(.expired) }
+            (cursor, start, isCaughtUp) = (batch.end, .after(batch.end), isCaughtUp || !batch.hasMore)
             if !batch.changes.isEmpty { return .changes(batch) }
             if hasMoved { hasSkipped = true }
             // Much may have been written that the client has no part in.
@@ -203,10 +171,16 @@ package final class ChangeFollower {
             if hasMoved, now >= lastCursor + Self.cursorInterval { return .cursor(batch.end) }
             if now >= heartbeat { return .nothing }
         }
-        guard !isSynced, let cursor else { return nil }
+        return synced()
+    }
+
+    private func synced() -> Event? {
+        guard isCaughtUp, !isSynced, let cursor else { return nil }
         isSynced = true
         return .synced(cursor)
     }
+
+    private var hasExpired: Bool { sessionExpiry.map { parts.now() >= $0 } ?? false }
 
     /// Reads once; nil when something else must be looked at first.
     private func nextBatch() async throws -> ChangeBatch? {
@@ -243,12 +217,22 @@ package final class ChangeFollower {
         return next
     }
 
+    /// Does something in a task of its own, whose memory goes when it ends: the follower waits for hours.
+    private static func apart<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let task = Task.detached { try await body() }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
     private func readAlone() async throws -> ChangeBatch {
-        // In a task of its own, whose memory goes when it ends: the follower waits for hours.
-        let reading = Task.detached { [parts, query, start, reader] in
+        let batch = try await Self.apart { [parts, query, start, reader] in
             try await parts.store.read(query, from: start, by: reader)
         }
-        let batch = try await reading.value
         (sessionExpiry, ownStream) = (batch.sessionExpiry, batch.ownStream)
         return batch
     }
@@ -256,10 +240,10 @@ package final class ChangeFollower {
     /// The next change of the stream that nobody else reads; nil where all streams must be read.
     private func ownBatch() async throws -> ChangeBatch? {
         guard !needsRead, let cursor else { return nil }
-        let looking = Task.detached { [parts, ownStream, reader] in
+        let found = try await Self.apart { [parts, ownStream, reader] in
             try await parts.store.next(after: cursor, in: ownStream, by: reader)
         }
-        guard let batch = try await looking.value else { return nil }
+        guard let batch = found else { return nil }
         sessionExpiry = batch.sessionExpiry
         return part(of: ownStream, batch.changes, to: batch.end, hasMore: batch.hasMore, after: cursor)
     }
@@ -270,7 +254,7 @@ package final class ChangeFollower {
             let (changes, end, hasMore) = await parts.hub.tails.changes(of: stream, after: cursor)
         else { return nil }
         // Meanwhile the reader may have lost what the stream shows.
-        guard !note(listener.pending(), isReading: true), !needsRead else { return nil }
+        guard !note(listener.pending(), isReading: true), !needsRead, !hasExpired else { return nil }
         return part(of: stream, changes, to: end, hasMore: hasMore, after: cursor)
     }
 

@@ -36,7 +36,8 @@ package final class ChangeHub: Sendable {
     /// Others wait, so that other look-ups find places.
     private static let lookupsAtOnce = 64
 
-    private static func line(places: Int) -> FairLine {
+    /// A line in which all may wait.
+    static func line(places: Int) -> FairLine {
         FairLine(limits: .init(places: places, waiting: .max, waitingPerGroup: .max, waitingPerMember: .max))
     }
 
@@ -104,7 +105,7 @@ package final class ChangeHub: Sendable {
         guard old.count != positions.count || positions.keys.contains(where: { old[$0] == nil }) else { return false }
         let id = ObjectIdentifier(listener)
         return state.withLock { state in
-            for stream in old.keys where positions[stream] == nil { state.byStream.remove(id, from: stream) }
+            for stream in old.keys where positions[stream] == nil { leave(stream, id, &state) }
             let added = positions.keys.filter { old[$0] == nil }
             for stream in added { state.byStream[stream, default: []].insert(id) }
             return !added.isEmpty
@@ -117,8 +118,13 @@ package final class ChangeHub: Sendable {
         state.withLock { state in
             state.listeners[id] = nil
             state.byUser.remove(id, from: listener.userID)
-            for stream in listener.positions.keys { state.byStream.remove(id, from: stream) }
+            for stream in listener.positions.keys { leave(stream, id, &state) }
         }
+    }
+
+    private func leave(_ stream: Int, _ id: ObjectIdentifier, _ state: inout State) {
+        state.byStream.remove(id, from: stream)
+        if state.byStream[stream] == nil { tails.forget(stream) }
     }
 
     /// Waits until something changes that a reader may see, or until a time.

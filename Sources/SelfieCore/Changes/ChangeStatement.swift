@@ -56,7 +56,8 @@ struct ChangeStatement {
             ),
             chosen AS MATERIALIZED (SELECT * FROM measured WHERE bytes_until <= \(query.maxBytes) OR number = 1),
             reached AS MATERIALIZED (\(part: reached(lookedAtCount)))
-            SELECT present.*, reached.*, coalesce(elsewhere.is_there, false) AS is_shown_elsewhere, \(part: Self.columns)
+            SELECT present.*, reached.*, coalesce(elsewhere.is_there, false) AS is_shown_elsewhere,
+                coalesce(elsewhere.was_there, false) AS was_seen_elsewhere, \(part: Self.columns)
             FROM present CROSS JOIN reached LEFT JOIN chosen ON true
             \(part: Self.contents(RecordRow.joins(userID: reader.userID ?? 0, collections: schema.allCollections)))
             \(part: Self.elsewhere)
@@ -104,15 +105,16 @@ struct ChangeStatement {
         """
     }
 
-    /// A record that one stream stops to show may be shown by another one of the reader's.
+    /// A record that one stream stops to show may be shown by another one of the reader's, or the reader may have got it there.
     ///
-    /// Each is looked up. Without the limits, a plan may first gather all that anybody is shown.
+    /// Each is looked up. Without the limit, a plan may first gather all that anybody is shown.
     private static let elsewhere: PostgresQuery = """
         LEFT JOIN LATERAL (
-            SELECT true AS is_there FROM asked CROSS JOIN LATERAL (
-                SELECT FROM grants WHERE stream_id = asked.id AND collection_id = chosen.collection_id
-                    AND record_key = chosen.record_key AND rights % 2 = 1 LIMIT 1
-            ) AS shown LIMIT 1
+            SELECT bool_or(rights % 2 = 1) AS is_there, bool_or(seq <= asked.since) AS was_there
+            FROM asked CROSS JOIN LATERAL (
+                SELECT rights, seq FROM grants WHERE stream_id = asked.id AND collection_id = chosen.collection_id
+                    AND record_key = chosen.record_key LIMIT 1
+            ) AS other
         ) AS elsewhere ON NOT chosen.is_shown
         """
 

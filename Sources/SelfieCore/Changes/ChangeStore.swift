@@ -124,10 +124,10 @@ extension ChangeCursor.Check {
 }
 
 extension Change {
-    /// Reads a row with ``ChangeStatement/columns`` and `is_shown_elsewhere`.
+    /// Reads a row with ``ChangeStatement/columns``, `is_shown_elsewhere` and `was_seen_elsewhere`.
     ///
-    /// It is nil for what another stream of the reader's shows, for what has just expired, and for the end of what the reader
-    /// has never had.
+    /// It is nil in three cases: another stream of the reader's shows the record, it has just expired, or it has ended and the
+    /// reader never had it.
     ///
     /// - Parameters:
     ///   - row: The row.
@@ -139,9 +139,11 @@ extension Change {
         let place: (stream: Int, number: Int) = (try row.decode("stream_id"), try row.decode("seq"))
         let collectionID: Int = try row.decode("change_collection_id")
         let isShown: Bool = try row.decode("is_shown")
-        // Who has seen nothing of the stream has nothing that could be gone.
-        let hasSeenNothing = !isOfAll && since(place.stream) == 0
-        if !isShown, try hasSeenNothing || row.decode("is_shown_elsewhere") { return nil }
+        if !isShown {
+            if try row.decode("is_shown_elsewhere") { return nil }
+            // A reader who has got nothing of the stream may still have got the record of another one.
+            if !isOfAll, since(place.stream) == 0, try !row.decode("was_seen_elsewhere") { return nil }
+        }
         let (collection, id, content): (String, String, Content?)
         if collectionID == 0 {
             let photo = try PhotoRows.Columns(row, createdAt: "uploaded_at")

@@ -1,3 +1,4 @@
+import Budgets
 import FoundationEssentials
 import Synchronization
 
@@ -26,7 +27,12 @@ final class ChangeTails: Sendable {
     private let store: ChangeStore
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
+    private let readings = ChangeHub.line(places: readingsAtOnce)
 
+    /// The streams that are read at the same time.
+    ///
+    /// Others wait, so that calls find connections.
+    private static let readingsAtOnce = 2
     /// The most changes that are kept of a stream.
     private static let maxCount = 256
     /// About the most bytes that are kept of a stream.
@@ -40,6 +46,11 @@ final class ChangeTails: Sendable {
     /// Notes that a stream has changed.
     func changed(_ stream: Int) {
         state.withLock { $0.tails[stream]?.changeCount += 1 }
+    }
+
+    /// Lets go of a stream that nobody reads any more.
+    func forget(_ stream: Int) {
+        state.withLock { $0.tails[stream] = nil }
     }
 
     /// The changes of a stream behind a reader's place.
@@ -90,12 +101,14 @@ final class ChangeTails: Sendable {
     }
 
     private func read(_ stream: Int) async throws {
+        let turn = try await readings.enter(FairLine.Claimant(group: "\(stream)", member: ""))
+        defer { withExtendedLifetime(turn) {} }
         let begun = state.withLock { state in
             state.tails[stream].map { (cursor: $0.end, count: $0.changeCount) }
         }
         guard let begun else { return }
         let batch = try await store.read(
-            ChangeQuery(collections: nil, limit: ChangeQuery.maxLimit),
+            ChangeQuery(collections: nil, limit: Self.maxCount, maxBytes: Self.maxBytes),
             from: .after(begun.cursor),
             by: ChangeReader(ofStream: stream)
         )
@@ -105,8 +118,7 @@ final class ChangeTails: Sendable {
             tail.end = batch.end
             (tail.readCount, tail.hasMore) = (begun.count, batch.hasMore)
             tail.reading = nil
-            // The last reading is for those who waited for it.
-            tail.forget(beyond: max(Self.maxCount, batch.changes.count), bytes: Self.maxBytes, but: batch.changes.count)
+            tail.forget(beyond: Self.maxCount, bytes: Self.maxBytes)
             state.tails[stream] = tail
         }
     }
@@ -123,11 +135,11 @@ extension ChangeTails.Tail {
     }
 
     /// Forgets the oldest changes, so that few are kept.
-    fileprivate mutating func forget(beyond maxCount: Int, bytes maxBytes: Int, but minCount: Int) {
+    fileprivate mutating func forget(beyond maxCount: Int, bytes maxBytes: Int) {
         var (bytes, count) = (0, 0)
         for change in changes.reversed() {
             bytes += change.byteCount
-            if count == maxCount || bytes > maxBytes && count >= minCount { break }
+            if count == maxCount || bytes > maxBytes { break }
             count += 1
         }
         guard count < changes.count else { return }

@@ -2,13 +2,18 @@ import Postgres
 
 /// The table `database_starts`: a mark for each start of PostgreSQL, which cursors carry.
 ///
-/// No older state of a database can be brought back without a start, or a new table of streams.
+/// No older state of a database can be brought back without a start, another database, or a new table of streams.
 struct DatabaseStarts: Sendable {
     let postgres: PostgresClient
 
     /// The condition that a row of `database_starts` is of the present start.
     private static let isPresent: PostgresQuery = """
         started_at = pg_postmaster_start_time() AND table_oid = 'streams'::regclass::oid::bigint
+        AND database_oid = \(part: databaseOID)
+        """
+
+    private static let databaseOID: PostgresQuery = """
+        (SELECT oid::bigint FROM pg_database WHERE datname = current_database())
         """
 
     /// Selects the mark of the present start; NULL where it has none yet.
@@ -47,18 +52,18 @@ struct DatabaseStarts: Sendable {
 
     /// Gives the present start a mark, if it has none.
     ///
-    /// The identity is that of the cluster, its timeline and the table: a restored dump, and a server that took another's
-    /// place, have others.
+    /// The identity is that of the cluster, its timeline, the table and the database. A restored dump, a copied database, and
+    /// a server that took another's place have others.
     ///
     /// - Throws: `PostgresError`.
     func note() async throws {
         try await postgres.write(
             """
-            INSERT INTO database_starts (id, started_at, table_oid, mark, identity)
+            INSERT INTO database_starts (id, started_at, table_oid, database_oid, mark, identity)
             SELECT (SELECT coalesce(max(id), 0) + 1 FROM database_starts), pg_postmaster_start_time(),
-                'streams'::regclass::oid::bigint, \(Int.random(in: 1..<1 << 62)),
+                'streams'::regclass::oid::bigint, \(part: Self.databaseOID), \(Int.random(in: 1..<1 << 62)),
                 concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
-                    left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'streams'::regclass::oid)
+                    left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'streams'::regclass::oid, \(part: Self.databaseOID))
             WHERE NOT EXISTS (SELECT FROM database_starts WHERE \(part: Self.isPresent))
             ON CONFLICT DO NOTHING
             """

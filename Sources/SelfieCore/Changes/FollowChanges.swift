@@ -45,7 +45,7 @@ package struct FollowChanges: Sendable {
     ///   - session: The client's session.
     ///   - seconds: How long to wait at most.
     /// - Returns: The changes; none when the time is over, or the process ends.
-    /// - Throws: As ``page(_:from:by:)``.
+    /// - Throws: As ``page(_:from:by:)``, and `SessionError.expired`.
     package func page(
         _ query: ChangeQuery,
         from start: ChangeQuery.Start,
@@ -59,7 +59,8 @@ package struct FollowChanges: Sendable {
             case .synced, .cursor, .nothing: break
             case .reset(let reset): throw reset
             case .end(.session): throw SessionError.ended
-            case .end(.expired), .end(.restart), .end(.renew):
+            case .end(.expired): throw SessionError.expired
+            case .end(.restart), .end(.renew):
                 // One that had no time to read anything asks once.
                 guard let place = follower.place else { return try await page(query, from: start, by: session) }
                 return place

@@ -28,7 +28,8 @@ final class NextChangeLookup: Sendable {
         let columns: PostgresQuery = """
             \(part: SchemaStore.versionColumn) AS schema_version, \(part: SchemaStore.clearedVersionColumn) AS cleared_version,
             \(part: DatabaseStarts.mark) AS mark, \(part: ChangeReader.session("place[2]", of: "place[1]")) AS session_expires_at,
-            own.seq AS last, own.forgotten_seq, false AS is_shown_elsewhere, \(part: ChangeStatement.columns)
+            own.seq AS last, own.forgotten_seq, false AS is_shown_elsewhere, true AS was_seen_elsewhere,
+            \(part: ChangeStatement.columns)
             """
         let joins = RecordRow.joins(namedUserID: "place[1]", collections: schema.allCollections)
         let source: PostgresQuery = """
@@ -73,8 +74,8 @@ final class NextChangeLookup: Sendable {
         let change = try number.flatMap { _ in
             try Change(row, since: { _ in position }, isOfAll: false, schema: schema)
         }
-        // A record that goes on elsewhere may be shown by another stream.
-        if let change, change.content == nil, !change.isGone { return nil }
+        // A record that goes on elsewhere may be shown by another stream. A reader at the beginning may never have had it.
+        if let change, change.content == nil, !change.isGone || position == 0 { return nil }
         var end = cursor
         end.positions[stream] = number ?? last
         return ChangeBatch(

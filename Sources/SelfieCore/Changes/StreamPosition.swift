@@ -33,8 +33,8 @@ extension ChangeCursor {
     ///   - filter: The collections that are asked for.
     /// - Throws: `ChangeReset`.
     func check(_ check: Check, filter: Int) throws(ChangeReset) {
-        guard filter == self.filter else { throw .collections }
         guard check.isSameDatabase else { throw .database }
+        guard filter == self.filter else { throw .collections }
         guard clearedVersion == check.clearedVersion else { throw .access }
         var rest = positions.filter { $0.value > 0 }
         for stream in check.streams {

@@ -2,4 +2,6 @@
 package enum SessionError: Error {
     /// It has no session, or its session ended meanwhile.
     case ended
+    /// Its session expired while the call waited.
+    case expired
 }

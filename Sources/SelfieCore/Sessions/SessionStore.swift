@@ -75,6 +75,8 @@ package struct SessionStore: Sendable {
             \(part: AuditStore.insertion(of: .signIn, from: source, forEach: "SELECT user_id FROM begun"))
             """
         )
+        // Readers of the sessions that were replaced hear of it.
+        if count == 1 { bell?.ring([.user(userID)]) }
         return count == 1
     }
 

@@ -20,6 +20,7 @@ extension ServiceError {
             case let error as InvalidInput: ServiceError(error)
             case AccountError.disabled: .accountDisabled
             case SessionError.ended: .tokenAccessDenied
+            case SessionError.expired: .tokenExpired
             case PhotoError.unknownFormat: .unknownPhotoFormat
             case PhotoError.givenUp: .unavailable
             case PhotoError.noRoom: .noRoomForPhotos

@@ -33,6 +33,18 @@ struct ChangePageTests {
             }
             let changes = try await service.changes("?since=\(cursor)", as: ada)
             #expect(changes.summaries == ["created threads t"])
+            // A page may end between the two streams. Who has got the record of the first hears of its end in the other.
+            var cut = try #require(ChangeCursor(changes.cursor))
+            cut.positions[
+                try await service.count(
+                    "SELECT id AS count FROM streams WHERE role_id = (SELECT id FROM roles WHERE name = 'team')"
+                )
+            ] = 0
+            #expect(try await service.call("DELETE", "/api/records/threads/t", as: bob).status == 200)
+            #expect(try await service.changes("?since=\(cut.text)", as: ada).summaries == ["deleted threads t"])
+            // Others hear nothing of what they never had.
+            let eve = try await service.addMember("eve", role: "team")
+            #expect(try await service.changes("", as: eve).summaries.isEmpty)
         }
     }
 
@@ -130,10 +142,9 @@ struct ChangePageTests {
             try await first.put("houses/h1", as: ada, #"{"data":{"address":"a"}}"#)
             let now = try await first.changes("?since=now", as: ada)
             #expect(now.summaries.isEmpty)
+            let begun = try await Self.time(second)
             async let waiting = second.changes("?since=\(now.cursor)&wait=25", as: ada)
-            try await poll("a client that waits") {
-                try await second.count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") > 0
-            }
+            try await Self.expectReading(second, since: begun)
             try await first.put("houses/h2", as: ada, #"{"data":{"address":"b"}}"#)
             #expect(try await waiting.summaries == ["created houses h2"])
             let empty = try await second.changes("?since=now&wait=1", as: ada)
@@ -144,15 +155,50 @@ struct ChangePageTests {
             #expect(next.summaries == ["created houses h3"])
             // Who is signed out meanwhile is told so, and who asks a process that ends is answered at once.
             let (bob, eve) = (try await first.addMember("bob"), try await first.addMember("eve"))
+            let then = try await Self.time(second)
             async let ended = second.changes("?since=now&wait=25", as: bob)
+            try await Self.expectReading(second, since: then)
             async let stopped = second.changes("?since=now&wait=25", as: eve)
-            try await Task.sleep(for: .milliseconds(500))
             #expect(try await first.call("GET", "/api/clear_token", as: bob).status == 200)
             #expect(try await ended.status == 401)
             let start = ContinuousClock.now
             await second.beginShutdown()
             let last = try await stopped
             #expect(last.status == 200 && last.summaries.isEmpty && ContinuousClock.now - start < .seconds(10))
+        }
+    }
+
+    private static func time(_ service: TestService) async throws -> String {
+        try await service.postgres.read("SELECT clock_timestamp()::text AS time")[0].decode("time")
+    }
+
+    /// Waits until somebody has read changes.
+    private static func expectReading(_ service: TestService, since time: String) async throws {
+        try await poll("a client has read, and waits") {
+            try await service.count(
+                """
+                SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle'
+                AND query LIKE '%WITH present AS%' AND query_start > \(time)::text::timestamptz
+                """
+            ) > 0
+        }
+    }
+
+    @Test("Whose token expires while the call waits is told so, and skips nothing")
+    func expired() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let cursor = try await service.changes("", as: ada).cursor
+            try await service.postgres.write(
+                "UPDATE sessions SET expires_at = \(service.clock.now + 3_600) WHERE user_id = \(ada.userID)"
+            )
+            let begun = try await Self.time(service)
+            async let waiting = service.changes("?since=\(cursor)&wait=25", as: ada)
+            try await Self.expectReading(service, since: begun)
+            service.clock.advance(by: 2 * 3_600)
+            try await service.put("news/n", as: bob, #"{"data":{"title":"n"}}"#)
+            let answer = try await waiting
+            #expect(answer.status == 401 && answer.code == "token_expired", "\(answer.text)")
         }
     }
 

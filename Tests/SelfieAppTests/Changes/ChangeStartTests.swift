@@ -1,5 +1,8 @@
 import ConnectionTestSupport
+import DatabaseTestSupport
+import Foundation
 import Postgres
+import ServerProcesses
 import ServiceTestSupport
 import Testing
 
@@ -89,6 +92,32 @@ struct ChangeStartTests {
             try await Self.start(service.postgres)
             try await follow.hub.compare()
             #expect(listener.pending().needsRead)
+        }
+    }
+
+    @Test("A copy of a database that takes its place needs no start, and all cursors begin again")
+    func copy() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await Self.change("kept", service, ada)
+            let kept = try await service.changes("", as: ada).cursor
+            try await TestCluster.withCopy(of: service.databaseURL) { copyURL in
+                let lost = try await found("an answer") {
+                    let call = ("PUT", "/api/records/houses/lost", #"{"data":{"address":"a"}}"#)
+                    let headers = [("Authorization", "Bearer \(ada.token)"), ("Content-Type", "application/json")]
+                    let answer = try await service.send(call.0, call.1, headers: headers, body: Data(call.2.utf8))
+                    return answer.status == 200 ? try await service.changes("", as: ada).cursor : nil
+                }
+                try await TestService.run(databaseURL: copyURL, settings: ["RATE_LIMITS": "off"]) { copy in
+                    for id in ["new", "newer"] { try await Self.change(id, copy, ada) }
+                    for cursor in [kept, lost] {
+                        #expect(try await copy.changes("?since=\(cursor)", as: ada).code == "changes_database")
+                    }
+                    let new = try await copy.changes("", as: ada)
+                    #expect(new.changes.count == 3)
+                    #expect(try await copy.changes("?since=\(new.cursor)", as: ada).status == 200)
+                }
+            }
         }
     }
 }

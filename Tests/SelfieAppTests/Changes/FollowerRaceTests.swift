@@ -76,6 +76,20 @@ struct FollowerRaceTests {
         }
     }
 
+    @Test("Who leaves while changes are read ends the reading")
+    func left() async throws {
+        try await TestService.runWithFollowers { service, follow, _, ada, _ in
+            try await service.postgres.withConnection { connection in
+                try await connection.execute(script: "BEGIN; LOCK TABLE grants IN ACCESS EXCLUSIVE MODE")
+                let reading = Task { try await follow.follower(of: ada).nextEvent() }
+                try await poll("it reads") { try await waiting(connection, for: "relation") == 1 }
+                reading.cancel()
+                try await poll("it reads no more") { try await waiting(connection, for: "relation") == 0 }
+                try await connection.execute(script: "ROLLBACK")
+            }
+        }
+    }
+
     /// The stream of the collection, or of the member's role, that shows a record.
     private func stream(of id: String, _ connection: PostgresConnection) async throws -> Int {
         let rows = try await connection.query(

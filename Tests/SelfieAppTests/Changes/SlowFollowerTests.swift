@@ -120,6 +120,20 @@ struct SlowFollowerTests {
         }
     }
 
+    @Test("Who has all that was there is told so, even if more comes all the time")
+    func synced() async throws {
+        try await TestService.runWithFollowers { service, follow, _, ada, followers in
+            for number in 0..<3 { try await service.put("houses/h\(number)", as: ada, #"{"data":{"address":"a"}}"#) }
+            let late = try await follow.follower(of: ada, limit: 500)
+            #expect(try await late.nextChanges().count == 3)
+            try await service.put("houses/h3", as: ada, #"{"data":{"address":"a"}}"#)
+            // The bell has rung.
+            for _ in 0..<4 { _ = try await followers[0].nextChanges() }
+            guard case .synced = try await late.nextEvent() else { throw Unexpected(description: "not synced") }
+            #expect(try await late.nextChanges().map(\.id) == ["h3"])
+        }
+    }
+
     @Test("Bells that never stop keep nobody from reading")
     func ringing() async throws {
         try await TestService.runWithFollowers { service, _, owner, _, followers in

@@ -11,14 +11,18 @@ extension FollowChanges {
     ///   - member: Whose client it is.
     ///   - start: Where it begins.
     ///   - limit: The most changes at once.
+    ///   - lifetime: How long it is followed.
     /// - Returns: The client.
     /// - Throws: What goes wrong.
-    func follower(of member: TestMember, from start: ChangeQuery.Start = .beginning, limit: Int = 1) async throws
-        -> ChangeFollower
-    {
+    func follower(
+        of member: TestMember,
+        from start: ChangeQuery.Start = .beginning,
+        limit: Int = 1,
+        for lifetime: Duration = .seconds(600)
+    ) async throws -> ChangeFollower {
         let session = try #require(try await SessionStore(postgres: store.postgres).find(token: member.token))
         let query = ChangeQuery(collections: nil, limit: limit, maxBytes: ChangeQuery.maxBatchBytes)
-        return self(query, from: start, by: session, for: .seconds(600))
+        return self(query, from: start, by: session, for: lifetime)
     }
 }
 

@@ -15,7 +15,7 @@ import Testing
 @Suite("Ends of records", .timeLimit(.minutes(3)))
 struct RecordEndTests {
     /// Lets the housekeeping run once, as a process does every few minutes.
-    private static func tidy(_ service: TestService) async {
+    static func tidy(_ service: TestService) async {
         await Housekeeper(
             postgres: service.postgres,
             sessionLifetimeHours: 24,

@@ -3,8 +3,9 @@ import Foundation
 
 /// An event of a stream, or a comment.
 package struct ServerEvent: Sendable {
-    /// Empty for a comment.
+    /// Empty for a comment, and for what names only a time.
     package var name = ""
+    package var isComment = false
     package var id: String?
     package var data = ""
     /// The time that the server names for coming again, in milliseconds.
@@ -28,6 +29,8 @@ package struct EventClient {
     package private(set) var head = ""
     /// The id of the last event.
     package private(set) var lastID: String?
+    /// How many comments came, each with a blank line behind it.
+    package private(set) var commentCount = 0
     /// All bytes that came, as text.
     package private(set) var received = ""
     private var raw = Data()
@@ -67,6 +70,7 @@ package struct EventClient {
     package mutating func next() async throws -> ServerEvent? {
         while true {
             if let event = takeEvent() {
+                if event.isComment { commentCount += 1 }
                 if let id = event.id { lastID = id }
                 if !event.name.isEmpty { return event }
                 continue
@@ -94,6 +98,14 @@ package struct EventClient {
         return summaries
     }
 
+    /// The next event of a name; nil when the stream has ended before.
+    package mutating func event(named name: String) async throws -> ServerEvent? {
+        while let event = try await next() {
+            if event.name == name { return event }
+        }
+        return nil
+    }
+
     private mutating func takeChunks() {
         while let end = raw.range(of: Data("\r\n".utf8)),
             let length = Int(String(decoding: raw[raw.startIndex..<end.lowerBound], as: UTF8.self), radix: 16),
@@ -109,6 +121,7 @@ package struct EventClient {
         guard let end = text.range(of: Data("\n\n".utf8)) else { return nil }
         var event = ServerEvent()
         for line in String(decoding: text[text.startIndex..<end.lowerBound], as: UTF8.self).split(separator: "\n") {
+            if line.hasPrefix(":") { event.isComment = true }
             let parts = line.split(separator: ": ", maxSplits: 1).map { String($0) }
             guard parts.count == 2 else { continue }
             switch parts[0] {

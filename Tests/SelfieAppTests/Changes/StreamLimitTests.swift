@@ -1,0 +1,134 @@
+import ConnectionTestSupport
+import Foundation
+import Glibc
+import ServerProcesses
+import ServiceTestSupport
+import Testing
+
+@testable import SelfieCore
+
+@Suite("Limits of streams", .timeLimit(.minutes(2)))
+struct StreamLimitTests {
+    @Test("A user has ten streams at once, and others have theirs")
+    func places() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            try await Self.open(Array(repeating: ada, count: 10), service) {
+                let refused = try await service.call(
+                    "GET",
+                    "/api/changes",
+                    as: ada,
+                    headers: [("Accept", "text/event-stream")]
+                )
+                #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
+                #expect(try await service.changes("?wait=1", as: ada).status == 429)
+                #expect(try await service.changes("", as: ada).status == 200)
+                try await EventClient.open(service, as: bob) { client in
+                    _ = try await client.summaries(until: "synced")
+                }
+            }
+            try await poll("places are free again") {
+                try await service.changes("?since=now&wait=1", as: ada).status == 200
+            }
+        }
+    }
+
+    @Test("A process leaves a quarter of its connections to calls")
+    func process() async throws {
+        let settings = ["CONNECTIONS_MAX": "32", "CONNECTIONS_PER_ADDRESS_MAX": "32", "RATE_LIMITS": "off"]
+        try await TestService.runWithSchema(settings: settings) { service in
+            var members: [TestMember] = []
+            for number in 0..<25 { members.append(try await service.addMember("m\(number)")) }
+            let (others, last) = (Array(members.dropLast()), try #require(members.last))
+            try await Self.open(others, service) {
+                let token = ("Authorization", "Bearer \(last.token)")
+                for (path, accept) in [("/api/changes", "text/event-stream"), ("/api/changes?wait=1", "*/*")] {
+                    let refused = try await service.send("GET", path, headers: [token, ("Accept", accept)])
+                    #expect(refused.status == 503 && refused.headers["retry-after"] != nil, "\(refused.text)")
+                }
+                #expect(try await service.changes("", as: last).status == 200)
+            }
+        }
+    }
+
+    /// Opens a stream for each of some members, one within the other.
+    private static func open(
+        _ members: [TestMember],
+        _ service: TestService,
+        _ body: @Sendable () async throws -> Void
+    ) async throws {
+        guard let member = members.first else { return try await body() }
+        try await EventClient.open(service, as: member) { client in
+            _ = try await client.summaries(until: "synced")
+            try await open(Array(members.dropFirst()), service, body)
+        }
+    }
+
+    @Test("Silence is told within 15 seconds, as a comment that ends with a blank line")
+    func heartbeat() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await EventClient.open(service, as: ada) { client in
+                _ = try await client.summaries(until: "synced")
+                try await Task.sleep(for: .seconds(16))
+                try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
+                #expect(try await client.next()?.summary == "created houses h")
+                #expect(client.commentCount == 1)
+            }
+        }
+    }
+
+    @Test("Clients come again after an hour, or a tenth more or less")
+    func renewal() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            let follow = FollowChanges(postgres: service.postgres)
+            let running = Task { await follow.hub.run() }
+            defer { running.cancel() }
+            let follower = try await follow.follower(of: ada, for: .seconds(1))
+            guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
+            guard case .end(.renew) = try await follower.nextEvent() else {
+                throw Unexpected(description: "it goes on")
+            }
+        }
+    }
+
+    @Test("The system drops a client that is gone without a word after a minute")
+    func silentPeer() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await RawConnection.open(port: service.port) { other in
+                try await other.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                _ = try await other.readSome()
+                #expect(!Self.userTimeouts(ofPort: service.port).contains(60_000))
+                try await EventClient.open(service, as: ada) { client in
+                    _ = try await client.summaries(until: "synced")
+                    #expect(Self.userTimeouts(ofPort: service.port).count { $0 == 60_000 } == 1)
+                }
+            }
+        }
+    }
+
+    /// `TCP_USER_TIMEOUT` of each connection that a server of this process has at a port.
+    private static func userTimeouts(ofPort port: Int) -> [CInt] {
+        (0..<CInt(sysconf(CInt(_SC_OPEN_MAX)))).compactMap { descriptor in
+            var (local, peer) = (sockaddr_in(), sockaddr_in())
+            guard name(of: descriptor, getsockname, &local), name(of: descriptor, getpeername, &peer),
+                local.sin_port == in_port_t(UInt16(port).bigEndian)
+            else { return nil }
+            var (value, size): (CInt, socklen_t) = (0, socklen_t(MemoryLayout<CInt>.size))
+            return getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &size) == 0 ? value : nil
+        }
+    }
+
+    private static func name(
+        of descriptor: CInt,
+        _ call: (CInt, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt,
+        _ address: inout sockaddr_in
+    ) -> Bool {
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(descriptor, $0, &size) == 0 }
+        }
+    }
+}
