@@ -22,9 +22,9 @@ import Testing
 
     @Test func failuresOfEveryMeasurementCount() throws {
         let results = try Self.results(rates: [(100, 200)], bad: 1)
-        // Three, four, six, the four of operations, the three of records and the five of changes of each round, four of the sign-ins, the long
-        // list.
-        #expect(results.failureCount == 30)
+        // Three, four, six, the four of operations, the three of records and the six of changes of each round, four of the
+        // sign-ins, the long list.
+        #expect(results.failureCount == 31)
     }
 
     @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
@@ -113,7 +113,8 @@ import Testing
                         fanOut: TimeFigures([.milliseconds(300)]),
                         rawFanOut: TimeFigures([.milliseconds(200)]),
                         listAlone: load(list),
-                        listBeside: load(list),
+                        listBesideStreams: load(list),
+                        listBesideWrites: load(list),
                         writes: load(300)
                     ),
                     photos: .init(

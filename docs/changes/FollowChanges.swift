@@ -28,7 +28,7 @@ func followChanges(
             let (bytes, response) = try await URLSession.shared.bytes(for: request)
             let answer = response as? HTTPURLResponse
             if answer?.statusCode == 401 { return }
-            if answer?.statusCode == 400 { throw CocoaError(.coderInvalidValue) }
+            if let status = answer?.statusCode, status == 400 || status == 404 { throw CocoaError(.coderInvalidValue) }
             wait = Double(answer?.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
             var (line, event): ([UInt8], [String: String]) = ([], [:])
             // `bytes.lines` would break a text at characters such as U+2028.

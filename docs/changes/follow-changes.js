@@ -12,7 +12,7 @@ export async function followChanges(url, token, { cursor, onChange, onReset, sig
         // Without a network, it is tried again.
         const answer = await fetch(`${url}/api/changes`, { headers, signal }).catch(() => undefined);
         if (answer?.status === 401) return;
-        if (answer?.status === 400) throw new Error((await answer.json()).message);
+        if (answer?.status === 400 || answer?.status === 404) throw new Error((await answer.json()).message);
         if (answer?.status === 200) {
             for await (const { event, id, data, retry } of events(answer.body)) {
                 if (retry) pause = Number(retry);

@@ -11,14 +11,15 @@ while :; do
             event:*) event=$value ;;
             id:*) id=$value ;;
             data:*) data=$value ;;
-            # A blank line ends an event. One that was cut off has none.
+            # A blank line ends an event. Where one was cut off, its data is missing.
             "")
+                [ -n "$data" ] || event= id=
                 [ "$event" = change ] && printf '%s\n' "$data"
                 [ "$event" = reset ] && echo reset && : >"$file"
                 [ -n "$id" ] && printf %s "$id" >"$file.new" && mv "$file.new" "$file"
                 event= id= data=
                 ;;
-            "status: 400" | "status: 401") exit 1 ;;
+            "status: 400" | "status: 401" | "status: 404") exit 1 ;;
             esac
         done || exit
     sleep 3

@@ -114,7 +114,7 @@ package final class ChangeFollower {
     ///   - isReading: Whether something else is being read, whose time is kept.
     /// - Returns: Whether the process ends.
     private func note(_ wake: ChangeListener.Wake, isReading: Bool = false) -> Bool {
-        // What a slow client has not yet got goes on waiting.
+        // A change that still waits keeps its time.
         if !isReading, !needsRead, changed.isEmpty { wakeTime = wake.time }
         needsRead = needsRead || wake.needsRead
         changed.formUnion(wake.changed)

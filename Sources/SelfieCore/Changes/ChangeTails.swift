@@ -158,7 +158,7 @@ extension ChangeTails.State {
     ) -> ChangeTails.Step {
         let start = cursor.part(of: stream)
         var tail = tails[stream] ?? ChangeTails.Tail(start: position, end: start)
-        // Nobody has asked for long. What this reader has need not be read again.
+        // The tail is old. It begins anew at this reader's place.
         if tail.reading == nil, position > tail.end.positions[stream] ?? 0 {
             tail = ChangeTails.Tail(start: position, end: start)
         }

@@ -34,7 +34,7 @@ struct DatabaseStarts: Sendable {
         """
     }
 
-    /// Selects a stream's last number that can't have been taken anew since a cursor was given out.
+    /// Selects a stream's last number that no older state of the database has given again since a cursor.
     ///
     /// It is that before the first start after the cursor's own. The statement has `streams`.
     ///

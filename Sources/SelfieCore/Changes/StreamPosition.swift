@@ -3,7 +3,7 @@ struct StreamPosition: Sendable, Equatable {
     let stream: Int
     /// The number of the last change.
     let last: Int
-    /// The last number that can't have been taken anew since the cursor was given out.
+    /// The last number that no older state of the database has given again since the cursor.
     let lastCommon: Int
     /// The last number up to which something was forgotten.
     let forgotten: Int

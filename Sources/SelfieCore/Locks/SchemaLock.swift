@@ -2,7 +2,8 @@ import Postgres
 
 /// The lock between those who apply a schema and those who write by one.
 ///
-/// It is the first lock of each transaction. Whoever applies a schema locks records before photos and streams, and all of those in no order.
+/// It is the first lock of each transaction. Whoever applies a schema locks records before photos and streams, and all of those
+/// in no order.
 enum SchemaLock {
     /// Waits until no schema is being applied, and keeps others from it until the end of the transaction.
     ///

@@ -93,7 +93,7 @@ extension ServiceError {
             switch reset {
             case .database: "The database is another one"
             case .forgotten: "The cursor is too old"
-            case .access: "You may see less than before"
+            case .access: "You can see less than before"
             case .collections: "The cursor is of other collections"
             }
         self.init(

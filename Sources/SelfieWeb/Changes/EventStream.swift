@@ -24,7 +24,7 @@ struct EventStream: Sendable {
     private static let retryMilliseconds = 1_000...5_000
     /// How long it lasts, so that clients spread over the processes again.
     private static let lifetimeSeconds = 3_240...3_960
-    /// How long sent bytes may wait for the other side's word, in milliseconds.
+    /// For how long sent bytes may stay unacknowledged, in milliseconds.
     fileprivate static let maxUnconfirmedMilliseconds = 60_000
     /// `TCP_USER_TIMEOUT` (tcp(7); Linux, include/uapi/linux/tcp.h).
     fileprivate static let userTimeoutOption: CInt = 18

@@ -78,9 +78,29 @@ struct AnswerDescription {
         var content: OrderedDictionary<String, JSONValue> = [
             "application/json": ["schema": schema, "examples": .object(examples)]
         ]
-        if case .jsonOrEvents = answer?.body { content["text/event-stream"] = ["schema": [:]] }
+        if case .jsonOrEvents = answer?.body { content["text/event-stream"] = Self.events }
         return content
     }
+
+    private static let events: JSONValue = [
+        "schema": [
+            "description": """
+            Server-sent events. The data of `change` is an item of `changes`, and its id is the cursor after it. `synced` and \
+            `cursor` have the cursor alone. `reset` and `end` have the reason, and no id.
+            """
+        ],
+        "example": """
+        event: change
+        id: AfjD-dbdntHULQAAAQEC
+        data: {"type":"deleted","collection":"houses","id":"house-1"}
+
+        event: synced
+        id: AfjD-dbdntHULQAAAQEC
+        data: {"cursor":"AfjD-dbdntHULQAAAQEC"}
+
+
+        """,
+    ]
 
     private static func refusalSchema(status: Int, codes: [String]) -> JSONValue {
         [

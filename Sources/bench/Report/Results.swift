@@ -30,7 +30,8 @@ struct Results: Codable, Sendable {
                 listAt16, listAt256, staticAt16, emptyListAt16, welcomeAt16, unchangedListAt16, unchangedLongListAt16,
                 operations.besideProbes, operations.probes, operations.withFigures, operations.compressed,
                 records.creations, records.pageOfFew, records.pageOfMany,
-                changes.creations, changes.silentCreations, changes.listAlone, changes.listBeside, changes.writes,
+                changes.creations, changes.silentCreations, changes.listAlone,
+                changes.listBesideStreams, changes.listBesideWrites, changes.writes,
                 photos.fromDisk, photos.byNginx, photos.proxied, photos.presigned,
             ]
         }
@@ -65,9 +66,10 @@ struct Results: Codable, Sendable {
         /// From a write to its event at all clients, and from an order to the same bytes at all clients.
         let fanOut: TimeFigures
         let rawFanOut: TimeFigures
-        /// The list with 10 ms after each answer: before there are streams, and beside them and 300 writes a second.
+        /// The list with 10 ms after each answer: before there are streams, beside them, and beside 300 writes a second, too.
         let listAlone: LoadFigures
-        let listBeside: LoadFigures
+        let listBesideStreams: LoadFigures
+        let listBesideWrites: LoadFigures
         let writes: LoadFigures
     }
 

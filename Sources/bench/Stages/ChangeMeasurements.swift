@@ -48,10 +48,11 @@ struct ChangeMeasurements: Sendable {
                 try await Task.sleep(for: Self.trimTime)
                 let after = try Memory(processID: service.processID).residentMebibytes
                 let fanOut = try await fanOut(clients, at: service, count: tokens.count)
-                let beside = try await listBesideWrites(at: service)
+                let besideStreams = try await list(at: service)
+                let besideWrites = try await listBesideWrites(at: service)
                 return (
                     kibibytes: (after - before) * 1024 / Double(tokens.count), fanOut: fanOut, listAlone: listAlone,
-                    listBeside: beside.list, writes: beside.writes
+                    listBesideStreams: besideStreams, listBesideWrites: besideWrites.list, writes: besideWrites.writes
                 )
             }
         }
@@ -65,7 +66,8 @@ struct ChangeMeasurements: Sendable {
             fanOut: streams.fanOut.times,
             rawFanOut: try await rawFanOut(bytes: streams.fanOut.bytes, count: tokens.count),
             listAlone: streams.listAlone,
-            listBeside: streams.listBeside,
+            listBesideStreams: streams.listBesideStreams,
+            listBesideWrites: streams.listBesideWrites,
             writes: streams.writes
         )
     }

@@ -367,6 +367,12 @@ with Browser() as browser:
     leave(browser)
     # Asking who is signed in, and a wrong password, are refusals that a browser notes.
     REFUSED = "Failed to load resource: the server responded with a status of"
-    expected = ["/gallery/account ", "/gallery/password ", "/gallery/photos ", f"/gallery/changes?collections=photos - {REFUSED} 401", "net::ERR_INTERNET_DISCONNECTED"]
+    expected = [
+        "/gallery/account ",
+        "/gallery/password ",
+        "/gallery/photos ",
+        f"/gallery/changes?collections=photos - {REFUSED} 401",
+        "net::ERR_INTERNET_DISCONNECTED",
+    ]
     browser.expect_no_message(but=expected)
     print(json.dumps(sorted(SECRETS)))

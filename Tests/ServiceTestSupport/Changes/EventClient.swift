@@ -58,6 +58,7 @@ package struct EventClient {
             let lines =
                 [
                     "GET /api/changes\(query) HTTP/1.1", "Host: 127.0.0.1", "Accept: text/event-stream",
+                    "Accept-Encoding: gzip",
                     "Authorization: Bearer \(member.token)",
                 ] + headers
             try await connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n")

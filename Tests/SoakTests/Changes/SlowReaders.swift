@@ -2,10 +2,14 @@ import Glibc
 import ServerProcesses
 import Synchronization
 
-/// Connections that take one byte a second each, with hardly any room in the system's buffers.
+/// Connections that take a few events, and then one byte a second each, with hardly any room in the system's buffers.
 final class SlowReaders: Sendable {
     private let descriptors: [Int32]
+    private let taken: Mutex<[[UInt8]]>
     private let reading = Mutex<Task<Void, Never>?>(nil)
+
+    /// How many bytes each takes at once, before it becomes slow.
+    private static let quickBytes = 4_096
 
     /// Opens connections, and begins to read from them.
     ///
@@ -16,23 +20,33 @@ final class SlowReaders: Sendable {
     /// - Throws: `NotInTime` when one can't be opened.
     init(_ count: Int, port: Int, request: (Int) -> String) throws {
         descriptors = try (0..<count).map { number in try Self.open(port: port, request: request(number)) }
-        let descriptors = descriptors
-        let task = Task {
+        taken = Mutex(descriptors.map { _ in [] })
+        let task = Task { [self] in
             while !Task.isCancelled {
-                for descriptor in descriptors {
-                    var byte: UInt8 = 0
-                    _ = recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT))
-                }
+                for number in 0..<count { take(number) }
                 try? await Task.sleep(for: .seconds(1))
             }
         }
         reading.withLock { $0 = task }
     }
 
+    private func take(_ number: Int) {
+        taken.withLock { taken in
+            var bytes = [UInt8](repeating: 0, count: max(1, Self.quickBytes - taken[number].count))
+            let count = recv(descriptors[number], &bytes, bytes.count, CInt(MSG_DONTWAIT))
+            if count > 0 { taken[number] += bytes.prefix(count) }
+        }
+    }
+
     /// Closes them all.
-    func close() {
-        reading.withLock { $0?.cancel() }
+    ///
+    /// - Returns: What each has taken.
+    func close() async -> [String] {
+        let task = reading.withLock { $0 }
+        task?.cancel()
+        await task?.value
         for descriptor in descriptors { Glibc.close(descriptor) }
+        return taken.withLock { taken in taken.map { String(decoding: $0, as: UTF8.self) } }
     }
 
     private static func open(port: Int, request: String) throws -> Int32 {
