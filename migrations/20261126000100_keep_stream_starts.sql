@@ -7,7 +7,7 @@ CREATE TABLE stream_starts (
     stream_id bigint NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
     -- A start under which the stream was changed.
     start_id integer NOT NULL,
-    -- The number of the last change before that start; 0 for the oldest row of those that are kept.
+    -- The number of the last change before that start; 0 for the oldest of sixteen rows.
     last_before bigint NOT NULL,
     PRIMARY KEY (stream_id, start_id)
 );

@@ -130,7 +130,7 @@ package final class ChangeFollower {
         var time = min(end, heartbeat)
         if hasSkipped { time = min(time, lastCursor + Self.cursorInterval) }
         if let retryTime { time = min(time, retryTime) }
-        guard let sessionExpiry else { return time }
+        guard retryTime == nil, let sessionExpiry else { return time }
         return min(time, now + .seconds(max(0, sessionExpiry.timeIntervalSince(parts.now()))))
     }
 
@@ -217,22 +217,12 @@ package final class ChangeFollower {
         return next
     }
 
-    /// Does something in a task of its own, whose memory goes when it ends: the follower waits for hours.
-    private static func apart<Result: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Result
-    ) async throws -> Result {
-        let task = Task.detached { try await body() }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
-        }
-    }
-
     private func readAlone() async throws -> ChangeBatch {
-        let batch = try await Self.apart { [parts, query, start, reader] in
+        // In a task of its own, whose memory goes when it ends: the follower waits for hours.
+        let reading = Task.detached { [parts, query, start, reader] in
             try await parts.store.read(query, from: start, by: reader)
         }
+        let batch = try await reading.value
         (sessionExpiry, ownStream) = (batch.sessionExpiry, batch.ownStream)
         return batch
     }
@@ -240,10 +230,10 @@ package final class ChangeFollower {
     /// The next change of the stream that nobody else reads; nil where all streams must be read.
     private func ownBatch() async throws -> ChangeBatch? {
         guard !needsRead, let cursor else { return nil }
-        let found = try await Self.apart { [parts, ownStream, reader] in
+        let looking = Task.detached { [parts, ownStream, reader] in
             try await parts.store.next(after: cursor, in: ownStream, by: reader)
         }
-        guard let batch = found else { return nil }
+        guard let batch = try await looking.value else { return nil }
         sessionExpiry = batch.sessionExpiry
         return part(of: ownStream, batch.changes, to: batch.end, hasMore: batch.hasMore, after: cursor)
     }

@@ -114,8 +114,8 @@ struct ChangeStatement {
             FROM asked CROSS JOIN LATERAL (
                 SELECT rights, seq FROM grants WHERE stream_id = asked.id AND collection_id = chosen.collection_id
                     AND record_key = chosen.record_key LIMIT 1
-            ) AS other
-        ) AS elsewhere ON NOT chosen.is_shown
+            ) AS other WHERE NOT chosen.is_shown
+        ) AS elsewhere ON true
         """
 
     // MARK: Changes

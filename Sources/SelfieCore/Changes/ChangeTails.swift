@@ -49,6 +49,8 @@ final class ChangeTails: Sendable {
     }
 
     /// Lets go of a stream that nobody reads any more.
+    ///
+    /// No reading of it is under way then: whoever waits for one is a reader.
     func forget(_ stream: Int) {
         state.withLock { $0.tails[stream] = nil }
     }

@@ -17,7 +17,8 @@ extension ChangeCursor {
         /// The mark that new cursors get.
         let mark: Int
         let clearedVersion: Int
-        /// Whether the database had the start that the cursor was given out under, and is the same: cluster, timeline and table.
+        /// Whether the database had the start that the cursor was given out under, and is the same: cluster, timeline,
+        /// database and table.
         let isSameDatabase: Bool
         /// The streams that the reader has now.
         let streams: [StreamPosition]

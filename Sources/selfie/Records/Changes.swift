@@ -53,7 +53,7 @@ struct FollowUserChanges: AsyncParsableCommand {
                     // Who reads this through a pipe waits for it.
                     try StandardOutput.finish()
                     if case .reset(let reset) = event {
-                        StandardError.write("This cursor works no more (\(reset.rawValue)). Begin without --since.\n")
+                        StandardError.write("This cursor no longer works (\(reset.rawValue)). Begin without --since.\n")
                         throw ExitCode.failure
                     }
                     if case .synced = event { return !once }

@@ -26,7 +26,7 @@ struct FollowerRaceTests {
                 try await connection.query("SELECT pg_advisory_lock(20)")
                 let late = try await follow.follower(of: ada, from: .now)
                 let first = Task { try await late.nextEvent() }
-                try await poll("it reads") { try await waiting(connection, for: "advisory") == 1 }
+                try await poll("it reads") { try await waiting(connection, for: "advisory") >= 1 }
                 let stream = try await change("x", connection)
                 // The bell has rung.
                 ChangeBell(postgres: service.postgres).ring([.stream(stream)])
@@ -72,20 +72,6 @@ struct FollowerRaceTests {
                 guard case .reset(.access) = try await next.value else {
                     throw Unexpected(description: "something came after the role was lost")
                 }
-            }
-        }
-    }
-
-    @Test("Who leaves while changes are read ends the reading")
-    func left() async throws {
-        try await TestService.runWithFollowers { service, follow, _, ada, _ in
-            try await service.postgres.withConnection { connection in
-                try await connection.execute(script: "BEGIN; LOCK TABLE grants IN ACCESS EXCLUSIVE MODE")
-                let reading = Task { try await follow.follower(of: ada).nextEvent() }
-                try await poll("it reads") { try await waiting(connection, for: "relation") == 1 }
-                reading.cancel()
-                try await poll("it reads no more") { try await waiting(connection, for: "relation") == 0 }
-                try await connection.execute(script: "ROLLBACK")
             }
         }
     }

@@ -78,7 +78,7 @@ struct StreamLimitTests {
         }
     }
 
-    @Test("Clients come again after an hour, or a tenth more or less")
+    @Test("A client is told to come again when its time is over")
     func renewal() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

@@ -81,7 +81,7 @@ struct ChangeCommandTests {
             let cursor = try await service.changes("", as: ada).cursor
             try await service.postgres.write("DELETE FROM role_members")
             let reset = try await Self.run(service, ["ada@example.com", "--since", cursor])
-            #expect(reset.status == 1 && reset.errors.contains("This cursor works no more (access)"), "\(reset)")
+            #expect(reset.status == 1 && reset.errors.contains("This cursor no longer works (access)"), "\(reset)")
         }
     }
 }
