@@ -89,10 +89,8 @@ $$;
 -- Those of other databases are of no use.
 DELETE FROM database_starts
 WHERE database_oid <> (SELECT oid::bigint FROM pg_database WHERE datname = current_database());
-ALTER TABLE database_starts
-    DROP CONSTRAINT database_starts_started_at_table_oid_database_oid_key,
-    DROP COLUMN database_oid,
-    ADD UNIQUE (started_at, table_oid);
+ALTER TABLE database_starts DROP COLUMN database_oid;
+ALTER TABLE database_starts ADD UNIQUE (started_at, table_oid);
 UPDATE database_starts SET identity = regexp_replace(identity, ' [^ ]*$', '');
 
 DROP TABLE stream_starts;

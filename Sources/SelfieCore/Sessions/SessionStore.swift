@@ -57,8 +57,7 @@ package struct SessionStore: Sendable {
             SELECT id FROM users
             WHERE id = \(userID) AND password_hash = \(passwordHash) AND disabled_at IS NULL FOR NO KEY UPDATE
             """
-        let count = try await postgres.write(
-            """
+        let statement: PostgresQuery = """
             WITH begun AS (
                 \(part: Self.insertion(of: issued, device: device, forEach: owner)) RETURNING user_id
             ), known AS (
@@ -70,14 +69,15 @@ package struct SessionStore: Sendable {
                     SELECT id FROM sessions WHERE user_id = (SELECT user_id FROM begun)
                     ORDER BY last_used_at DESC, id DESC OFFSET \(Self.maxCount - 1) LIMIT \(Self.maxReplacedCount)
                     FOR UPDATE SKIP LOCKED
-                )
+                ) RETURNING id
+            ), noted AS (
+                \(part: AuditStore.insertion(of: .signIn, from: source, forEach: "SELECT user_id FROM begun"))
             )
-            \(part: AuditStore.insertion(of: .signIn, from: source, forEach: "SELECT user_id FROM begun"))
+            SELECT EXISTS (SELECT FROM begun) AS has_begun, EXISTS (SELECT FROM replaced) AS has_replaced
             """
-        )
-        // Readers of the sessions that were replaced hear of it.
-        if count == 1 { bell?.ring([.user(userID)]) }
-        return count == 1
+        let row = try await postgres.withConnection { try await $0.query(statement) }[0]
+        if try row.decode("has_replaced") { bell?.ring([.user(userID)]) }
+        return try row.decode("has_begun")
     }
 
     /// The most sessions of a user.
