@@ -198,13 +198,7 @@ struct SlowFollowerTests {
 
     @Test("A process that ends does not wait for a reader in line")
     func restartInLine() async throws {
-        try await TestService.runWithSchema { service in
-            let ada = try await service.addMember("ada")
-            let follow = FollowChanges(postgres: service.postgres)
-            let running = Task { await follow.hub.run() }
-            defer { running.cancel() }
-            let follower = try await follow.follower(of: ada)
-            guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
+        try await TestService.runWithFollowers { service, follow, _, ada, followers in
             var held: [Place] = []
             for _ in 0..<64 { held.append(try await follow.hub.turn(of: 0, looksUp: true)) }
             // The bell may still ring of the account, after which all is read.
@@ -219,7 +213,7 @@ struct SlowFollowerTests {
             }
             held = []
             let start = ContinuousClock.now
-            guard case .end(.restart) = try await follower.nextEvent() else {
+            guard case .end(.restart) = try await followers[0].nextEvent() else {
                 throw Unexpected(description: "it goes on")
             }
             try await stopping.value

@@ -80,11 +80,7 @@ struct StreamLimitTests {
 
     @Test("A client is told to come again when its time is over")
     func renewal() async throws {
-        try await TestService.runWithSchema { service in
-            let ada = try await service.addMember("ada")
-            let follow = FollowChanges(postgres: service.postgres)
-            let running = Task { await follow.hub.run() }
-            defer { running.cancel() }
+        try await TestService.runWithFollowers { _, follow, _, ada, _ in
             let follower = try await follow.follower(of: ada, for: .seconds(1))
             guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
             guard case .end(.renew) = try await follower.nextEvent() else {
