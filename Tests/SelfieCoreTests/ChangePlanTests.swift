@@ -17,14 +17,14 @@ struct ChangePlanTests {
         """,
         """
         INSERT INTO records (collection_id, id, owner_id, data, byte_count)
-        SELECT collections.id, 'r' || n, users.id, '{}', 2 FROM users, generate_series(1, 200) AS n, collections
+        SELECT collections.id, 'r' || n, users.id, '{}', 2 FROM users, generate_series(1, 1000) AS n, collections
         WHERE name = 'messages' AND users.id = n % 50 + 1
         """,
         """
         INSERT INTO grants (collection_id, record_key, stream_id, rights, seq, shown_seq)
         SELECT records.collection_id, key, streams.id, CASE WHEN key % 2 = 0 THEN 1 ELSE 0 END,
             row_number() OVER (PARTITION BY streams.id ORDER BY key), 1
-        FROM records, streams WHERE user_id IS NOT NULL
+        FROM records, streams WHERE user_id <= 2
         """,
     ]
 
@@ -53,8 +53,10 @@ struct ChangePlanTests {
     private func expectIndexes(_ statement: PostgresQuery, _ postgres: PostgresClient) async throws {
         let rows = try await postgres.read("EXPLAIN \(part: statement)")
         let plan = try rows.map { try $0.decode("QUERY PLAN", as: String.self) }
-        let scans = plan.indices.filter { plan[$0].contains(/Scan .* on (grants|records)/) }
+        let scans = plan.indices.filter { plan[$0].contains(/Scan (.* )?on (grants|records)\b/) }
         #expect(scans.count > 1)
-        for scan in scans { #expect(plan[scan + 1].contains("Index Cond:"), "\(plan.joined(separator: "\n"))") }
+        for scan in scans {
+            #expect(plan[scan + 1].contains(/Cond: .*(key|stream_id) =/), "\(plan.joined(separator: "\n"))")
+        }
     }
 }

@@ -52,7 +52,8 @@ struct ChangeStatement {
                 SELECT looked_at.*, sum(\(Change.usualBytes) + coalesce(byte_count, 0)) OVER (ORDER BY place, stream_id)
                     AS bytes_until, row_number() OVER (ORDER BY place, stream_id) AS number
                 FROM (SELECT * FROM looked_at WHERE is_wanted ORDER BY place, stream_id LIMIT \(query.limit)) AS looked_at
-                LEFT JOIN records ON key = record_key AND looked_at.collection_id > 0 AND is_shown
+                LEFT JOIN LATERAL (SELECT byte_count FROM records WHERE key = record_key LIMIT 1) AS record
+                    ON looked_at.collection_id > 0 AND is_shown
             ),
             chosen AS MATERIALIZED (SELECT * FROM measured WHERE bytes_until <= \(query.maxBytes) OR number = 1),
             reached AS MATERIALIZED (\(part: reached(lookedAtCount)))
