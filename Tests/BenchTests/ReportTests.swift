@@ -24,7 +24,7 @@ import Testing
         let results = try Self.results(rates: [(100, 200)], bad: 1)
         // Three, four, six, the four of operations, the three of records and the six of changes of each round, four of the
         // sign-ins, the long list.
-        #expect(results.failureCount == 31)
+        #expect(results.failureCount == 32)
     }
 
     @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
@@ -113,8 +113,9 @@ import Testing
                         fanOut: TimeFigures([.milliseconds(300)]),
                         rawFanOut: TimeFigures([.milliseconds(200)]),
                         listAlone: load(list),
-                        listBesideStreams: load(list),
                         listBesideWrites: load(list),
+                        listBesideStreams: load(list),
+                        listBesideBoth: load(list),
                         writes: load(300)
                     ),
                     photos: .init(

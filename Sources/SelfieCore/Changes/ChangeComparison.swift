@@ -21,7 +21,10 @@ struct ChangeComparison: Sendable {
     ///   - postgres: The database.
     /// - Returns: What it says.
     /// - Throws: `PostgresError`.
-    static func read(of listeners: [ChangeListener], from postgres: PostgresClient) async throws -> ChangeComparison {
+    static func read(
+        of listeners: some Collection<ChangeListener>,
+        from postgres: PostgresClient
+    ) async throws -> ChangeComparison {
         let streams = Set(listeners.flatMap { $0.positions.keys })
         let numbers = try await postgres.read(
             """
@@ -57,19 +60,16 @@ struct ChangeComparison: Sendable {
         )
     }
 
-    /// Notes what a reader has missed, or sees otherwise than before.
-    func note(for listener: ChangeListener) {
+    /// What a reader has missed, or sees otherwise than before; nil for nothing.
+    func missed(by listener: ChangeListener) -> ChangeListener.Wake? {
         let positions = listener.positions
         let roles = Set(positions.keys).intersection(allRoleStreams)
         let needsRead =
             listener.sessionID.map { !sessions.contains($0) } ?? false || listener.schemaVersion != schemaVersion
             // An older state of the database may have the same numbers.
             || listener.mark != mark || roles != roleStreams[listener.userID] ?? []
-        let changed = positions.filter { numbers[$0.key] != $0.value }.keys
-        guard needsRead || !changed.isEmpty else { return }
-        listener.wake { wake in
-            wake.needsRead = wake.needsRead || needsRead
-            wake.changed.formUnion(changed)
-        }
+        let changed = Set(positions.filter { numbers[$0.key] != $0.value }.keys)
+        guard needsRead || !changed.isEmpty else { return nil }
+        return ChangeListener.Wake(needsRead: needsRead, changed: changed)
     }
 }

@@ -1,3 +1,4 @@
+import Algorithms
 import Budgets
 import FoundationEssentials
 import Postgres
@@ -5,10 +6,12 @@ import Synchronization
 
 /// The readers of a process who wait for changes, and what wakes them.
 ///
-/// The bell wakes them at once. Every nine seconds a few statements compare all that readers wait for, whatever the bell did.
+/// The bell wakes them at once. Whatever it did, all that a reader waits for is compared with the database every eight seconds.
 package final class ChangeHub: Sendable {
     private struct State {
         var listeners: [ObjectIdentifier: ChangeListener] = [:]
+        /// When all that a reader waits for is compared next.
+        var comparisons: [ObjectIdentifier: ContinuousClock.Instant] = [:]
         var byUser: [Int: Set<ObjectIdentifier>] = [:]
         var byStream: [Int: Set<ObjectIdentifier>] = [:]
         var reminders = ChangeReminders()
@@ -23,10 +26,18 @@ package final class ChangeHub: Sendable {
     let readings = line(places: readingsAtOnce)
     let lookups = line(places: lookupsAtOnce)
 
-    /// How often the numbers are compared: whatever the bell has lost is known within ten seconds.
-    private static let comparisonInterval: Duration = .seconds(9)
+    /// After how many milliseconds a reader is compared again: whatever the bell has lost is known within ten seconds.
+    ///
+    /// They are random, so that readers who came together are not compared together again.
+    private static let comparisonMilliseconds = 7_500...8_500
+    /// How often the hub looks for readers to compare.
+    private static let comparisonTick: Duration = .milliseconds(500)
     /// How soon a comparison is tried again that failed.
     private static let retryInterval: Duration = .seconds(1)
+    /// The readers who are compared by one statement.
+    ///
+    /// With thousands at once, other calls would wait for that.
+    private static let comparedAtOnce = 100
     /// The readers of a process who read alone at the same time.
     ///
     /// Others wait, so that calls find connections.
@@ -87,6 +98,7 @@ package final class ChangeHub: Sendable {
     func add(_ listener: ChangeListener) {
         let isStopping = state.withLock { state in
             state.listeners[ObjectIdentifier(listener)] = listener
+            state.comparisons[ObjectIdentifier(listener)] = Self.nextComparison()
             state.byUser[listener.userID, default: []].insert(ObjectIdentifier(listener))
             return state.isStopping
         }
@@ -116,7 +128,7 @@ package final class ChangeHub: Sendable {
     func remove(_ listener: ChangeListener) {
         let id = ObjectIdentifier(listener)
         state.withLock { state in
-            state.listeners[id] = nil
+            (state.listeners[id], state.comparisons[id]) = (nil, nil)
             state.byUser.remove(id, from: listener.userID)
             for stream in listener.positions.keys { leave(stream, id, &state) }
         }
@@ -188,11 +200,30 @@ package final class ChangeHub: Sendable {
         }
     }
 
+    // MARK: Comparison
+
+    private static func nextComparison() -> ContinuousClock.Instant {
+        .now + .milliseconds(Int.random(in: comparisonMilliseconds))
+    }
+
     private func compareAgainAndAgain() async {
-        var isDone = true
         while !Task.isCancelled {
-            try? await Task.sleep(for: isDone ? Self.comparisonInterval : Self.retryInterval)
-            isDone = (try? await compare()) != nil
+            try? await Task.sleep(for: Self.comparisonTick)
+            let now = ContinuousClock.now
+            let due = state.withLock { state in
+                let ids = state.comparisons.filter { $0.value <= now }.keys
+                for id in ids { state.comparisons[id] = Self.nextComparison() }
+                return ids.compactMap { state.listeners[$0] }
+            }
+            do {
+                try await compare(due)
+            } catch {
+                let time = now + Self.retryInterval
+                state.withLock { state in
+                    let ids = due.map { ObjectIdentifier($0) }
+                    for id in ids where state.comparisons[id] != nil { state.comparisons[id] = time }
+                }
+            }
         }
     }
 
@@ -200,12 +231,18 @@ package final class ChangeHub: Sendable {
     ///
     /// - Throws: `PostgresError`. The next comparison finds it then.
     func compare() async throws {
-        let listeners = state.withLock { Array($0.listeners.values) }
+        try await compare(state.withLock { Array($0.listeners.values) })
+    }
+
+    private func compare(_ listeners: [ChangeListener]) async throws {
         guard !listeners.isEmpty else { return }
         try await DatabaseStarts(postgres: postgres).note()
-        let present = try await ChangeComparison.read(of: listeners, from: postgres)
-        for stream in present.numbers.keys { tails.changed(stream) }
-        for listener in listeners { present.note(for: listener) }
+        for part in listeners.chunks(ofCount: Self.comparedAtOnce) {
+            let present = try await ChangeComparison.read(of: part, from: postgres)
+            let missed = part.compactMap { listener in present.missed(by: listener).map { (listener, $0) } }
+            for stream in Set(missed.flatMap(\.1.changed)) { tails.changed(stream) }
+            for (listener, wake) in missed { listener.wake { $0.formUnion(wake) } }
+        }
     }
 }
 

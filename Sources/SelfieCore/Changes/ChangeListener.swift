@@ -14,6 +14,12 @@ final class ChangeListener: Sendable {
         var time: ContinuousClock.Instant?
 
         var isNothing: Bool { self == Wake() }
+
+        /// Goes on for the reasons of another one, too.
+        mutating func formUnion(_ other: Wake) {
+            needsRead = needsRead || other.needsRead
+            changed.formUnion(other.changed)
+        }
     }
 
     fileprivate struct State {

@@ -7,7 +7,7 @@ struct ChangeReminders {
     /// How often the hub looks for readers whose time has come.
     ///
     /// A longer tick would wake many readers at once.
-    static let tick: Duration = .milliseconds(50)
+    static let tick: Duration = .milliseconds(20)
 
     /// Adds a reader.
     mutating func add(_ listener: ObjectIdentifier, at time: ContinuousClock.Instant) {

@@ -31,7 +31,7 @@ struct Results: Codable, Sendable {
                 operations.besideProbes, operations.probes, operations.withFigures, operations.compressed,
                 records.creations, records.pageOfFew, records.pageOfMany,
                 changes.creations, changes.silentCreations, changes.listAlone,
-                changes.listBesideStreams, changes.listBesideWrites, changes.writes,
+                changes.listBesideWrites, changes.listBesideStreams, changes.listBesideBoth, changes.writes,
                 photos.fromDisk, photos.byNginx, photos.proxied, photos.presigned,
             ]
         }
@@ -66,10 +66,11 @@ struct Results: Codable, Sendable {
         /// From a write to its event at all clients, and from an order to the same bytes at all clients.
         let fanOut: TimeFigures
         let rawFanOut: TimeFigures
-        /// The list with 10 ms after each answer: before there are streams, beside them, and beside 300 writes a second, too.
+        /// The list with 10 ms after each answer: alone, beside 300 writes a second, beside streams, and beside both.
         let listAlone: LoadFigures
-        let listBesideStreams: LoadFigures
         let listBesideWrites: LoadFigures
+        let listBesideStreams: LoadFigures
+        let listBesideBoth: LoadFigures
         let writes: LoadFigures
     }
 

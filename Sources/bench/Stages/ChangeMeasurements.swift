@@ -42,17 +42,21 @@ struct ChangeMeasurements: Sendable {
         let idle = try await idleKibibytes(count: tokens.count)
         say("  \(tokens.count) streams: memory, one change to all, the list beside 300 writes a second")
         let streams = try await Service.with(databaseURL: stage.databaseURL, store: store) { service in
+            // The first lists open connections to the database.
+            _ = try await list(at: service)
             let listAlone = try await list(at: service)
+            let listBesideWrites = try await self.listBesideWrites(at: service).list
             let before = try Memory(processID: service.processID).residentMebibytes
             return try await self.streams(tokens, at: service) { clients in
                 try await Task.sleep(for: Self.trimTime)
                 let after = try Memory(processID: service.processID).residentMebibytes
                 let fanOut = try await fanOut(clients, at: service, count: tokens.count)
                 let besideStreams = try await list(at: service)
-                let besideWrites = try await listBesideWrites(at: service)
+                let besideBoth = try await self.listBesideWrites(at: service)
                 return (
                     kibibytes: (after - before) * 1024 / Double(tokens.count), fanOut: fanOut, listAlone: listAlone,
-                    listBesideStreams: besideStreams, listBesideWrites: besideWrites.list, writes: besideWrites.writes
+                    listBesideWrites: listBesideWrites, listBesideStreams: besideStreams,
+                    listBesideBoth: besideBoth.list, writes: besideBoth.writes
                 )
             }
         }
@@ -66,8 +70,9 @@ struct ChangeMeasurements: Sendable {
             fanOut: streams.fanOut.times,
             rawFanOut: try await rawFanOut(bytes: streams.fanOut.bytes, count: tokens.count),
             listAlone: streams.listAlone,
-            listBesideStreams: streams.listBesideStreams,
             listBesideWrites: streams.listBesideWrites,
+            listBesideStreams: streams.listBesideStreams,
+            listBesideBoth: streams.listBesideBoth,
             writes: streams.writes
         )
     }

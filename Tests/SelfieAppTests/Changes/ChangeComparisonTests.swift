@@ -1,0 +1,69 @@
+import Postgres
+import ServiceTestSupport
+import Testing
+
+@testable import SelfieCore
+
+@Suite("What finds changes that no bell has told", .timeLimit(.minutes(1)))
+struct ChangeComparisonTests {
+    @Test("All readers are compared, however many they are, and only those are woken who missed something")
+    func parts() async throws {
+        try await TestService.runWithSchema { service in
+            let follow = FollowChanges(postgres: service.postgres)
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            var readers: [(ChangeListener, TestMember)] = []
+            for _ in 0..<120 {
+                for member in [ada, bob] { readers.append((try await Self.reader(member, follow), member)) }
+            }
+            try await follow.hub.compare()
+            #expect(readers.allSatisfy { $0.0.pending().isNothing })
+            try await Self.change(ada, service.postgres)
+            try await follow.hub.compare()
+            for (listener, member) in readers {
+                let wake = listener.pending()
+                #expect(!wake.needsRead && wake.changed.count == (member.userID == ada.userID ? 1 : 0))
+            }
+        }
+    }
+
+    @Test("A reader is compared again and again, and none is forgotten who came in between")
+    func again() async throws {
+        try await TestService.runWithSchema { service in
+            let follow = FollowChanges(postgres: service.postgres)
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await follow.hub.run() }
+                let first = try await Self.reader(ada, follow)
+                // The bell's beginning compares all.
+                try await Task.sleep(for: .seconds(1))
+                for member in [ada, ada, bob] {
+                    let reader = member.userID == bob.userID ? try await Self.reader(bob, follow) : first
+                    _ = reader.pending()
+                    try await Self.change(member, service.postgres)
+                    let wake = await follow.hub.wait(reader, until: .now + .seconds(12))
+                    #expect(wake.changed.count == 1)
+                    let batch = try await Self.batch(member, follow)
+                    _ = follow.hub.move(reader, to: batch)
+                }
+                tasks.cancelAll()
+            }
+        }
+    }
+
+    private static func batch(_ member: TestMember, _ follow: FollowChanges) async throws -> ChangeBatch {
+        let reader = ChangeReader(userID: member.userID, sessionID: nil)
+        return try await follow.store.read(ChangeQuery(collections: nil), from: .now, by: reader)
+    }
+
+    private static func reader(_ member: TestMember, _ follow: FollowChanges) async throws -> ChangeListener {
+        let listener = ChangeListener(userID: member.userID, sessionID: nil)
+        follow.hub.add(listener)
+        _ = follow.hub.move(listener, to: try await batch(member, follow))
+        return listener
+    }
+
+    /// Changes a member's stream, and rings for nobody.
+    private static func change(_ member: TestMember, _ postgres: PostgresClient) async throws {
+        try await postgres.write("UPDATE streams SET seq = seq + 1 WHERE user_id = \(member.userID)")
+    }
+}
