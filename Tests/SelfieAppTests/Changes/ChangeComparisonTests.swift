@@ -50,6 +50,22 @@ struct ChangeComparisonTests {
         }
     }
 
+    @Test("What is kept of a stream is read again when a comparison finds a change")
+    func sharedStream() async throws {
+        try await TestService.runWithSchema { service in
+            let (owner, ada) = (try await service.addMember("owner"), try await service.addMember("ada"))
+            // Nobody listens to the bell.
+            let follow = FollowChanges(postgres: service.postgres)
+            let follower = try await follow.follower(of: ada)
+            guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
+            for id in ["a", "b", "c"] {
+                try await service.put("news/\(id)", as: owner, #"{"data":{"title":"t"}}"#)
+                try await follow.hub.compare()
+                #expect(try await follower.nextChanges().map(\.id) == [id])
+            }
+        }
+    }
+
     private static func batch(_ member: TestMember, _ follow: FollowChanges) async throws -> ChangeBatch {
         let reader = ChangeReader(userID: member.userID, sessionID: nil)
         return try await follow.store.read(ChangeQuery(collections: nil), from: .now, by: reader)

@@ -27,6 +27,8 @@ struct FollowerRaceTests {
                 let late = try await follow.follower(of: ada, from: .now)
                 let first = Task { try await late.nextEvent() }
                 try await poll("it reads") { try await waiting(connection, for: "advisory") >= 1 }
+                // Once it is slow, no other statement is sent behind it.
+                try await Task.sleep(for: .milliseconds(100))
                 let stream = try await change("x", connection)
                 // The bell has rung.
                 ChangeBell(postgres: service.postgres).ring([.stream(stream)])

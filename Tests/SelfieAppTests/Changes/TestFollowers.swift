@@ -1,4 +1,5 @@
 import Postgres
+import ServerProcesses
 import ServiceTestSupport
 import Testing
 
@@ -23,6 +24,17 @@ extension FollowChanges {
         let session = try #require(try await SessionStore(postgres: store.postgres).find(token: member.token))
         let query = ChangeQuery(collections: nil, limit: limit, maxBytes: ChangeQuery.maxBatchBytes)
         return self(query, from: start, by: session, for: lifetime)
+    }
+
+    /// Waits until its readers hear the bell, and have been compared for that.
+    fileprivate func waitUntilItListens() async throws {
+        let (bell, listener) = (ChangeBell(postgres: store.postgres), ChangeListener(userID: 0, sessionID: nil))
+        hub.add(listener)
+        try await poll("it listens") {
+            bell.ring([.user(0)])
+            return listener.pending().needsRead
+        }
+        hub.remove(listener)
     }
 }
 
@@ -70,6 +82,7 @@ extension TestService {
                     }
                     followers.append(follower)
                 }
+                try await follow.waitUntilItListens()
                 try await body(service, follow, owner, ada, followers)
                 tasks.cancelAll()
             }
