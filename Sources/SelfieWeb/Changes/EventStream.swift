@@ -26,8 +26,14 @@ struct EventStream: Sendable {
     private static let lifetimeSeconds = 3_240...3_960
     /// For how long sent bytes may stay unacknowledged, in milliseconds.
     fileprivate static let maxUnconfirmedMilliseconds = 60_000
+    /// The most bytes that the system holds for a client before it begins to send them.
+    ///
+    /// By itself it would hold some megabytes for each client that is slow.
+    fileprivate static let maxUnsentBytes = 64 << 10
     /// `TCP_USER_TIMEOUT` (tcp(7); Linux, include/uapi/linux/tcp.h).
     fileprivate static let userTimeoutOption: CInt = 18
+    /// `TCP_NOTSENT_LOWAT` (Linux, include/uapi/linux/tcp.h, Documentation/networking/ip-sysctl.rst).
+    fileprivate static let unsentLimitOption: CInt = 25
     /// A comment.
     ///
     /// Only the blank line makes an event of it that clients take in.
@@ -46,7 +52,7 @@ struct EventStream: Sendable {
     /// - Returns: The answer.
     func response(context: SessionRequestContext) async -> Response {
         context.notes.noteStreaming()
-        await context.channel.dropSilentPeer()
+        await context.channel.limitSystemResources()
         var headers: HTTPFields = [.contentType: Self.contentType, .cacheControl: "no-store"]
         // nginx holds answers back otherwise.
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
@@ -119,13 +125,16 @@ struct EventStream: Sendable {
 }
 
 extension Channel {
-    /// Has the system drop the connection when the other side is gone without a word.
-    fileprivate func dropSilentPeer() async {
-        let option = ChannelOptions.Types.SocketOption(
-            level: .tcp,
-            name: NIOBSDSocket.Option(rawValue: EventStream.userTimeoutOption)
-        )
-        // A channel that can't be told has just been closed.
-        try? await setOption(option, value: EventStream.maxUnconfirmedMilliseconds).get()
+    /// Has the system drop a client that is gone without a word, and hold few bytes for one that is slow.
+    fileprivate func limitSystemResources() async {
+        let limits = [
+            (EventStream.userTimeoutOption, EventStream.maxUnconfirmedMilliseconds),
+            (EventStream.unsentLimitOption, EventStream.maxUnsentBytes),
+        ]
+        for (name, value) in limits {
+            let option = NIOBSDSocket.Option(rawValue: name)
+            // A channel that can't be told has just been closed.
+            try? await setOption(ChannelOptions.Types.SocketOption(level: .tcp, name: option), value: value).get()
+        }
     }
 }

@@ -105,15 +105,50 @@ struct StreamLimitTests {
         }
     }
 
+    @Test("The system holds few bytes for a client that takes none")
+    func unsentBytes() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await RawConnection.open(port: service.port) { slow in
+                try await slow.send(
+                    """
+                    GET /api/changes HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\
+                    Authorization: Bearer \(ada.token)\r\n\r\n
+                    """
+                )
+                _ = try await slow.readSome()
+                try await EventClient.open(service, as: ada) { client in
+                    _ = try await client.summaries(until: "synced")
+                    let text = String(repeating: "x", count: 20_000)
+                    for number in 0..<150 {
+                        try await service.put("news/n\(number)", as: ada, #"{"data":{"title":"t","text":"\#(text)"}}"#)
+                        #expect(try await client.next()?.summary == "created news n\(number)")
+                    }
+                }
+                let held = Self.connections(ofPort: service.port).map { descriptor in
+                    var count: CInt = 0
+                    return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
+                }
+                // What is unsent, a batch, and what is on its way.
+                #expect(held.contains { $0 > 1_000 } && held.allSatisfy { $0 < 256 << 10 }, "\(held)")
+            }
+        }
+    }
+
     /// `TCP_USER_TIMEOUT` of each connection that a server of this process has at a port.
     private static func userTimeouts(ofPort port: Int) -> [CInt] {
-        (0..<CInt(sysconf(CInt(_SC_OPEN_MAX)))).compactMap { descriptor in
-            var (local, peer) = (sockaddr_in(), sockaddr_in())
-            guard name(of: descriptor, getsockname, &local), name(of: descriptor, getpeername, &peer),
-                local.sin_port == in_port_t(UInt16(port).bigEndian)
-            else { return nil }
+        connections(ofPort: port).compactMap { descriptor in
             var (value, size): (CInt, socklen_t) = (0, socklen_t(MemoryLayout<CInt>.size))
             return getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &size) == 0 ? value : nil
+        }
+    }
+
+    /// The connections that a server of this process has at a port.
+    private static func connections(ofPort port: Int) -> [CInt] {
+        (0..<CInt(sysconf(CInt(_SC_OPEN_MAX)))).filter { descriptor in
+            var (local, peer) = (sockaddr_in(), sockaddr_in())
+            return name(of: descriptor, getsockname, &local) && name(of: descriptor, getpeername, &peer)
+                && local.sin_port == in_port_t(UInt16(port).bigEndian)
         }
     }
 
