@@ -69,10 +69,10 @@ struct EventStream: Sendable {
                 try await body.write(ByteBuffer(string: "retry: \(Int.random(in: Self.retryMilliseconds))\n\n"))
                 var isOver = false
                 while !isOver {
-                    let event = try await follower.next()
-                    isOver = event.isLast
-                    try await body.write(bytes(of: event))
-                    count(event, since: follower.wakeTime)
+                    let (bytes, changeCount, isLast) = told(try await follower.next())
+                    isOver = isLast
+                    try await body.write(bytes)
+                    if changeCount > 0 { metrics.delivered(changeCount, since: follower.wakeTime) }
                 }
                 try await body.finish(nil)
                 withExtendedLifetime(place) {}
@@ -80,12 +80,15 @@ struct EventStream: Sendable {
         )
     }
 
-    private func count(_ event: ChangeFollower.Event, since time: ContinuousClock.Instant?) {
+    /// What a client is told; the event itself need not be kept while the client takes it.
+    private func told(_ event: ChangeFollower.Event) -> (bytes: ByteBuffer, changeCount: Int, isLast: Bool) {
+        var changeCount = 0
         switch event {
-        case .changes(let batch): metrics.delivered(batch.changes.count, since: time)
+        case .changes(let batch): changeCount = batch.changes.count
         case .reset(let reset): metrics.reset(reset)
         case .synced, .cursor, .nothing, .end: break
         }
+        return (bytes(of: event), changeCount, event.isLast)
     }
 
     private func bytes(of event: ChangeFollower.Event) -> ByteBuffer {
