@@ -22,9 +22,9 @@ import Testing
 
     @Test func failuresOfEveryMeasurementCount() throws {
         let results = try Self.results(rates: [(100, 200)], bad: 1)
-        // Three, four, six, the four of operations, the three of records and the six of changes of each round, four of the
+        // Three, four, six, the four of operations, the three of records and the eight of changes of each round, four of the
         // sign-ins, the long list.
-        #expect(results.failureCount == 32)
+        #expect(results.failureCount == 33)
     }
 
     @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
@@ -116,7 +116,8 @@ import Testing
                         listBesideWrites: load(list),
                         listBesideStreams: load(list),
                         listBesideBoth: load(list),
-                        writes: load(300)
+                        writes: load(300),
+                        writesBesideStreams: load(300)
                     ),
                     photos: .init(
                         fromDisk: load(60),

@@ -17,7 +17,7 @@ struct ChangePlanTests {
         """,
         """
         INSERT INTO records (collection_id, id, owner_id, data, byte_count)
-        SELECT collections.id, 'r' || n, users.id, '{}', 2 FROM users, generate_series(1, 1000) AS n, collections
+        SELECT collections.id, 'r' || n, users.id, '{}', 2 FROM users, generate_series(1, 5000) AS n, collections
         WHERE name = 'messages' AND users.id = n % 50 + 1
         """,
         """
@@ -45,18 +45,27 @@ struct ChangePlanTests {
                     schema: schema
                 )
                 let next = NextChangeLookup().lookup(with: schema).query(for: [Array("1,1,1,1".utf8)])
-                for statement in [whole.text, next] { try await expectIndexes(statement, postgres) }
+                for statement in [whole.text, next] {
+                    try await expectIndexes(statement, hasCounted: hasCounted, postgres)
+                }
             }
         }
     }
 
-    private func expectIndexes(_ statement: PostgresQuery, _ postgres: PostgresClient) async throws {
+    private func expectIndexes(
+        _ statement: PostgresQuery,
+        hasCounted: Bool,
+        _ postgres: PostgresClient
+    ) async throws {
         let rows = try await postgres.read("EXPLAIN \(part: statement)")
         let plan = try rows.map { try $0.decode("QUERY PLAN", as: String.self) }
         let scans = plan.indices.filter { plan[$0].contains(/Scan (.* )?on (grants|records)\b/) }
         #expect(scans.count > 1)
-        for scan in scans {
-            #expect(plan[scan + 1].contains(/Cond: .*(key|stream_id) =/), "\(plan.joined(separator: "\n"))")
+        let text = plan.joined(separator: "\n")
+        for condition in scans.map({ plan.dropFirst($0 + 1).first ?? "" }) {
+            #expect(condition.contains(/Cond: .*(key|stream_id) =/), "\(text)")
         }
+        // A bitmap would have all that is left of a stream read for each page. In small tables that nobody has counted, it may.
+        #expect(!hasCounted || !text.contains("Bitmap Index Scan on grants_seq_key"), "\(text)")
     }
 }

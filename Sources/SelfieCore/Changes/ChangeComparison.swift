@@ -14,7 +14,7 @@ struct ChangeComparison: Sendable {
     /// All streams of roles.
     let allRoleStreams: Set<Int>
 
-    /// Reads it: a statement for streams, one for sessions and one for roles, whatever the number of readers.
+    /// Reads it: a statement for streams, one for sessions and one for roles.
     ///
     /// - Parameters:
     ///   - listeners: The readers.
@@ -26,13 +26,16 @@ struct ChangeComparison: Sendable {
         from postgres: PostgresClient
     ) async throws -> ChangeComparison {
         let streams = Set(listeners.flatMap { $0.positions.keys })
-        let numbers = try await postgres.read(
-            """
+        let statement: PostgresQuery = """
             SELECT id, seq, role_id IS NOT NULL AS is_of_role, \(part: SchemaStore.versionColumn) AS schema_version,
                 \(part: DatabaseStarts.mark) AS mark
             FROM streams WHERE id = ANY(\(Array(streams)))
             """
-        )
+        var numbers = try await postgres.read(statement)
+        if let row = numbers.first, try row.decodeIfPresent("mark", as: Int.self) == nil {
+            try await DatabaseStarts(postgres: postgres).note()
+            numbers = try await postgres.read(statement)
+        }
         let sessions = try await postgres.read(
             """
             SELECT sessions.id FROM sessions JOIN users ON users.id = user_id

@@ -28,16 +28,16 @@ package final class ChangeHub: Sendable {
 
     /// After how many milliseconds a reader is compared again: whatever the bell has lost is known within ten seconds.
     ///
-    /// They are random, so that readers who came together are not compared together again.
-    private static let comparisonMilliseconds = 7_500...8_500
+    /// They are random, so that readers who came together drift apart.
+    private let comparisonMilliseconds: ClosedRange<Int>
     /// How often the hub looks for readers to compare.
     private static let comparisonTick: Duration = .milliseconds(500)
     /// How soon a comparison is tried again that failed.
     private static let retryInterval: Duration = .seconds(1)
-    /// The readers who are compared by one statement.
+    /// The readers who are compared together.
     ///
-    /// With thousands at once, other calls would wait for that.
-    private static let comparedAtOnce = 100
+    /// With thousands, other calls would wait for that.
+    private static let comparedAtOnce = 500
     /// The readers of a process who read alone at the same time.
     ///
     /// Others wait, so that calls find connections.
@@ -52,8 +52,14 @@ package final class ChangeHub: Sendable {
         FairLine(limits: .init(places: places, waiting: .max, waitingPerGroup: .max, waitingPerMember: .max))
     }
 
-    init(postgres: PostgresClient, store: ChangeStore, now: @escaping @Sendable () -> Date) {
+    init(
+        postgres: PostgresClient,
+        store: ChangeStore,
+        now: @escaping @Sendable () -> Date,
+        comparisonMilliseconds: ClosedRange<Int> = 7_500...8_500
+    ) {
         self.postgres = postgres
+        self.comparisonMilliseconds = comparisonMilliseconds
         tails = ChangeTails(store: store, now: now)
     }
 
@@ -98,7 +104,7 @@ package final class ChangeHub: Sendable {
     func add(_ listener: ChangeListener) {
         let isStopping = state.withLock { state in
             state.listeners[ObjectIdentifier(listener)] = listener
-            state.comparisons[ObjectIdentifier(listener)] = Self.nextComparison()
+            state.comparisons[ObjectIdentifier(listener)] = nextComparison()
             state.byUser[listener.userID, default: []].insert(ObjectIdentifier(listener))
             return state.isStopping
         }
@@ -163,10 +169,10 @@ package final class ChangeHub: Sendable {
                     if state.isListening { state.lostConnectionCount += 1 }
                     state.isListening = true
                 }
-                try? await compare()
+                await compare()
             case .notification(let notification):
                 let rings = notification.payload.split(separator: ",").compactMap(ChangeBell.Ring.init)
-                if rings.contains(.everything) { try? await compare() }
+                if rings.contains(.everything) { await compare() }
                 for ring in rings { wake(ring) }
             }
         }
@@ -202,7 +208,7 @@ package final class ChangeHub: Sendable {
 
     // MARK: Comparison
 
-    private static func nextComparison() -> ContinuousClock.Instant {
+    private func nextComparison() -> ContinuousClock.Instant {
         .now + .milliseconds(Int.random(in: comparisonMilliseconds))
     }
 
@@ -212,37 +218,38 @@ package final class ChangeHub: Sendable {
             let now = ContinuousClock.now
             let due = state.withLock { state in
                 let ids = state.comparisons.filter { $0.value <= now }.keys
-                for id in ids { state.comparisons[id] = Self.nextComparison() }
+                for id in ids { state.comparisons[id] = nextComparison() }
                 return ids.compactMap { state.listeners[$0] }
             }
+            await compare(due)
+        }
+    }
+
+    /// Compares all that readers wait for with the database, and wakes whose streams, session, roles or schema changed.
+    func compare() async {
+        await compare(state.withLock { Array($0.listeners.values) })
+    }
+
+    private func compare(_ listeners: [ChangeListener]) async {
+        for part in listeners.chunks(ofCount: Self.comparedAtOnce) {
             do {
-                try await compare(due)
+                try await comparePart(part)
             } catch {
-                let time = now + Self.retryInterval
+                let time = ContinuousClock.now + Self.retryInterval
                 state.withLock { state in
-                    let ids = due.map { ObjectIdentifier($0) }
-                    for id in ids where state.comparisons[id] != nil { state.comparisons[id] = time }
+                    for id in part.map(ObjectIdentifier.init) where state.comparisons[id] != nil {
+                        state.comparisons[id] = time
+                    }
                 }
             }
         }
     }
 
-    /// Compares all that readers wait for with the database, and wakes whose streams, session, roles or schema changed.
-    ///
-    /// - Throws: `PostgresError`. The next comparison finds it then.
-    func compare() async throws {
-        try await compare(state.withLock { Array($0.listeners.values) })
-    }
-
-    private func compare(_ listeners: [ChangeListener]) async throws {
-        guard !listeners.isEmpty else { return }
-        try await DatabaseStarts(postgres: postgres).note()
-        for part in listeners.chunks(ofCount: Self.comparedAtOnce) {
-            let present = try await ChangeComparison.read(of: part, from: postgres)
-            let missed = part.compactMap { listener in present.missed(by: listener).map { (listener, $0) } }
-            for stream in Set(missed.flatMap(\.1.changed)) { tails.changed(stream) }
-            for (listener, wake) in missed { listener.wake { $0.formUnion(wake) } }
-        }
+    private func comparePart(_ listeners: some Collection<ChangeListener>) async throws {
+        let present = try await ChangeComparison.read(of: listeners, from: postgres)
+        let missed = listeners.compactMap { listener in present.missed(by: listener).map { (listener, $0) } }
+        for stream in Set(missed.flatMap(\.1.changed)) { tails.changed(stream, to: present.numbers[stream]) }
+        for (listener, wake) in missed { listener.wake { $0.formUnion(wake) } }
     }
 }
 

@@ -15,7 +15,7 @@ final class ChangeListener: Sendable {
 
         var isNothing: Bool { self == Wake() }
 
-        /// Goes on for the reasons of another one, too.
+        /// Adds what another one says of changes.
         mutating func formUnion(_ other: Wake) {
             needsRead = needsRead || other.needsRead
             changed.formUnion(other.changed)

@@ -44,8 +44,15 @@ final class ChangeTails: Sendable {
     }
 
     /// Notes that a stream has changed.
-    func changed(_ stream: Int) {
-        state.withLock { $0.tails[stream]?.changeCount += 1 }
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - number: The number of its last change, if that is known. What is kept may reach it already.
+    func changed(_ stream: Int, to number: Int? = nil) {
+        state.withLock { state in
+            guard number == nil || state.tails[stream]?.end.positions[stream] != number else { return }
+            state.tails[stream]?.changeCount += 1
+        }
     }
 
     /// Lets go of a stream that nobody reads any more.

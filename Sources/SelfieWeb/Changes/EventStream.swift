@@ -26,10 +26,10 @@ struct EventStream: Sendable {
     private static let lifetimeSeconds = 3_240...3_960
     /// For how long sent bytes may stay unacknowledged, in milliseconds.
     fileprivate static let maxUnconfirmedMilliseconds = 60_000
-    /// The most bytes that the system holds for a client before it begins to send them.
+    /// With how many unsent bytes of a client the system takes no more.
     ///
-    /// By itself it would hold some megabytes for each client that is slow.
-    fileprivate static let maxUnsentBytes = 64 << 10
+    /// By itself it would take some megabytes for each client that is slow.
+    fileprivate static let maxUnsentBytes = 32 << 10
     /// `TCP_USER_TIMEOUT` (tcp(7); Linux, include/uapi/linux/tcp.h).
     fileprivate static let userTimeoutOption: CInt = 18
     /// `TCP_NOTSENT_LOWAT` (Linux, include/uapi/linux/tcp.h, Documentation/networking/ip-sysctl.rst).
@@ -80,7 +80,9 @@ struct EventStream: Sendable {
         )
     }
 
-    /// What a client is told; the event itself need not be kept while the client takes it.
+    /// What a client is told, and how many changes that are.
+    ///
+    /// A slow client takes it in for long. So nothing else of the event is kept until then.
     private func told(_ event: ChangeFollower.Event) -> (bytes: ByteBuffer, changeCount: Int, isLast: Bool) {
         var changeCount = 0
         switch event {

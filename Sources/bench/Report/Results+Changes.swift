@@ -83,7 +83,8 @@ extension Results {
             + load("pacedListBesideWrites", "The same beside writes", changes.map(\.listBesideWrites))
             + load("pacedListBesideStreams", "The same beside streams", changes.map(\.listBesideStreams))
             + load("pacedListBesideBoth", "The same beside streams and writes", changes.map(\.listBesideBoth))
-            + load("writesBesideList", "Writes beside streams and lists", changes.map(\.writes))
+            + load("writesBesideList", "Writes beside lists", changes.map(\.writes))
+            + load("writesBesideStreams", "Writes beside streams and lists", changes.map(\.writesBesideStreams))
     }
 
     private func times(_ key: String, _ title: String, _ figures: [TimeFigures]) -> [Figure] {

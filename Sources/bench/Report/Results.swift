@@ -31,7 +31,8 @@ struct Results: Codable, Sendable {
                 operations.besideProbes, operations.probes, operations.withFigures, operations.compressed,
                 records.creations, records.pageOfFew, records.pageOfMany,
                 changes.creations, changes.silentCreations, changes.listAlone,
-                changes.listBesideWrites, changes.listBesideStreams, changes.listBesideBoth, changes.writes,
+                changes.listBesideWrites, changes.listBesideStreams, changes.listBesideBoth,
+                changes.writes, changes.writesBesideStreams,
                 photos.fromDisk, photos.byNginx, photos.proxied, photos.presigned,
             ]
         }
@@ -72,6 +73,7 @@ struct Results: Codable, Sendable {
         let listBesideStreams: LoadFigures
         let listBesideBoth: LoadFigures
         let writes: LoadFigures
+        let writesBesideStreams: LoadFigures
     }
 
     struct Photos: Codable, Sendable {

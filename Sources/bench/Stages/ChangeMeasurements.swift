@@ -45,18 +45,17 @@ struct ChangeMeasurements: Sendable {
             // The first lists open connections to the database.
             _ = try await list(at: service)
             let listAlone = try await list(at: service)
-            let listBesideWrites = try await self.listBesideWrites(at: service).list
             let before = try Memory(processID: service.processID).residentMebibytes
+            let besideWrites = try await listBesideWrites(at: service)
             return try await self.streams(tokens, at: service) { clients in
                 try await Task.sleep(for: Self.trimTime)
                 let after = try Memory(processID: service.processID).residentMebibytes
                 let fanOut = try await fanOut(clients, at: service, count: tokens.count)
                 let besideStreams = try await list(at: service)
-                let besideBoth = try await self.listBesideWrites(at: service)
+                let besideBoth = try await listBesideWrites(at: service)
                 return (
                     kibibytes: (after - before) * 1024 / Double(tokens.count), fanOut: fanOut, listAlone: listAlone,
-                    listBesideWrites: listBesideWrites, listBesideStreams: besideStreams,
-                    listBesideBoth: besideBoth.list, writes: besideBoth.writes
+                    besideWrites: besideWrites, listBesideStreams: besideStreams, besideBoth: besideBoth
                 )
             }
         }
@@ -70,10 +69,11 @@ struct ChangeMeasurements: Sendable {
             fanOut: streams.fanOut.times,
             rawFanOut: try await rawFanOut(bytes: streams.fanOut.bytes, count: tokens.count),
             listAlone: streams.listAlone,
-            listBesideWrites: streams.listBesideWrites,
+            listBesideWrites: streams.besideWrites.list,
             listBesideStreams: streams.listBesideStreams,
-            listBesideBoth: streams.listBesideBoth,
-            writes: streams.writes
+            listBesideBoth: streams.besideBoth.list,
+            writes: streams.besideWrites.writes,
+            writesBesideStreams: streams.besideBoth.writes
         )
     }
 

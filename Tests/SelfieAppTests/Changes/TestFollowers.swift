@@ -27,7 +27,7 @@ extension FollowChanges {
     }
 
     /// Waits until its readers hear the bell, and have been compared for that.
-    fileprivate func waitUntilItListens() async throws {
+    func waitUntilItListens() async throws {
         let (bell, listener) = (ChangeBell(postgres: store.postgres), ChangeListener(userID: 0, sessionID: nil))
         hub.add(listener)
         try await poll("it listens") {

@@ -8,7 +8,7 @@ import Testing
 @Suite("Slow readers of changes", .timeLimit(.minutes(6)))
 struct SlowReaderSoakTests {
     private static let readerCount = 200
-    private static let seconds = 40
+    private static let seconds = 18
     private static let settlingSeconds = 5
     private static let changesPerSecond = 300
     /// How many changes go together.
@@ -28,7 +28,7 @@ struct SlowReaderSoakTests {
             let start = try await service.changes("?since=now", as: writer).cursor
             // What comes first makes statements and opens connections.
             _ = try await write(2, from: 0, service, writer)
-            let alone = try await write(Self.seconds / 2, from: 2, service, writer)
+            let alone = try await write(Self.seconds, from: 2, service, writer)
             let memory = try ProcessMemory(of: served.process.processID).resident
             let readers = try SlowReaders(Self.readerCount, port: service.port) { number in
                 """
@@ -36,8 +36,8 @@ struct SlowReaderSoakTests {
                 Authorization: Bearer \(all[number].token)\r\n\r\n
                 """
             }
-            // Until they take no more, each is sent what was there before.
-            let first = 2 + Self.seconds / 2
+            // Until they take no more, each is sent what was there before. After 25 seconds they are dropped.
+            let first = 2 + Self.seconds
             _ = try await write(Self.settlingSeconds, from: first, service, writer)
             let beside = try await write(Self.seconds, from: first + Self.settlingSeconds, service, writer)
             let growth = try ProcessMemory(of: served.process.processID).peak - memory
