@@ -3,7 +3,7 @@ import Postgres
 /// What the database says of all that readers wait for.
 struct ChangeComparison: Sendable {
     let schemaVersion: Int
-    /// The mark of the present start of PostgreSQL.
+    /// The mark of the present start of PostgreSQL; 0 until a reader gives it one.
     let mark: Int
     /// The number of the last change, by stream.
     let numbers: [Int: Int]
@@ -26,16 +26,13 @@ struct ChangeComparison: Sendable {
         from postgres: PostgresClient
     ) async throws -> ChangeComparison {
         let streams = Set(listeners.flatMap { $0.positions.keys })
-        let statement: PostgresQuery = """
+        let numbers = try await postgres.read(
+            """
             SELECT id, seq, role_id IS NOT NULL AS is_of_role, \(part: SchemaStore.versionColumn) AS schema_version,
                 \(part: DatabaseStarts.mark) AS mark
             FROM streams WHERE id = ANY(\(Array(streams)))
             """
-        var numbers = try await postgres.read(statement)
-        if let row = numbers.first, try row.decodeIfPresent("mark", as: Int.self) == nil {
-            try await DatabaseStarts(postgres: postgres).note()
-            numbers = try await postgres.read(statement)
-        }
+        )
         let sessions = try await postgres.read(
             """
             SELECT sessions.id FROM sessions JOIN users ON users.id = user_id

@@ -8,10 +8,14 @@ import Synchronization
 ///
 /// The bell wakes them at once. Whatever it did, all that a reader waits for is compared with the database every eight seconds.
 package final class ChangeHub: Sendable {
+    private struct Reader {
+        let listener: ChangeListener
+        /// When all that it waits for is compared next.
+        var comparison: ContinuousClock.Instant
+    }
+
     private struct State {
-        var listeners: [ObjectIdentifier: ChangeListener] = [:]
-        /// When all that a reader waits for is compared next.
-        var comparisons: [ObjectIdentifier: ContinuousClock.Instant] = [:]
+        var readers: [ObjectIdentifier: Reader] = [:]
         var byUser: [Int: Set<ObjectIdentifier>] = [:]
         var byStream: [Int: Set<ObjectIdentifier>] = [:]
         var reminders = ChangeReminders()
@@ -75,7 +79,7 @@ package final class ChangeHub: Sendable {
     }
 
     /// How many readers there are.
-    package var listenerCount: Int { state.withLock { $0.listeners.count } }
+    package var listenerCount: Int { state.withLock { $0.readers.count } }
 
     /// How often the connection that hears the bell was lost, since the process began.
     package var lostConnectionCount: Int { state.withLock { $0.lostConnectionCount } }
@@ -93,7 +97,7 @@ package final class ChangeHub: Sendable {
     package func stop() {
         let listeners = state.withLock { state in
             state.isStopping = true
-            return Array(state.listeners.values)
+            return state.readers.values.map(\.listener)
         }
         for listener in listeners { listener.wake { $0.isStopping = true } }
     }
@@ -103,8 +107,7 @@ package final class ChangeHub: Sendable {
     /// Adds a reader, who hears of what changes from now on.
     func add(_ listener: ChangeListener) {
         let isStopping = state.withLock { state in
-            state.listeners[ObjectIdentifier(listener)] = listener
-            state.comparisons[ObjectIdentifier(listener)] = nextComparison()
+            state.readers[ObjectIdentifier(listener)] = Reader(listener: listener, comparison: nextComparison())
             state.byUser[listener.userID, default: []].insert(ObjectIdentifier(listener))
             return state.isStopping
         }
@@ -134,7 +137,7 @@ package final class ChangeHub: Sendable {
     func remove(_ listener: ChangeListener) {
         let id = ObjectIdentifier(listener)
         state.withLock { state in
-            (state.listeners[id], state.comparisons[id]) = (nil, nil)
+            state.readers[id] = nil
             state.byUser.remove(id, from: listener.userID)
             for stream in listener.positions.keys { leave(stream, id, &state) }
         }
@@ -186,7 +189,7 @@ package final class ChangeHub: Sendable {
                 case .user(let user): state.byUser[user] ?? []
                 case .everything: []
                 }
-            return ids.compactMap { state.listeners[$0] }
+            return ids.compactMap { state.readers[$0]?.listener }
         }
         guard !woken.isEmpty else { return }
         if case .stream(let stream) = ring { tails.changed(stream) }
@@ -198,7 +201,7 @@ package final class ChangeHub: Sendable {
             try? await Task.sleep(for: ChangeReminders.tick)
             let now = ContinuousClock.now
             let due = state.withLock { state in
-                state.reminders.removeDue(at: now).compactMap { state.listeners[$0] }
+                state.reminders.removeDue(at: now).compactMap { state.readers[$0]?.listener }
             }
             for listener in due {
                 if let time = listener.remind(at: now) { remind(listener, at: time) }
@@ -217,9 +220,9 @@ package final class ChangeHub: Sendable {
             try? await Task.sleep(for: Self.comparisonTick)
             let now = ContinuousClock.now
             let due = state.withLock { state in
-                let ids = state.comparisons.filter { $0.value <= now }.keys
-                for id in ids { state.comparisons[id] = nextComparison() }
-                return ids.compactMap { state.listeners[$0] }
+                let due = state.readers.filter { $0.value.comparison <= now }
+                for id in due.keys { state.readers[id]?.comparison = nextComparison() }
+                return due.values.map(\.listener)
             }
             await compare(due)
         }
@@ -227,7 +230,7 @@ package final class ChangeHub: Sendable {
 
     /// Compares all that readers wait for with the database, and wakes whose streams, session, roles or schema changed.
     func compare() async {
-        await compare(state.withLock { Array($0.listeners.values) })
+        await compare(state.withLock { $0.readers.values.map(\.listener) })
     }
 
     private func compare(_ listeners: [ChangeListener]) async {
@@ -237,9 +240,7 @@ package final class ChangeHub: Sendable {
             } catch {
                 let time = ContinuousClock.now + Self.retryInterval
                 state.withLock { state in
-                    for id in part.map(ObjectIdentifier.init) where state.comparisons[id] != nil {
-                        state.comparisons[id] = time
-                    }
+                    for listener in part { state.readers[ObjectIdentifier(listener)]?.comparison = time }
                 }
             }
         }
