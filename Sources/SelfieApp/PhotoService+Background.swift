@@ -17,7 +17,7 @@ extension PhotoService {
                 return .again
             },
             PeriodicService(interval: sessionUseInterval) {
-                await useCases.sessionUses.writeDown()
+                await useCases.sessionUses.writeDown(pausing: .milliseconds(100))
                 return .again
             } atEnd: {
                 await useCases.sessionUses.writeDown()

@@ -1,3 +1,4 @@
+import Algorithms
 import Logging
 import Outages
 import Synchronization
@@ -12,6 +13,8 @@ package final class SessionUseRecorder: Sendable {
 
     /// Further sessions are forgotten until the next write.
     private static let maxCount = 100_000
+    /// The sessions that one statement notes: other calls would wait for thousands.
+    private static let writtenAtOnce = 500
 
     /// - Parameters:
     ///   - sessions: The table to write to.
@@ -33,15 +36,20 @@ package final class SessionUseRecorder: Sendable {
     }
 
     /// Writes which sessions were used since the last time.
-    package func writeDown() async {
+    ///
+    /// - Parameter pause: How long to wait between the sessions of one statement and those of the next.
+    package func writeDown(pausing pause: Duration = .zero) async {
         let ids = used.withLock { used in
             defer { used = [] }
             return used.sorted()
         }
         guard !ids.isEmpty else { return }
         do {
-            // In a task of its own: the last ones are written even while the service, and this task, is stopped.
-            try await Task { try await sessions.noteUse(of: ids) }.value
+            for part in ids.chunks(ofCount: Self.writtenAtOnce) {
+                // In a task of its own: the last ones are written even while the service, and this task, is stopped.
+                try await Task { try await sessions.noteUse(of: Array(part)) }.value
+                if part.endIndex < ids.endIndex { try? await Task.sleep(for: pause) }
+            }
             report.succeeded()
         } catch {
             report.failed("\(error)")

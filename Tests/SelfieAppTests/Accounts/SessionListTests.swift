@@ -208,6 +208,32 @@ struct SessionListTests {
         }
     }
 
+    @Test("However many sessions were used, all are noted")
+    func manyUses() async throws {
+        try await TestService.run(adjust: { $0.doesNothingByItself() }) { service in
+            _ = try await service.makeToken()
+            try await service.postgres.write(
+                """
+                INSERT INTO sessions (user_id, token_digest, device, created_at, last_used_at, expires_at)
+                SELECT user_id, sha256(convert_to(n::text, 'UTF8')), device, created_at, last_used_at, expires_at
+                FROM sessions, generate_series(1, 1000) AS n
+                """
+            )
+            try await service.postgres.write("UPDATE sessions SET last_used_at = last_used_at - interval '1 day'")
+            let recorder = SessionUseRecorder(
+                sessions: SessionStore(postgres: service.postgres),
+                logger: service.log.logger(level: .info)
+            )
+            let rows = try await service.postgres.read("SELECT id::bigint AS id FROM sessions")
+            for row in rows { recorder.note(try row.decode("id")) }
+            await recorder.writeDown()
+            let notedCount = try await service.count(
+                "SELECT count(*) FROM sessions WHERE last_used_at > now() AT TIME ZONE 'UTC' - interval '1 hour'"
+            )
+            #expect(rows.count == 1_001 && notedCount == rows.count)
+        }
+    }
+
     @Test("However many sessions there are, the caller's own is among those that are listed")
     func many() async throws {
         try await TestService.run { service in
