@@ -36,8 +36,8 @@ package final class ChangeFollower {
     private static let retryMilliseconds = 500...2_000
     /// After how many milliseconds of silence a client is told that there is nothing to tell.
     ///
-    /// They are random, so that clients that heard one change together are not told together again.
-    private static let silenceMilliseconds = 12_000...14_500
+    /// They are random and far apart: clients that came, or heard one change, together are not told together again.
+    private static let silenceMilliseconds = 8_000...14_500
     /// How often a client is told where it is, of what others write.
     private static let cursorInterval: Duration = .seconds(30)
 
