@@ -16,7 +16,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let limits: ConnectionLimits
     private let meter: SocketMeter
     private let gate: RequestGate
-    private let line: ResumptionLine
+    private let loop: ConnectionLoop
     private let refuse: @Sendable (RefusedRequest) -> RefusalAnswer
     /// Succeeds when nobody waits for the present answer any more.
     ///
@@ -24,7 +24,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let abandonment: EventLoopPromise<Void>
     let handlerTimeOut = HandlerTimeOut()
     private var state: ConnectionStateMachine
-    private var ticker: RepeatedTask?
+    /// Where in the loop's wheel its limits are checked.
+    private var wheelSlot: Int?
     private var isInputClosed = false
     /// Whether a head with a Content-Length waits to be sent with the first bytes of its body.
     private var holdsHead = false
@@ -37,14 +38,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         limits: ConnectionLimits,
         meter: SocketMeter,
         gate: RequestGate,
-        line: ResumptionLine,
+        loop: ConnectionLoop,
         abandonment: EventLoopPromise<Void>,
         refuse: @escaping @Sendable (RefusedRequest) -> RefusalAnswer
     ) {
         self.limits = limits
         self.meter = meter
         self.gate = gate
-        self.line = line
+        self.loop = loop
         self.refuse = refuse
         self.abandonment = abandonment
         state = ConnectionStateMachine(limits: limits, now: abandonment.futureResult.eventLoop.now)
@@ -56,16 +57,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         gate.mayPass = { [unowned self] in state.mayParse }
         gate.discardsInput = { [unowned self] in state.discardsInput }
         gate.arrivingBody = { [unowned self] in state.arrivingBody }
-        let bound = NIOLoopBound((self, context), eventLoop: eventLoop)
-        ticker = eventLoop.scheduleRepeatedTask(initialDelay: limits.tick, delay: limits.tick) { _ in
-            let (handler, context) = bound.value
-            handler.tick(context: context)
-        }
+        wheelSlot = loop.wheel.add(self) { [unowned self, unowned context] in tick(context: context) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        ticker?.cancel()
-        ticker = nil
+        if let wheelSlot { loop.wheel.remove(self, from: wheelSlot) }
         gate.willPass = {}
         gate.mayPass = { true }
         gate.discardsInput = { false }
@@ -133,7 +129,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             let gateContext = try? context.pipeline.syncOperations.context(handler: gate)
         else { return }
         isResuming = true
-        line.wait { [self] in
+        loop.line.wait { [self] in
             isResuming = false
             guard context.channel.isActive else { return }
             gate.resume(context: gateContext)

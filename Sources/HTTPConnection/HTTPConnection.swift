@@ -21,7 +21,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     private let refuse: @Sendable (RefusedRequest) -> RefusalAnswer
     private let places: ConnectionPlaces
     private let traffic: TrafficMeter
-    private let lines = ResumptionLines()
+    private let loops: ConnectionLoops
 
     /// - Parameters:
     ///   - responder: Answers requests.
@@ -41,6 +41,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         self.places = places
         self.traffic = traffic
         self.refuse = refuse
+        loops = ConnectionLoops(limits: limits)
     }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -50,7 +51,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
             let abandonment = try Self.addHandlers(
                 to: channel,
                 limits: limits,
-                line: lines.line(of: channel.eventLoop),
+                loop: loops.loop(of: channel.eventLoop),
                 traffic: traffic,
                 refuse: refuse
             )
@@ -77,7 +78,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     /// - Parameters:
     ///   - channel: The connection.
     ///   - limits: How much and how long it may take, by the clock of its event loop.
-    ///   - line: Where it waits when its client has more requests in line than are parsed.
+    ///   - loop: What it shares with other connections of its event loop.
     ///   - traffic: Counts bytes.
     ///   - refuse: Makes the answers of the connection's own refusals. It is called once for each.
     /// - Returns: A future that succeeds when the present request may be ended, and fails when the connection ends
@@ -86,7 +87,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     static func addHandlers(
         to channel: any Channel,
         limits: ConnectionLimits,
-        line: ResumptionLine,
+        loop: ConnectionLoop,
         traffic: TrafficMeter = TrafficMeter(),
         refuse: @escaping @Sendable (RefusedRequest) -> RefusalAnswer
     ) throws -> EventLoopFuture<Void> {
@@ -110,7 +111,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 limits: limits,
                 meter: meter,
                 gate: gate,
-                line: line,
+                loop: loop,
                 abandonment: abandonment,
                 refuse: refuse
             )

@@ -1,5 +1,4 @@
 import NIOCore
-import Synchronization
 
 /// The connections of one event loop whose clients have more requests in line than are parsed.
 ///
@@ -41,21 +40,5 @@ final class ResumptionLine {
         }
         isScheduled = false
         schedule()
-    }
-}
-
-/// The lines of all event loops.
-final class ResumptionLines: Sendable {
-    private let lines = Mutex<[ObjectIdentifier: NIOLoopBound<ResumptionLine>]>([:])
-
-    /// The line of an event loop, which calls this.
-    func line(of eventLoop: any EventLoop) -> ResumptionLine {
-        lines.withLock { lines in
-            let id = ObjectIdentifier(eventLoop)
-            if let line = lines[id] { return line }
-            let line = NIOLoopBound(ResumptionLine(eventLoop: eventLoop), eventLoop: eventLoop)
-            lines[id] = line
-            return line
-        }.value
     }
 }

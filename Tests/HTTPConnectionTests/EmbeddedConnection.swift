@@ -26,7 +26,7 @@ final class EmbeddedConnection {
         abandonment = try HTTPConnection.addHandlers(
             to: channel,
             limits: limits,
-            line: ResumptionLine(eventLoop: channel.eventLoop),
+            loop: ConnectionLoop(channel.eventLoop, limits: limits),
             refuse: ConnectionRefusals(
                 metrics: RequestMetrics(factory: nil),
                 logger: log.logger(level: .info)

@@ -1,0 +1,40 @@
+import NIOCore
+import Synchronization
+
+/// What the connections of one event loop share.
+struct ConnectionLoop {
+    /// Where they wait when their clients have more requests in line than are parsed.
+    let line: ResumptionLine
+    /// Has their limits checked.
+    let wheel: TimingWheel
+
+    /// - Parameters:
+    ///   - eventLoop: The loop.
+    ///   - limits: How often the limits are checked.
+    init(_ eventLoop: any EventLoop, limits: ConnectionLimits) {
+        line = ResumptionLine(eventLoop: eventLoop)
+        wheel = TimingWheel(eventLoop: eventLoop, turn: limits.tick)
+    }
+}
+
+/// The same for all event loops.
+final class ConnectionLoops: Sendable {
+    private let limits: ConnectionLimits
+    private let loops = Mutex<[ObjectIdentifier: NIOLoopBound<ConnectionLoop>]>([:])
+
+    /// - Parameter limits: The limits of all connections.
+    init(limits: ConnectionLimits) {
+        self.limits = limits
+    }
+
+    /// What the connections of an event loop share; the loop calls this.
+    func loop(of eventLoop: any EventLoop) -> ConnectionLoop {
+        loops.withLock { loops in
+            let id = ObjectIdentifier(eventLoop)
+            if let loop = loops[id] { return loop }
+            let loop = NIOLoopBound(ConnectionLoop(eventLoop, limits: limits), eventLoop: eventLoop)
+            loops[id] = loop
+            return loop
+        }.value
+    }
+}
