@@ -17,20 +17,40 @@ struct ChangeCursorTests {
     func roundTrip() throws {
         #expect(ChangeCursor(Self.cursor.text) == Self.cursor)
         var other = Self.cursor
-        other.positions[17] = 0
+        other.move(17, to: 0)
         #expect(other.text == Self.cursor.text)
-        let most = ChangeCursor(
-            mark: .max,
-            clearedVersion: .max,
-            filter: .max,
-            positions: Dictionary(uniqueKeysWithValues: (0..<128).map { (Int.max - $0, Int.max - $0) })
-        )
-        #expect(ChangeCursor(most.text) == most && most.text.utf8.count < 4_096)
+        other.move(200, to: 1 << 40, last: 1 << 41)
+        #expect(ChangeCursor(other.text)?.last(of: 200) == 1 << 41 && ChangeCursor(other.text)?.begun(200) == 0)
+        other.move(18, to: 5, last: 9)
+        #expect(ChangeCursor(other.text)?.last(of: 18) == 9 && ChangeCursor(other.text)?.begun(18) == 9)
+    }
+
+    @Test("The longest is as long as a client may send")
+    func longest() {
+        var most = ChangeCursor(mark: .max, clearedVersion: .max, filter: .max, positions: [:])
+        for number in 0..<128 { most.move(.max - number, to: .max - 1, last: .max) }
+        #expect(ChangeCursor(most.text) == most && most.text.utf8.count <= 8_192)
+    }
+
+    @Test("Where a client begins with nothing is known until its backlog is over")
+    func begun() {
+        var cursor = Self.cursor
+        cursor.move(9, to: 0, last: 0)
+        #expect(cursor.begun(9) == .max && cursor.last(of: 9) == 0)
+        cursor.move(9, to: 10, last: 100)
+        #expect(cursor.begun(9) == 100 && cursor.last(of: 9) == 100)
+        // More has come meanwhile, which the client may have had before.
+        cursor.move(9, to: 20, last: 200)
+        #expect(cursor.begun(9) == 100 && cursor.last(of: 9) == 200)
+        cursor.move(9, to: 200)
+        #expect(cursor.begun(9) == 0 && cursor.last(of: 9) == 200)
+        cursor.move(9, to: 210, last: 300)
+        #expect(cursor.begun(9) == 0 && cursor.last(of: 9) == 300)
     }
 
     @Test("Whatever else is refused, and never crashes")
     func malformed() {
-        for text in ["", "A", "now", "AQ", "Aw", "AQAAAAA\u{E9}", String(repeating: "A", count: 5_000), "AQAAAA_____"] {
+        for text in ["", "A", "now", "AQ", "Ag", "AQAAAAA", "AgAAAAA\u{E9}", String(repeating: "A", count: 5_000), "AgAAAA_____"] {
             #expect(ChangeCursor(text) == nil, "\(text)")
         }
         var generator = SplitMix64(seed: 20)
@@ -74,6 +94,21 @@ struct ChangeCursorTests {
         #expect(Self.reset(cursor, Self.check([Self.stream(forgotten: 50)])) == nil)
         #expect(Self.reset(cursor, Self.check([Self.stream(forgotten: 51)])) == .forgotten)
         #expect(Self.reset(cursor, Self.check(streams), filter: 5) == .collections)
+    }
+
+    @Test("In a backlog, what counts is where the stream was at its reading, and where the client began")
+    func backlog() {
+        var begun = ChangeCursor(mark: 1, clearedVersion: 7, filter: 0, positions: [:])
+        begun.move(1, to: 10, last: 60)
+        #expect(Self.reset(begun, Self.check([Self.stream()])) == nil)
+        #expect(Self.reset(begun, Self.check([Self.stream(forgotten: 60)])) == nil)
+        #expect(Self.reset(begun, Self.check([Self.stream(forgotten: 61)])) == .forgotten)
+        begun.move(1, to: 20, last: 61)
+        #expect(Self.reset(begun, Self.check([Self.stream()])) == .database)
+        var later = ChangeCursor(mark: 1, clearedVersion: 7, filter: 0, positions: [1: 5])
+        later.move(1, to: 10, last: 60)
+        #expect(Self.reset(later, Self.check([Self.stream(forgotten: 10)])) == nil)
+        #expect(Self.reset(later, Self.check([Self.stream(forgotten: 11)])) == .forgotten)
     }
 
     private static func reset(_ cursor: ChangeCursor, _ check: ChangeCursor.Check, filter: Int = 0) -> ChangeReset? {

@@ -40,7 +40,7 @@ package struct Change: Sendable {
         place: (stream: Int, number: Int),
         shownNumber: Int,
         isGone: Bool,
-        since position: Int
+        since cursor: ChangeCursor
     ) {
         self.collection = collection
         self.id = id
@@ -48,14 +48,21 @@ package struct Change: Sendable {
         self.place = place
         self.shownNumber = shownNumber
         self.isGone = isGone
-        kind = content == nil ? .deleted : shownNumber > position ? .created : .updated
+        kind = .deleted
+        kind = kind(since: cursor)
     }
 
     /// The same change for a reader at another place of the stream.
-    func seen(from position: Int) -> Change {
+    func seen(from cursor: ChangeCursor) -> Change {
         var change = self
-        if content != nil { change.kind = shownNumber > position ? .created : .updated }
+        change.kind = kind(since: cursor)
         return change
+    }
+
+    private func kind(since cursor: ChangeCursor) -> Kind {
+        if content == nil { return .deleted }
+        let isNew = shownNumber > cursor.positions[place.stream] ?? 0 || place.number <= cursor.begun(place.stream)
+        return isNew ? .created : .updated
     }
 
     /// The record's version; nil for a photo, and for what is deleted.
@@ -82,7 +89,9 @@ package struct Change: Sendable {
 }
 
 /// Changes that came one after another, and where that leads.
-package struct ChangeBatch: Sendable {
+///
+/// Whoever waits for hours has handed on many. As values, each would take memory in all functions that wait.
+package final class ChangeBatch: Sendable {
     package let changes: [Change]
     /// Where the reader is before the first of them.
     package let start: ChangeCursor
@@ -97,11 +106,30 @@ package struct ChangeBatch: Sendable {
     /// When the reader's session ends; nil for a reader without one.
     package let sessionExpiry: Date?
 
+    init(
+        changes: [Change],
+        start: ChangeCursor,
+        end: ChangeCursor,
+        hasMore: Bool,
+        ownStream: Int,
+        schemaVersion: Int,
+        sessionExpiry: Date?
+    ) {
+        self.changes = changes
+        self.start = start
+        self.end = end
+        self.hasMore = hasMore
+        self.ownStream = ownStream
+        self.schemaVersion = schemaVersion
+        self.sessionExpiry = sessionExpiry
+    }
+
     /// Where the reader is after each of the changes.
     package var cursors: [ChangeCursor] {
         var cursor = start
         var cursors = changes.map { change in
-            cursor.positions[change.place.stream] = change.place.number
+            let stream = change.place.stream
+            cursor.move(stream, to: change.place.number, last: end.last(of: stream))
             return cursor
         }
         if !cursors.isEmpty { cursors[cursors.count - 1] = end }

@@ -13,10 +13,22 @@ package struct ChangeCursor: Sendable, Equatable {
     /// The number of the last change, by stream.
     ///
     /// A stream without one shows all that it has.
-    var positions: [Int: Int]
+    private(set) var positions: [Int: Int]
+    /// What is yet to come of a stream that was not read to its end.
+    private(set) var backlogs: [Int: Backlog] = [:]
+
+    /// What a stream had when it was read, though not to its end.
+    struct Backlog: Sendable, Equatable {
+        /// The number of the last change at the last reading.
+        let last: Int
+        /// The same when the client began with nothing; 0 for a client that had something of the stream.
+        ///
+        /// What ended up to there, the client never had.
+        let begun: Int
+    }
 
     /// The form's number, which a new form changes.
-    private static let form: UInt8 = 1
+    private static let form: UInt8 = 2
     /// The most streams: one of the user's, one of each role and one of each collection.
     private static let maxStreamCount = 128
 
@@ -27,7 +39,44 @@ package struct ChangeCursor: Sendable, Equatable {
         self.positions = positions
     }
 
+    /// Goes on in a stream.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - number: Where the client is now.
+    ///   - last: The number of the stream's last change when that was read.
+    mutating func move(_ stream: Int, to number: Int, last: Int) {
+        let begun = hasNothing(of: stream) ? last : self.begun(stream)
+        positions[stream] = number
+        backlogs[stream] = number < last ? Backlog(last: last, begun: begun) : nil
+    }
+
+    /// Goes on to the end of a stream.
+    mutating func move(_ stream: Int, to last: Int) {
+        move(stream, to: last, last: last)
+    }
+
+    /// Is in a stream where another cursor is.
+    mutating func take(_ stream: Int, of other: ChangeCursor) {
+        positions[stream] = other.positions[stream] ?? 0
+        backlogs[stream] = other.backlogs[stream]
+    }
+
+    /// The number of a stream's last change when it was last read.
+    func last(of stream: Int) -> Int {
+        backlogs[stream]?.last ?? positions[stream] ?? 0
+    }
+
+    /// Up to which number the client never had what has ended since.
+    func begun(_ stream: Int) -> Int {
+        hasNothing(of: stream) ? .max : backlogs[stream]?.begun ?? 0
+    }
+
+    private func hasNothing(of stream: Int) -> Bool { positions[stream] ?? 0 == 0 }
+
     /// The place in one stream, whatever the collections.
+    ///
+    /// It says nothing of what a client had before.
     func part(of stream: Int) -> ChangeCursor {
         ChangeCursor(mark: mark, clearedVersion: clearedVersion, filter: 0, positions: [stream: positions[stream] ?? 0])
     }
@@ -46,13 +95,16 @@ package struct ChangeCursor: Sendable, Equatable {
         guard let mark = Self.number(&rest), let version = Self.number(&rest), let filter = Self.number(&rest),
             let count = Self.number(&rest), count <= Self.maxStreamCount
         else { return nil }
-        var positions: [Int: Int] = [:]
+        self.init(mark: mark, clearedVersion: version, filter: filter, positions: [:])
         for _ in 0..<count {
-            guard let stream = Self.number(&rest), let position = Self.number(&rest) else { return nil }
+            guard let stream = Self.number(&rest), let position = Self.number(&rest), let last = Self.number(&rest)
+            else { return nil }
             positions[stream] = position
+            guard last > 0 else { continue }
+            guard let begun = Self.number(&rest) else { return nil }
+            backlogs[stream] = Backlog(last: last, begun: begun)
         }
         guard rest.isEmpty else { return nil }
-        self.init(mark: mark, clearedVersion: version, filter: filter, positions: positions)
     }
 
     /// As clients get it.
@@ -65,6 +117,8 @@ package struct ChangeCursor: Sendable, Equatable {
         for (stream, position) in seen {
             Self.append(stream, to: &bytes)
             Self.append(position, to: &bytes)
+            Self.append(backlogs[stream]?.last ?? 0, to: &bytes)
+            if let backlog = backlogs[stream] { Self.append(backlog.begun, to: &bytes) }
         }
         return bytes.withUnsafeBytes(Base64URL.string)
     }

@@ -1,6 +1,6 @@
 extension ChangeFollower {
     /// What a client is told.
-    package enum Event: Sendable {
+    package indirect enum Event: Sendable {
         case changes(ChangeBatch)
         /// All that was there when the client came has been told.
         case synced(ChangeCursor)

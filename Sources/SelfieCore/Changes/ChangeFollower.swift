@@ -25,7 +25,9 @@ package final class ChangeFollower {
     /// When what the client is told now became known to the process; nil for what was there before.
     package private(set) var wakeTime: ContinuousClock.Instant?
     /// When the client hears that nothing has happened, unless it is told something before.
-    private var heartbeat = nextHeartbeat()
+    private var heartbeat = time(in: silenceMilliseconds)
+    /// When it is noted again that the session is in use. The request that began has noted it.
+    private var nextUse = time(in: useMilliseconds)
     /// When the client was last told where it is.
     private var lastCursor = ContinuousClock.now
     private var hasSkipped = false
@@ -38,6 +40,12 @@ package final class ChangeFollower {
     ///
     /// They are random and far apart: clients that came, or heard one change, together are not told together again.
     private static let silenceMilliseconds = 8_000...14_500
+    /// The same after a silence: those who are told apart stay apart.
+    private static let longSilenceMilliseconds = 13_500...14_500
+    /// After how many milliseconds it is noted again that the session is in use.
+    ///
+    /// Each note writes a row.
+    private static let useMilliseconds = 300_000...600_000
     /// How often a client is told where it is, of what others write.
     private static let cursorInterval: Duration = .seconds(30)
 
@@ -82,13 +90,17 @@ package final class ChangeFollower {
     /// - Throws: `CancellationError`, `PostgresError`.
     package func next() async throws -> Event {
         let event = try await nextEvent()
-        heartbeat = Self.nextHeartbeat()
         switch event {
-        case .changes, .synced, .cursor: (lastCursor, hasSkipped) = (ContinuousClock.now, false)
-        case .nothing: break
+        case .changes, .synced, .cursor:
+            (lastCursor, hasSkipped) = (ContinuousClock.now, false)
+            heartbeat = Self.time(in: Self.silenceMilliseconds)
+        case .nothing: heartbeat = Self.time(in: Self.longSilenceMilliseconds)
         case .reset, .end: return event
         }
-        if let session = reader.sessionID { parts.uses?.note(session) }
+        if let session = reader.sessionID, ContinuousClock.now >= nextUse {
+            nextUse = Self.time(in: Self.useMilliseconds)
+            parts.uses?.note(session)
+        }
         return event
     }
 
@@ -122,8 +134,8 @@ package final class ChangeFollower {
         return isStopping
     }
 
-    private static func nextHeartbeat() -> ContinuousClock.Instant {
-        .now + .milliseconds(Int.random(in: silenceMilliseconds))
+    private static func time(in milliseconds: ClosedRange<Int>) -> ContinuousClock.Instant {
+        .now + .milliseconds(Int.random(in: milliseconds))
     }
 
     private func nextTime(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
@@ -157,7 +169,7 @@ package final class ChangeFollower {
             } catch let error as PostgresError where error.isUnavailable {
                 // Nothing is lost, so the client need not come again.
                 needsRead = true
-                retryTime = .now + .milliseconds(Int.random(in: Self.retryMilliseconds))
+                retryTime = Self.time(in: Self.retryMilliseconds)
                 return nil
             }
             // The client comes again from where it was.
@@ -259,7 +271,7 @@ package final class ChangeFollower {
         let (wanted, reached, hasMore) = query.fitting(changes, to: end.positions[stream] ?? 0, hasMore: isCut)
         if hasMore { changed.insert(stream) }
         var position = cursor
-        position.positions[stream] = reached
+        position.move(stream, to: reached, last: end.last(of: stream))
         listener.positions = position.positions
         return ChangeBatch(
             changes: wanted,

@@ -66,23 +66,27 @@ package struct ChangeStore: Sendable {
         if reader.sessionID != nil, sessionExpiry == nil { throw SessionError.ended }
         let check = try ChangeCursor.Check(rows[0])
         if case .after(let cursor) = start { try cursor.check(check, filter: query.filter) }
+        let from = start.cursor
         var changes: [Change] = []
         for row in rows where try row.decodeIfPresent("seq", as: Int.self) != nil {
-            let change = try Change(row, since: start.position, isOfAll: reader.userID == nil, schema: schema)
+            let change = try Change(row, since: from, isOfAll: reader.userID == nil, schema: schema)
             if let change { changes.append(change) }
         }
-        func cursor(_ position: (StreamPosition) -> Int) -> ChangeCursor {
-            ChangeCursor(
-                mark: check.mark,
-                clearedVersion: check.clearedVersion,
-                filter: query.filter,
-                positions: Dictionary(uniqueKeysWithValues: check.streams.map { ($0.stream, position($0)) })
-            )
+        var begin = ChangeCursor(
+            mark: check.mark,
+            clearedVersion: check.clearedVersion,
+            filter: query.filter,
+            positions: [:]
+        )
+        for stream in check.streams {
+            if start == .now { begin.move(stream.stream, to: stream.last) } else { begin.take(stream.stream, of: from) }
         }
+        var end = begin
+        for stream in check.streams { end.move(stream.stream, to: stream.reached, last: stream.last) }
         return ChangeBatch(
             changes: changes,
-            start: cursor { start == .now ? $0.last : start.position($0.stream) },
-            end: cursor(\.reached),
+            start: begin,
+            end: end,
             hasMore: check.streams.contains { $0.reached < $0.last },
             ownStream: try rows[0].decode("own_stream_id"),
             schemaVersion: schema.version,
@@ -92,9 +96,10 @@ package struct ChangeStore: Sendable {
 }
 
 extension ChangeQuery.Start {
-    /// Where the reader is in a stream.
-    fileprivate func position(_ stream: Int) -> Int {
-        if case .after(let cursor) = self { cursor.positions[stream] ?? 0 } else { 0 }
+    /// Where the reader is, if it has anything.
+    fileprivate var cursor: ChangeCursor {
+        if case .after(let cursor) = self { return cursor }
+        return ChangeCursor(mark: 0, clearedVersion: 0, filter: 0, positions: [:])
     }
 }
 
@@ -131,18 +136,18 @@ extension Change {
     ///
     /// - Parameters:
     ///   - row: The row.
-    ///   - since: Where the reader was in a stream.
+    ///   - since: Where the reader was.
     ///   - isOfAll: Whether it is read for readers at different places.
     ///   - schema: The schema.
     /// - Throws: `SchemaChanged`, `PostgresError`.
-    init?(_ row: PostgresRow, since: (Int) -> Int, isOfAll: Bool, schema: AppliedSchema) throws {
+    init?(_ row: PostgresRow, since: ChangeCursor, isOfAll: Bool, schema: AppliedSchema) throws {
         let place: (stream: Int, number: Int) = (try row.decode("stream_id"), try row.decode("seq"))
         let collectionID: Int = try row.decode("change_collection_id")
         let isShown: Bool = try row.decode("is_shown")
         if !isShown {
             if try row.decode("is_shown_elsewhere") { return nil }
-            // A reader who has got nothing of the stream may still have got the record of another one.
-            if !isOfAll, since(place.stream) == 0, try !row.decode("was_seen_elsewhere") { return nil }
+            // A reader who never got it of this stream may still have got the record of another one.
+            if !isOfAll, place.number <= since.begun(place.stream), try !row.decode("was_seen_elsewhere") { return nil }
         }
         let (collection, id, content): (String, String, Content?)
         if collectionID == 0 {
@@ -164,7 +169,7 @@ extension Change {
             place: place,
             shownNumber: try row.decodeIfPresent("shown_seq") ?? 0,
             isGone: try row.decodeIfPresent("is_gone") ?? !isShown,
-            since: since(place.stream)
+            since: since
         )
     }
 }

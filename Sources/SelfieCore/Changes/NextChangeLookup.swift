@@ -72,12 +72,12 @@ final class NextChangeLookup: Sendable {
         else { return nil }
         let number: Int? = try row.decodeIfPresent("seq")
         let change = try number.flatMap { _ in
-            try Change(row, since: { _ in position }, isOfAll: false, schema: schema)
+            try Change(row, since: cursor, isOfAll: false, schema: schema)
         }
-        // A record that goes on elsewhere may be shown by another stream. A reader at the beginning may never have had it.
-        if let change, change.content == nil, !change.isGone || position == 0 { return nil }
+        // A record that goes on elsewhere may be shown by another stream. A reader in a backlog may never have had it.
+        if let change, change.content == nil, !change.isGone || change.place.number <= cursor.begun(stream) { return nil }
         var end = cursor
-        end.positions[stream] = number ?? last
+        end.move(stream, to: number ?? last, last: last)
         return ChangeBatch(
             changes: change.map { [$0] } ?? [],
             start: cursor,

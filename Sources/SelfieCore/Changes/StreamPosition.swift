@@ -28,6 +28,7 @@ extension ChangeCursor {
     ///
     /// A restored backup takes numbers anew. PostgreSQL must have been started for that. So each stream keeps the numbers that
     /// it had at its last starts. A cursor of an earlier start that is beyond such a number comes from changes that were lost.
+    /// So does one whose backlog is: what had moved to its end may be back at a place that the client has passed.
     ///
     /// - Parameters:
     ///   - check: What the database says.
@@ -40,8 +41,8 @@ extension ChangeCursor {
         var rest = positions.filter { $0.value > 0 }
         for stream in check.streams {
             guard let position = rest.removeValue(forKey: stream.stream) else { continue }
-            guard position <= stream.lastCommon else { throw .database }
-            guard position >= stream.forgotten else { throw .forgotten }
+            guard max(position, last(of: stream.stream)) <= stream.lastCommon else { throw .database }
+            guard max(position, begun(stream.stream)) >= stream.forgotten else { throw .forgotten }
         }
         guard rest.isEmpty else { throw .access }
     }

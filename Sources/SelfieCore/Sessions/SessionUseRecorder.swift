@@ -41,8 +41,8 @@ package final class SessionUseRecorder: Sendable {
     package func writeDown(pausing pause: Duration = .zero) async {
         let ids = used.withLock { used in
             defer { used = [] }
-            return used.sorted()
-        }
+            return used
+        }.sorted()
         guard !ids.isEmpty else { return }
         do {
             for part in ids.chunks(ofCount: Self.writtenAtOnce) {

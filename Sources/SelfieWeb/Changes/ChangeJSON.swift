@@ -33,7 +33,7 @@ enum ChangeJSON {
 }
 
 extension Endpoint.Parameter {
-    private static let cursorMaxCharacters = 4_096
+    private static let cursorMaxCharacters = 8_192
 
     static let since = Self(
         "since",
@@ -91,7 +91,7 @@ extension ServiceError {
     init(_ reset: ChangeReset) {
         let reason =
             switch reset {
-            case .database: "The database is another one"
+            case .database: "The database may have lost changes"
             case .forgotten: "The cursor is too old"
             case .access: "You can see less than before"
             case .collections: "The cursor is of other collections"

@@ -84,7 +84,7 @@ struct NextChangeTests {
                 filter: 0,
                 positions: reader.cursor.positions
             )
-            ahead.cursor.positions[reader.stream] = 1_000
+            ahead.cursor.move(reader.stream, to: 1_000)
             for other in [restored, cleared, ahead] { #expect(try await other.next() == nil, "\(other.cursor)") }
             #expect(try await reader.next() != nil)
 
@@ -100,12 +100,11 @@ struct NextChangeTests {
             let revoked = try await service.call("PATCH", "/api/records/threads/t", as: owner, #"{"readers":[]}"#)
             #expect(revoked.status == 200)
             var seen = reader
-            seen.cursor.positions[reader.stream] = try await postgres.read(
-                "SELECT seq - 1 AS seq FROM streams WHERE id = \(reader.stream)"
-            )[0].decode("seq")
+            let number: Int = try await postgres.read("SELECT seq FROM streams WHERE id = \(reader.stream)")[0].decode("seq")
+            seen.cursor.move(reader.stream, to: number - 1)
             #expect(try await seen.next() == nil)
             var last = reader
-            last.cursor.positions[reader.stream] = seen.cursor.positions[reader.stream].map { $0 + 1 }
+            last.cursor.move(reader.stream, to: number)
             #expect(try await last.next() != nil)
             try await postgres.write("DELETE FROM sessions WHERE user_id = \(ada.userID)")
             #expect(try await last.next() == nil, "no session")
