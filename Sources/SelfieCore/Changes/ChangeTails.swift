@@ -1,3 +1,4 @@
+import Algorithms
 import Budgets
 import FoundationEssentials
 import Synchronization
@@ -33,10 +34,16 @@ final class ChangeTails: Sendable {
     ///
     /// Others wait, so that calls find connections.
     private static let readingsAtOnce = 2
-    /// The most changes that are kept of a stream.
-    private static let maxCount = 256
-    /// About the most bytes that are kept of a stream.
-    private static let maxBytes = 256 << 10
+    /// The most changes that are read at once.
+    fileprivate static let maxReadCount = 256
+    /// About the most bytes that are read at once.
+    private static let maxReadBytes = 256 << 10
+    /// The most changes that are kept of a stream, for readers who are slower than others.
+    private static let maxKeptCount = 1_024
+    /// About the most bytes that are kept of a stream: where many are kept, each has less.
+    private static let maxKeptBytes = 256 << 10...1 << 20
+    /// About the most bytes that are kept of all streams, but for the least of each.
+    private static let maxTotalBytes = 16 << 20
 
     init(store: ChangeStore, now: @escaping @Sendable () -> Date) {
         self.store = store
@@ -81,19 +88,29 @@ final class ChangeTails: Sendable {
             }
             switch step {
             case .alone: return nil
-            case .done(let changes, let end, let hasMore):
-                // The bell tells of an end by itself later.
-                let time = now()
-                return changes.allSatisfy { !$0.hasExpired(at: time) } ? (changes, end, hasMore) : nil
+            case .done(let kept, let end, let hasMore):
+                guard let changes = changes(kept, after: cursor) else { return nil }
+                return (changes, end, hasMore)
             // Who reads alone learns why it failed.
             case .wait(let reading): if await !reading.value { return nil }
             }
         }
     }
 
+    /// What a reader is told of changes that are kept for all; nil if the reader must read alone.
+    private func changes(_ kept: ArraySlice<Change>, after cursor: ChangeCursor) -> [Change]? {
+        let time = now()
+        // Of what ended before the reader began, the reader has nothing.
+        let changes = kept.filter { $0.content != nil || $0.place.number > cursor.begun($0.place.stream) }
+        // A record that goes on elsewhere may be shown by another stream of the reader's.
+        guard changes.allSatisfy({ $0.content != nil || $0.isGone }) else { return nil }
+        // The bell tells of an end by itself later.
+        return changes.filter { !$0.hasExpired(at: time) }.map { $0.seen(from: cursor) }
+    }
+
     fileprivate enum Step {
         case alone
-        case done(changes: [Change], end: ChangeCursor, hasMore: Bool)
+        case done(kept: ArraySlice<Change>, end: ChangeCursor, hasMore: Bool)
         case wait(Task<Bool, Never>)
     }
 
@@ -117,7 +134,7 @@ final class ChangeTails: Sendable {
         }
         guard let begun else { return }
         let batch = try await store.read(
-            ChangeQuery(collections: nil, limit: Self.maxCount, maxBytes: Self.maxBytes),
+            ChangeQuery(collections: nil, limit: Self.maxReadCount, maxBytes: Self.maxReadBytes),
             from: .after(begun.cursor),
             by: ChangeReader(ofStream: stream)
         )
@@ -127,7 +144,9 @@ final class ChangeTails: Sendable {
             tail.end = batch.end
             (tail.readCount, tail.hasMore) = (begun.count, batch.hasMore)
             tail.reading = nil
-            tail.forget(beyond: Self.maxCount, bytes: Self.maxBytes)
+            let share = Self.maxTotalBytes / state.tails.count
+            let maxBytes = max(Self.maxKeptBytes.lowerBound, min(share, Self.maxKeptBytes.upperBound))
+            tail.forget(beyond: Self.maxKeptCount, bytes: maxBytes)
             state.tails[stream] = tail
         }
     }
@@ -167,25 +186,25 @@ extension ChangeTails.State {
     ) -> ChangeTails.Step {
         let start = cursor.part(of: stream)
         var tail = tails[stream] ?? ChangeTails.Tail(start: position, end: start)
+        let lead = position - (tail.end.positions[stream] ?? 0)
         // The tail is old. It begins anew at this reader's place.
-        if tail.reading == nil, position > tail.end.positions[stream] ?? 0 {
+        if tail.reading == nil, lead > ChangeTails.maxReadCount || lead > 0 && !tail.end.agrees(with: cursor) {
             tail = ChangeTails.Tail(start: position, end: start)
         }
         let end = tail.end.positions[stream] ?? 0
+        // A reader who is ahead has read alone. The tail goes on from where the others are.
+        let isAhead = wantedCount == nil && position > end
         // A tail that was begun anew counts from the beginning.
         let wanted = min(wantedCount ?? .max, tail.changeCount)
         wantedCount = wanted
-        guard tail.readCount >= wanted, !tail.hasMore || position < end else {
+        guard tail.readCount >= wanted, !isAhead, !tail.hasMore || position < end else {
             let reading = tail.reading ?? read()
             tail.reading = reading
             tails[stream] = tail
             return .wait(reading)
         }
         guard position >= tail.start, position <= end, tail.end.agrees(with: cursor) else { return .alone }
-        // Who has seen nothing of the stream has nothing that could be gone.
-        let changes = tail.changes.filter { $0.place.number > position && ($0.content != nil || position > 0) }
-        // A record that goes on elsewhere may be shown by another stream of the reader's.
-        guard changes.allSatisfy({ $0.content != nil || $0.isGone }) else { return .alone }
-        return .done(changes: changes.map { $0.seen(from: position) }, end: tail.end, hasMore: tail.hasMore)
+        let first = tail.changes.partitioningIndex { $0.place.number > position }
+        return .done(kept: tail.changes[first...], end: tail.end, hasMore: tail.hasMore)
     }
 }

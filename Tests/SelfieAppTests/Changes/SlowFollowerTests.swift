@@ -91,12 +91,15 @@ struct SlowFollowerTests {
         }
     }
 
-    @Test("Who takes one at a time gets each, and so does who is behind what is remembered", arguments: [3, 300])
-    func behind(count: Int) async throws {
+    @Test(
+        "Who takes one at a time gets each, and so does who is behind what is remembered",
+        arguments: [(3, 1), (30, 60_000)]
+    )
+    func behind(count: Int, bytes: Int) async throws {
         try await TestService.runWithFollowers { service, _, owner, _, followers in
-            let ids = (0..<count).map { "n\($0)" }
+            let (ids, title) = ((0..<count).map { "n\($0)" }, String(repeating: "x", count: bytes))
             for id in ids {
-                try await service.put("news/\(id)", as: owner, #"{"data":{"title":"x"}}"#)
+                try await service.put("news/\(id)", as: owner, #"{"data":{"title":"\#(title)"}}"#)
                 #expect(try await followers[0].nextChanges().map(\.id) == [id])
             }
             var seen: [String] = []
