@@ -5,14 +5,12 @@ struct ChangeComparison: Sendable {
     let schemaVersion: Int
     /// The mark of the present start of PostgreSQL; 0 until a reader gives it one.
     let mark: Int
-    /// The number of the last change, by stream.
-    let numbers: [Int: Int]
+    /// The streams that readers are in.
+    let streams: [Int: (number: Int, isOfRole: Bool)]
     /// The sessions that have not ended, of accounts that are not disabled.
     let sessions: Set<Int>
     /// The streams of the roles that users have, by user.
     let roleStreams: [Int: Set<Int>]
-    /// All streams of roles.
-    let allRoleStreams: Set<Int>
 
     /// Reads it: a statement for streams, one for sessions and one for roles.
     ///
@@ -49,26 +47,32 @@ struct ChangeComparison: Sendable {
         return ChangeComparison(
             schemaVersion: try numbers.first?.decode("schema_version") ?? 0,
             mark: try numbers.first?.decodeIfPresent("mark") ?? 0,
-            numbers: try numbers.reduce(into: [:]) { $0[try $1.decode("id")] = try $1.decode("seq") },
+            streams: try numbers.reduce(into: [:]) { streams, row in
+                streams[try row.decode("id")] = (try row.decode("seq"), try row.decode("is_of_role"))
+            },
             sessions: Set(try sessions.map { try $0.decode("id", as: Int.self) }),
             roleStreams: try roles.reduce(into: [:]) { streams, row in
                 streams[try row.decode("user_id"), default: []].insert(try row.decode("id", as: Int.self))
-            },
-            allRoleStreams: try numbers.reduce(into: []) { streams, row in
-                if try row.decode("is_of_role") { streams.insert(try row.decode("id", as: Int.self)) }
             }
         )
     }
 
     /// What a reader has missed, or sees otherwise than before; nil for nothing.
     func missed(by listener: ChangeListener) -> ChangeListener.Wake? {
-        let positions = listener.positions
-        let roles = Set(positions.keys).intersection(allRoleStreams)
+        var changed: Set<Int> = []
+        var (roleCount, hasLostRole) = (0, false)
+        let roles = roleStreams[listener.userID]
+        for (stream, position) in listener.positions {
+            let present = streams[stream]
+            if present?.number != position { changed.insert(stream) }
+            guard present?.isOfRole == true else { continue }
+            roleCount += 1
+            if roles?.contains(stream) != true { hasLostRole = true }
+        }
         let needsRead =
             listener.sessionID.map { !sessions.contains($0) } ?? false || listener.schemaVersion != schemaVersion
             // An older state of the database may have the same numbers.
-            || listener.mark != mark || roles != roleStreams[listener.userID] ?? []
-        let changed = Set(positions.filter { numbers[$0.key] != $0.value }.keys)
+            || listener.mark != mark || hasLostRole || roleCount != roles?.count ?? 0
         guard needsRead || !changed.isEmpty else { return nil }
         return ChangeListener.Wake(needsRead: needsRead, changed: changed)
     }

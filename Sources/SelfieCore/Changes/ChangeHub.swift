@@ -11,7 +11,7 @@ package final class ChangeHub: Sendable {
     private struct Reader {
         let listener: ChangeListener
         /// When all that it waits for is compared next.
-        var comparison: ContinuousClock.Instant
+        var comparison = ContinuousClock.now
     }
 
     private struct State {
@@ -19,9 +19,17 @@ package final class ChangeHub: Sendable {
         var byUser: [Int: Set<ObjectIdentifier>] = [:]
         var byStream: [Int: Set<ObjectIdentifier>] = [:]
         var reminders = ChangeReminders()
+        var comparisons = ChangeReminders()
         var isStopping = false
         var isListening = false
         var lostConnectionCount = 0
+
+        /// Has a reader compared after a random time, and no other.
+        mutating func compare(_ id: ObjectIdentifier, in milliseconds: ClosedRange<Int>) {
+            let time = ContinuousClock.now + .milliseconds(Int.random(in: milliseconds))
+            readers[id]?.comparison = time
+            comparisons.add(id, at: time)
+        }
     }
 
     private let postgres: PostgresClient
@@ -31,17 +39,17 @@ package final class ChangeHub: Sendable {
     let lookups = line(places: lookupsAtOnce)
 
     /// After how many milliseconds a reader is compared again: whatever the bell has lost is known within ten seconds.
-    ///
-    /// They are random, so that readers who came together drift apart.
     private let comparisonMilliseconds: ClosedRange<Int>
+    /// Within how many milliseconds all readers are compared, when nobody knows who has missed something.
+    private static let soonMilliseconds = 0...800
+    /// After how many milliseconds a comparison is tried again that failed.
+    private static let retryMilliseconds = 500...1_500
     /// How often the hub looks for readers to compare.
-    private static let comparisonTick: Duration = .milliseconds(500)
-    /// How soon a comparison is tried again that failed.
-    private static let retryInterval: Duration = .seconds(1)
-    /// The readers who are compared together.
     ///
-    /// With thousands, other calls would wait for that.
-    private static let comparedAtOnce = 500
+    /// Of ten thousand, it finds sixty each time. With more at once, other calls would wait for that.
+    private static let comparisonTick: Duration = .milliseconds(50)
+    /// The readers who are compared together.
+    private static let comparedAtOnce = 250
     /// The readers of a process who read alone at the same time.
     ///
     /// Others wait, so that calls find connections.
@@ -106,9 +114,12 @@ package final class ChangeHub: Sendable {
 
     /// Adds a reader, who hears of what changes from now on.
     func add(_ listener: ChangeListener) {
+        let id = ObjectIdentifier(listener)
         let isStopping = state.withLock { state in
-            state.readers[ObjectIdentifier(listener)] = Reader(listener: listener, comparison: nextComparison())
-            state.byUser[listener.userID, default: []].insert(ObjectIdentifier(listener))
+            state.readers[id] = Reader(listener: listener)
+            state.byUser[listener.userID, default: []].insert(id)
+            // Readers who came together are compared at different times from the beginning.
+            state.compare(id, in: 0...comparisonMilliseconds.upperBound)
             return state.isStopping
         }
         if isStopping { listener.wake { $0.isStopping = true } }
@@ -172,10 +183,10 @@ package final class ChangeHub: Sendable {
                     if state.isListening { state.lostConnectionCount += 1 }
                     state.isListening = true
                 }
-                await compare()
+                compareSoon()
             case .notification(let notification):
                 let rings = notification.payload.split(separator: ",").compactMap(ChangeBell.Ring.init)
-                if rings.contains(.everything) { await compare() }
+                if rings.contains(.everything) { compareSoon() }
                 for ring in rings { wake(ring) }
             }
         }
@@ -211,20 +222,28 @@ package final class ChangeHub: Sendable {
 
     // MARK: Comparison
 
-    private func nextComparison() -> ContinuousClock.Instant {
-        .now + .milliseconds(Int.random(in: comparisonMilliseconds))
-    }
-
     private func compareAgainAndAgain() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.comparisonTick)
             let now = ContinuousClock.now
             let due = state.withLock { state in
-                let due = state.readers.filter { $0.value.comparison <= now }
-                for id in due.keys { state.readers[id]?.comparison = nextComparison() }
-                return due.values.map(\.listener)
+                let ids = state.comparisons.removeDue(at: now).filter { id in
+                    // Another time may have taken the place of this one.
+                    state.readers[id].map { $0.comparison <= now } ?? false
+                }
+                for id in ids { state.compare(id, in: comparisonMilliseconds) }
+                return ids.compactMap { state.readers[$0]?.listener }
             }
             await compare(due)
+        }
+    }
+
+    /// Has all readers compared within a second, a few at a time.
+    private func compareSoon() {
+        let end = ContinuousClock.now + .milliseconds(Self.soonMilliseconds.upperBound)
+        state.withLock { state in
+            let later = state.readers.filter { $0.value.comparison > end }.keys
+            for id in later { state.compare(id, in: Self.soonMilliseconds) }
         }
     }
 
@@ -238,9 +257,8 @@ package final class ChangeHub: Sendable {
             do {
                 try await comparePart(part)
             } catch {
-                let time = ContinuousClock.now + Self.retryInterval
                 state.withLock { state in
-                    for listener in part { state.readers[ObjectIdentifier(listener)]?.comparison = time }
+                    for listener in part { state.compare(ObjectIdentifier(listener), in: Self.retryMilliseconds) }
                 }
             }
         }
@@ -249,7 +267,7 @@ package final class ChangeHub: Sendable {
     private func comparePart(_ listeners: some Collection<ChangeListener>) async throws {
         let present = try await ChangeComparison.read(of: listeners, from: postgres)
         let missed = listeners.compactMap { listener in present.missed(by: listener).map { (listener, $0) } }
-        for stream in Set(missed.flatMap(\.1.changed)) { tails.changed(stream, to: present.numbers[stream]) }
+        for stream in Set(missed.flatMap(\.1.changed)) { tails.changed(stream, to: present.streams[stream]?.number) }
         for (listener, wake) in missed { listener.wake { $0.formUnion(wake) } }
     }
 }
