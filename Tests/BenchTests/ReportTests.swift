@@ -114,6 +114,7 @@ import Testing
                         rawFanOut: TimeFigures([.milliseconds(200)]),
                         listAlone: load(list),
                         listBesideWrites: load(list),
+                        listBesideFewerStreams: load(list),
                         listBesideStreams: load(list),
                         listBesideBoth: load(list),
                         writes: load(300),

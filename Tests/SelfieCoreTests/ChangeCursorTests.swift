@@ -50,7 +50,9 @@ struct ChangeCursorTests {
 
     @Test("Whatever else is refused, and never crashes")
     func malformed() {
-        for text in ["", "A", "now", "AQ", "Ag", "AQAAAAA", "AgAAAAA\u{E9}", String(repeating: "A", count: 5_000), "AgAAAA_____"] {
+        for text in [
+            "", "A", "now", "AQ", "Ag", "AQAAAAA", "AgAAAAA\u{E9}", String(repeating: "A", count: 5_000), "AgAAAA_____",
+        ] {
             #expect(ChangeCursor(text) == nil, "\(text)")
         }
         var generator = SplitMix64(seed: 20)

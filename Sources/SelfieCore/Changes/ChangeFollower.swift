@@ -26,8 +26,8 @@ package final class ChangeFollower {
     package private(set) var wakeTime: ContinuousClock.Instant?
     /// When the client hears that nothing has happened, unless it is told something before.
     private var heartbeat = time(in: silenceMilliseconds)
-    /// When it is noted again that the session is in use. The request that began has noted it.
-    private var nextUse = time(in: useMilliseconds)
+    /// When the use of the session is noted again, as the client's request did.
+    private var nextUse: ContinuousClock.Instant
     /// When the client was last told where it is.
     private var lastCursor = ContinuousClock.now
     private var hasSkipped = false
@@ -42,10 +42,6 @@ package final class ChangeFollower {
     private static let silenceMilliseconds = 8_000...14_500
     /// The same after a silence: those who are told apart stay apart.
     private static let longSilenceMilliseconds = 13_500...14_500
-    /// After how many milliseconds it is noted again that the session is in use.
-    ///
-    /// Each note writes a row.
-    private static let useMilliseconds = 300_000...600_000
     /// How often a client is told where it is, of what others write.
     private static let cursorInterval: Duration = .seconds(30)
 
@@ -60,6 +56,7 @@ package final class ChangeFollower {
         self.start = start
         self.reader = reader
         self.parts = parts
+        nextUse = Self.time(in: parts.useMilliseconds)
         listener = ChangeListener(userID: reader.userID ?? 0, sessionID: reader.sessionID)
         end = ContinuousClock.now + lifetime
         parts.hub.add(listener)
@@ -98,7 +95,7 @@ package final class ChangeFollower {
         case .reset, .end: return event
         }
         if let session = reader.sessionID, ContinuousClock.now >= nextUse {
-            nextUse = Self.time(in: Self.useMilliseconds)
+            nextUse = Self.time(in: parts.useMilliseconds)
             parts.uses?.note(session)
         }
         return event
@@ -215,18 +212,9 @@ package final class ChangeFollower {
         // All of the streams are read, those that others read with this one, too.
         (needsRead, changed) = (false, [])
         let batch = try await readAlone()
-        guard parts.hub.move(listener, to: batch) else {
-            needsRead = batch.hasMore
-            return batch
-        }
-        // What has changed in a new stream before it was listened to.
-        needsRead = true
-        guard batch.changes.isEmpty else { return batch }
-        // If the next reading fails, it goes on from here.
-        start = .after(batch.end)
-        let next = try await readAlone()
-        needsRead = parts.hub.move(listener, to: next) || next.hasMore
-        return next
+        parts.hub.move(listener, to: batch)
+        needsRead = batch.hasMore
+        return batch
     }
 
     private func readAlone() async throws -> ChangeBatch {

@@ -130,17 +130,17 @@ package final class ChangeHub: Sendable {
     /// - Parameters:
     ///   - listener: The reader.
     ///   - batch: What the reader has read last.
-    /// - Returns: Whether a stream is new. What has changed in it meanwhile may not have woken the reader.
-    func move(_ listener: ChangeListener, to batch: ChangeBatch) -> Bool {
+    func move(_ listener: ChangeListener, to batch: ChangeBatch) {
         let (old, positions) = (listener.positions, batch.end.positions)
         listener.move(to: batch)
-        guard old.count != positions.count || positions.keys.contains(where: { old[$0] == nil }) else { return false }
+        guard old.count != positions.count || positions.keys.contains(where: { old[$0] == nil }) else { return }
         let id = ObjectIdentifier(listener)
-        return state.withLock { state in
+        state.withLock { state in
             for stream in old.keys where positions[stream] == nil { leave(stream, id, &state) }
             let added = positions.keys.filter { old[$0] == nil }
             for stream in added { state.byStream[stream, default: []].insert(id) }
-            return !added.isEmpty
+            // What has changed in it after it was read, and before now, has woken nobody.
+            if !added.isEmpty { state.compare(id, in: 0...0) }
         }
     }
 

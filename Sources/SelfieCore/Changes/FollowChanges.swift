@@ -9,6 +9,8 @@ package struct FollowChanges: Sendable {
     /// Nil where nobody has a session.
     let uses: SessionUseRecorder?
     let now: @Sendable () -> Date
+    /// After how many milliseconds a follower notes again that its session is in use: each note writes a row.
+    var useMilliseconds = 300_000...600_000
 
     /// Requires that all collections are there that a client asks for.
     ///

@@ -75,7 +75,9 @@ final class NextChangeLookup: Sendable {
             try Change(row, since: cursor, isOfAll: false, schema: schema)
         }
         // A record that goes on elsewhere may be shown by another stream. A reader in a backlog may never have had it.
-        if let change, change.content == nil, !change.isGone || change.place.number <= cursor.begun(stream) { return nil }
+        if let change, change.content == nil, !change.isGone || change.place.number <= cursor.begun(stream) {
+            return nil
+        }
         var end = cursor
         end.move(stream, to: number ?? last, last: last)
         return ChangeBatch(

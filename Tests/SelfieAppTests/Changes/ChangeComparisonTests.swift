@@ -27,17 +27,31 @@ struct ChangeComparisonTests {
         }
     }
 
+    @Test("When everything may have changed, all are compared within a second")
+    func everything() async throws {
+        try await TestService.runWithSchema { service in
+            let follow = Self.follow(service.postgres, comparing: Self.hardlyEver)
+            let hub = follow.hub
+            let ada = try await service.addMember("ada")
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await hub.run() }
+                try await follow.waitUntilItListens()
+                let reader = try await Self.reader(ada, follow)
+                // The reader with new streams has been compared.
+                try await Task.sleep(for: .milliseconds(200))
+                try await Self.change(ada, service.postgres)
+                await ChangeBell(postgres: service.postgres).ringForEverything()
+                #expect(await hub.wait(reader, until: .now + .seconds(30)).changed.count == 1)
+                tasks.cancelAll()
+            }
+        }
+    }
+
     @Test("A reader is compared again and again, who comes later, too, and soon after a comparison that failed")
     func again() async throws {
         try await TestService.runWithSchema { service in
-            let store = FollowChanges(postgres: service.postgres).store
-            let hub = ChangeHub(
-                postgres: service.postgres,
-                store: store,
-                now: { Date() },
-                comparisonMilliseconds: 500...600
-            )
-            let follow = FollowChanges(store: store, hub: hub, uses: nil, now: { Date() })
+            let follow = Self.follow(service.postgres, comparing: 500...600)
+            let hub = follow.hub
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await hub.run() }
@@ -54,8 +68,29 @@ struct ChangeComparisonTests {
                     if round == 4 { try await service.postgres.write("ALTER TABLE held_sessions RENAME TO sessions") }
                     let wake = await hub.wait(reader, until: .now + .seconds(30))
                     #expect(wake.changed.count == 1)
-                    _ = hub.move(reader, to: try await Self.batch(member, follow))
+                    hub.move(reader, to: try await Self.batch(member, follow))
                 }
+                tasks.cancelAll()
+            }
+        }
+    }
+
+    @Test("A reader with a new stream is compared at once: it may have changed before the reader listened to it")
+    func newStream() async throws {
+        try await TestService.runWithSchema { service in
+            let follow = Self.follow(service.postgres, comparing: Self.hardlyEver)
+            let hub = follow.hub
+            let ada = try await service.addMember("ada")
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await hub.run() }
+                try await follow.waitUntilItListens()
+                let listener = ChangeListener(userID: ada.userID, sessionID: nil)
+                hub.add(listener)
+                let batch = try await Self.batch(ada, follow)
+                try await Self.change(ada, service.postgres)
+                hub.move(listener, to: batch)
+                let wake = await hub.wait(listener, until: .now + .seconds(30))
+                #expect(wake.changed.count == 1)
                 tasks.cancelAll()
             }
         }
@@ -77,6 +112,15 @@ struct ChangeComparisonTests {
         }
     }
 
+    /// Milliseconds in which no test ends.
+    private static let hardlyEver = 1_000_000_000...2_000_000_000
+
+    private static func follow(_ postgres: PostgresClient, comparing milliseconds: ClosedRange<Int>) -> FollowChanges {
+        let store = FollowChanges(postgres: postgres).store
+        let hub = ChangeHub(postgres: postgres, store: store, now: { Date() }, comparisonMilliseconds: milliseconds)
+        return FollowChanges(store: store, hub: hub, uses: nil, now: { Date() })
+    }
+
     private static func batch(_ member: TestMember, _ follow: FollowChanges) async throws -> ChangeBatch {
         let reader = ChangeReader(userID: member.userID, sessionID: nil)
         return try await follow.store.read(ChangeQuery(collections: nil), from: .now, by: reader)
@@ -85,7 +129,7 @@ struct ChangeComparisonTests {
     private static func reader(_ member: TestMember, _ follow: FollowChanges) async throws -> ChangeListener {
         let listener = ChangeListener(userID: member.userID, sessionID: nil)
         follow.hub.add(listener)
-        _ = follow.hub.move(listener, to: try await batch(member, follow))
+        follow.hub.move(listener, to: try await batch(member, follow))
         return listener
     }
 

@@ -115,7 +115,7 @@ struct ChangeStartTests {
             let batch = try await follow.store.read(ChangeQuery(collections: nil), from: .beginning, by: reader)
             let listener = ChangeListener(userID: ada.userID, sessionID: nil)
             follow.hub.add(listener)
-            _ = follow.hub.move(listener, to: batch)
+            follow.hub.move(listener, to: batch)
             await follow.hub.compare()
             #expect(listener.pending() == ChangeListener.Wake())
             try await Self.start(service.postgres)

@@ -91,7 +91,9 @@ struct ChangeTailsTests {
         // To who is told, it is tomorrow.
         try await Self.run(at: { Date(timeIntervalSinceNow: 86_400) }) { scene in
             let cursor = try await scene.cursor()
-            let end = Date(timeIntervalSinceNow: 3_600).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+            let end = Date(timeIntervalSinceNow: 3_600).formatted(
+                Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+            )
             try await scene.write("n1", more: #","expires_at":"\#(end)""#)
             try await scene.write("n2")
             #expect(await scene.told(after: cursor) == ["created n2"])

@@ -100,7 +100,9 @@ struct NextChangeTests {
             let revoked = try await service.call("PATCH", "/api/records/threads/t", as: owner, #"{"readers":[]}"#)
             #expect(revoked.status == 200)
             var seen = reader
-            let number: Int = try await postgres.read("SELECT seq FROM streams WHERE id = \(reader.stream)")[0].decode("seq")
+            let number: Int = try await postgres.read("SELECT seq FROM streams WHERE id = \(reader.stream)")[0].decode(
+                "seq"
+            )
             seen.cursor.move(reader.stream, to: number - 1)
             #expect(try await seen.next() == nil)
             var last = reader

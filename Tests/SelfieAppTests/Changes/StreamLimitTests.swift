@@ -1,8 +1,11 @@
 import ConnectionTestSupport
 import Foundation
 import Glibc
+import Logging
+import Postgres
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import SelfieCore
@@ -160,6 +163,30 @@ struct StreamLimitTests {
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         return withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(descriptor, $0, &size) == 0 }
+        }
+    }
+
+    @Test("A stream counts as use of its session, now and then", arguments: [(1, 1), (300_000, 0)])
+    func use(milliseconds: Int, expected: Int) async throws {
+        try await TestService.runWithFollowers { service, follow, owner, ada, _ in
+            let recorder = SessionUseRecorder(
+                sessions: SessionStore(postgres: service.postgres),
+                logger: service.log.logger(level: .info)
+            )
+            var parts = FollowChanges(store: follow.store, hub: follow.hub, uses: recorder, now: follow.now)
+            #expect(parts.useMilliseconds == 300_000...600_000)
+            parts.useMilliseconds = milliseconds...milliseconds
+            let follower = try await parts.follower(of: ada)
+            while case .changes = try await follower.nextEvent() {}
+            try await Task.sleep(for: .milliseconds(5))
+            try await service.put("news/n", as: owner, #"{"data":{"title":"n"}}"#)
+            #expect(try await follower.nextChanges().map(\.id) == ["n"])
+            try await service.postgres.write("UPDATE sessions SET last_used_at = last_used_at - interval '1 hour'")
+            await recorder.writeDown()
+            let noted = try await service.count(
+                "SELECT count(*) FROM sessions WHERE last_used_at > now() AT TIME ZONE 'UTC' - interval '1 minute'"
+            )
+            #expect(noted == expected)
         }
     }
 }
