@@ -31,7 +31,8 @@ struct Results: Codable, Sendable {
                 operations.besideProbes, operations.probes, operations.withFigures, operations.compressed,
                 records.creations, records.pageOfFew, records.pageOfMany,
                 changes.creations, changes.silentCreations, changes.listAlone,
-                changes.listBesideWrites, changes.listBesideStreams, changes.listBesideBoth,
+                changes.listBesideWrites, changes.listBesideFewerStreams, changes.listBesideStreams,
+                changes.listBesideBoth,
                 changes.writes, changes.writesBesideStreams,
                 photos.fromDisk, photos.byNginx, photos.proxied, photos.presigned,
             ]
@@ -67,9 +68,10 @@ struct Results: Codable, Sendable {
         /// From a write to its event at all clients, and from an order to the same bytes at all clients.
         let fanOut: TimeFigures
         let rawFanOut: TimeFigures
-        /// The list with 10 ms after each answer: alone, beside 300 writes a second, beside streams, and beside both.
+        /// The list with 10 ms after each answer: alone, beside 300 writes a second, 5,000 streams, 10,000, and these and writes.
         let listAlone: LoadFigures
         let listBesideWrites: LoadFigures
+        let listBesideFewerStreams: LoadFigures
         let listBesideStreams: LoadFigures
         let listBesideBoth: LoadFigures
         let writes: LoadFigures
