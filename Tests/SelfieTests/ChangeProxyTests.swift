@@ -104,7 +104,7 @@ struct ChangeProxyTests {
                     )
                     pauses += client.pauses
                 }
-                #expect(!pauses.isEmpty && pauses.allSatisfy { $0 < .seconds(6) }, "\(pauses)")
+                #expect(!pauses.isEmpty && pauses.allSatisfy { $0 < .seconds(5) }, "\(pauses)")
             }
         }
     }

@@ -7,12 +7,14 @@ import Foundation
 ///   - token: The user's token.
 ///   - cursor: The cursor that was kept; nil to begin with all there is.
 ///   - onChange: Gets each change as JSON, and the cursor to keep with it.
+///   - onCursor: Gets a cursor to keep in place of the last one: others wrote what this user has no part in.
 ///   - onReset: Throws away what the app has, and its cursor.
 func followChanges(
     of service: URL,
     token: String,
     after cursor: String?,
     onChange: (_ change: Data, _ cursor: String) async throws -> Void,
+    onCursor: (_ cursor: String) async throws -> Void,
     onReset: () async throws -> Void
 ) async throws {
     var (cursor, pause) = (cursor, 3000.0)
@@ -45,6 +47,8 @@ func followChanges(
                 if let retry = event["retry"].flatMap(Double.init) { pause = retry }
                 if event["event"] == "change", let data = event["data"], let id = event["id"] {
                     try await onChange(Data(data.utf8), id)
+                } else if let id = event["id"] {
+                    try await onCursor(id)
                 }
                 if event["event"] == "reset" {
                     try await onReset()

@@ -2,9 +2,10 @@
  * Follows what changes, until the session is over or `signal` breaks it off.
  *
  * @param options `cursor` is the one that was kept, if any. `onChange` gets each change, and the cursor to keep with it.
- *     `onReset` throws away what the app has, and its cursor.
+ *     `onCursor` gets a cursor to keep in place of the last one: others wrote what this user has no part in. `onReset`
+ *     throws away what the app has, and its cursor.
  */
-export async function followChanges(url, token, { cursor, onChange, onReset, signal }) {
+export async function followChanges(url, token, { cursor, onChange, onCursor, onReset, signal }) {
     let pause = 3000;
     while (!signal?.aborted) {
         const headers = { Authorization: `Bearer ${token}`, Accept: "text/event-stream" };
@@ -17,6 +18,7 @@ export async function followChanges(url, token, { cursor, onChange, onReset, sig
             for await (const { event, id, data, retry } of events(answer.body)) {
                 if (retry) pause = Number(retry);
                 if (event === "change") await onChange(JSON.parse(data), id);
+                else if (id) await onCursor(id);
                 if (event === "reset") {
                     await onReset();
                     cursor = undefined;
@@ -33,14 +35,21 @@ export async function followChanges(url, token, { cursor, onChange, onReset, sig
 async function* events(body) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
-    for (;;) {
-        // The service says something every 15 seconds, so a longer silence is the end.
-        const silence = setTimeout(() => reader.cancel(), 45_000);
-        const part = await reader.read().catch(() => ({ done: true }));
-        clearTimeout(silence);
-        if (part.done) return;
-        const blocks = (text + part.value).split("\n\n");
-        text = blocks.pop();
-        for (const block of blocks) yield Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s, 2)));
+    try {
+        for (;;) {
+            // The service says something every 15 seconds, so a longer silence is the end.
+            const silence = setTimeout(() => reader.cancel(), 45_000);
+            const part = await reader.read().catch(() => ({ done: true }));
+            clearTimeout(silence);
+            if (part.done) return;
+            const blocks = (text + part.value).split("\n\n");
+            text = blocks.pop();
+            for (const block of blocks) {
+                yield Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s, 2)));
+            }
+        }
+    } finally {
+        // Who stops to listen, as after an error, leaves no connection open.
+        reader.cancel().catch(() => {});
     }
 }

@@ -26,7 +26,7 @@ enum ChangeJSON {
             ],
         ],
         example: [
-            "changes": [["type": "deleted", "collection": "houses", "id": "house-1"]], "cursor": "AQEAAAA",
+            "changes": [["type": "deleted", "collection": "houses", "id": "house-1"]], "cursor": "AgEAAAA",
             "more": false,
         ]
     )
@@ -77,7 +77,7 @@ extension Endpoint.Header {
     static let lastEventID = Self(
         name: "Last-Event-ID",
         summary: "With events: the `id` of the last one that the client has got. It counts more than `since`.",
-        example: "AQEAAAA"
+        example: "AgEAAAA"
     )
     static let acceptEvents = Self(
         name: "Accept",

@@ -21,7 +21,7 @@ struct EventStream: Sendable {
 
     private static let contentType = "text/event-stream"
     /// After how many milliseconds a client connects again.
-    private static let retryMilliseconds = 1_000...5_000
+    private static let retryMilliseconds = 1_000...4_000
     /// How long it lasts, so that clients spread over the processes again.
     private static let lifetimeSeconds = 3_240...3_960
     /// For how long sent bytes may stay unacknowledged, in milliseconds.

@@ -22,13 +22,20 @@ with Browser() as browser, served(FOLDER, GIVEN["port"]) as port:
         const { followChanges } = await import("/follow-changes.js");
         const told = [];
         const enough = new AbortController();
+        // An app whose database is full, say.
+        await followChanges(origin, token, {
+            onChange: () => { throw new Error("full") },
+            onCursor: () => {},
+            onReset: () => {},
+        }).catch((error) => told.push([error.message]));
         await followChanges(origin, token, {
             // A cursor of another database.
-            cursor: "AQEAAAA",
+            cursor: "AgEAAAA",
             onChange: (change, cursor) => {
                 told.push([change.type, change.collection, change.id, cursor.length > 0]);
                 if (told.length === count) enough.abort();
             },
+            onCursor: (cursor) => { told.push(["cursor", cursor.length > 0]) },
             onReset: () => { told.push(["reset"]) },
             signal: enough.signal,
         });

@@ -52,12 +52,13 @@ struct SwiftSnippetSoakTests {
         try await followChanges(
             of: URL(string: CommandLine.arguments[1])!,
             token: CommandLine.arguments[2],
-            after: "AQEAAAA",
+            after: "AgEAAAA",
             onChange: { change, cursor in
                 print(String(decoding: change, as: UTF8.self))
                 rest -= 1
                 if rest == 0 { exit(0) }
             },
+            onCursor: { _ in },
             onReset: { print("reset") }
         )
         """
