@@ -27,8 +27,11 @@ struct ChangeComparisonTests {
         }
     }
 
-    @Test("When everything may have changed, all are compared within a second")
-    func everything() async throws {
+    @Test(
+        "When everything may have changed, all are compared within a second, and soon again if that fails",
+        arguments: [false, true]
+    )
+    func everything(fails: Bool) async throws {
         try await TestService.runWithSchema { service in
             let follow = Self.follow(service.postgres, comparing: Self.hardlyEver)
             let hub = follow.hub
@@ -39,8 +42,13 @@ struct ChangeComparisonTests {
                 let reader = try await Self.reader(ada, follow)
                 // The reader with new streams has been compared.
                 try await Task.sleep(for: .milliseconds(200))
+                if fails { try await service.postgres.write("ALTER TABLE sessions RENAME TO held_sessions") }
                 try await Self.change(ada, service.postgres)
                 await ChangeBell(postgres: service.postgres).ringForEverything()
+                if fails {
+                    try await Task.sleep(for: .seconds(1.5))
+                    try await service.postgres.write("ALTER TABLE held_sessions RENAME TO sessions")
+                }
                 #expect(await hub.wait(reader, until: .now + .seconds(30)).changed.count == 1)
                 tasks.cancelAll()
             }

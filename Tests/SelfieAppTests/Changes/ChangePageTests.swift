@@ -253,6 +253,8 @@ struct ChangePageTests {
                 try await service.put("houses/h\(number)", as: ada, #"{"data":{"address":"a"}}"#)
                 try await service.put("priorities/p\(number)", as: ada, #"{"data":{"name":"p"}}"#)
             }
+            // What has moved was never told, either.
+            try await service.put("houses/h0", as: ada, #"{"data":{"address":"b"}}"#)
             let old = try await service.changes("?limit=1", as: ada)
             for (path, data) in [("houses/gone", #"{"address":"a"}"#), ("priorities/gone", #"{"name":"p"}"#)] {
                 try await service.put(path, as: ada, #"{"data":\#(data)}"#)
