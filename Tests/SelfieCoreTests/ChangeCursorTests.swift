@@ -113,6 +113,35 @@ struct ChangeCursorTests {
         #expect(Self.reset(later, Self.check([Self.stream(forgotten: 11)])) == .forgotten)
     }
 
+    @Test("The cursor of each change of a batch says what the stream had at its reading")
+    func batch() {
+        let start = ChangeCursor(mark: 1, clearedVersion: 7, filter: 0, positions: [:])
+        var end = start
+        end.move(1, to: 9, last: 60)
+        let changes = [3, 5, 8].map { number in
+            Change(
+                collection: "notes",
+                id: "n\(number)",
+                content: nil,
+                place: (1, number),
+                shownNumber: 0,
+                isGone: true,
+                since: start
+            )
+        }
+        let batch = ChangeBatch(
+            changes: changes,
+            start: start,
+            end: end,
+            hasMore: true,
+            ownStream: 1,
+            schemaVersion: 1,
+            sessionExpiry: nil
+        )
+        #expect(batch.cursors.map { $0.positions[1] } == [3, 5, 9])
+        #expect(batch.cursors.allSatisfy { $0.last(of: 1) == 60 && $0.begun(1) == 60 })
+    }
+
     private static func reset(_ cursor: ChangeCursor, _ check: ChangeCursor.Check, filter: Int = 0) -> ChangeReset? {
         do {
             try cursor.check(check, filter: filter)

@@ -63,4 +63,14 @@ struct ChangeHubTests {
         let count = reminders.removeDue(at: start + .seconds(200)).count
         #expect(count > 0 && count < 30, "\(count)")
     }
+
+    @Test("Who is to be reminded of a time that has passed is reminded at once")
+    func lateReminder() {
+        let (listener, start) = (ChangeListener(userID: 1, sessionID: nil), ContinuousClock.now)
+        var reminders = ChangeReminders()
+        #expect(reminders.removeDue(at: start + .seconds(5)).isEmpty)
+        reminders.add(ObjectIdentifier(listener), at: start)
+        #expect(reminders.removeDue(at: start + .seconds(5) + .milliseconds(40)) == [ObjectIdentifier(listener)])
+        #expect(reminders.removeDue(at: start + .seconds(9)).isEmpty)
+    }
 }

@@ -104,6 +104,39 @@ struct ChangeComparisonTests {
         }
     }
 
+    @Test("Who has another role in place of the one before is told to read, and so is one whose session is over")
+    func rolesAndSessions() async throws {
+        try await TestService.runWithSchema { service in
+            let follow = FollowChanges(postgres: service.postgres)
+            let ada = try await service.addMember("ada", role: "team")
+            let reader = try await Self.reader(ada, follow)
+            await follow.hub.compare()
+            #expect(reader.pending().isNothing)
+            try await service.postgres.write(
+                "UPDATE role_members SET role_id = (SELECT id FROM roles WHERE name = 'leads')"
+            )
+            await follow.hub.compare()
+            #expect(reader.pending().needsRead)
+            follow.hub.move(reader, to: try await Self.batch(ada, follow))
+            await follow.hub.compare()
+            #expect(reader.pending().isNothing)
+            try await service.postgres.write(
+                "INSERT INTO role_members (role_id, user_id) SELECT id, \(ada.userID) FROM roles WHERE name = 'team'"
+            )
+            await follow.hub.compare()
+            #expect(reader.pending().needsRead)
+            // This one has read nothing yet.
+            let ended = ChangeListener(userID: ada.userID, sessionID: 1_000_000)
+            let again = Self.follow(service.postgres, comparing: 100...200)
+            again.hub.add(ended)
+            await withTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await again.hub.run() }
+                #expect(await again.hub.wait(ended, until: .now + .seconds(30)).needsRead)
+                tasks.cancelAll()
+            }
+        }
+    }
+
     @Test("What is kept of a stream is read again when a comparison finds a change")
     func sharedStream() async throws {
         try await TestService.runWithSchema { service in

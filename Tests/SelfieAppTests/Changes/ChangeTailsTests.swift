@@ -66,7 +66,8 @@ struct ChangeTailsTests {
             scene.tails.changed(scene.stream)
             #expect(await scene.told(after: ahead) == ["created n3"])
             #expect(await scene.told(after: behind) == ["created n1", "created n2", "created n3"])
-            // Nothing more is there.
+            // Nobody has told of this one, either. There is no more.
+            try await scene.write("n4")
             #expect(await scene.told(after: try await scene.cursor()) == [])
         }
     }
