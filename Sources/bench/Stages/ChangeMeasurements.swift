@@ -24,6 +24,8 @@ struct ChangeMeasurements: Sendable {
     private static let listConnections = 4
     /// Descriptors of a process that has places for so many streams, and for what else it may do.
     private static let minFileCount = 18_000
+    /// How long a stream whose client has left may keep its place: until its next comment.
+    private static let leavingTime: Duration = .seconds(16)
     /// How long a service takes to give back memory that it does not need.
     private static let trimTime: Duration = .seconds(11)
 
@@ -57,6 +59,7 @@ struct ChangeMeasurements: Sendable {
                 try await Task.sleep(for: Self.trimTime)
                 return try await list(at: service)
             }
+            try await Task.sleep(for: Self.leavingTime)
             return try await self.streams(tokens, at: service) { clients in
                 try await Task.sleep(for: Self.trimTime)
                 let after = try Memory(processID: service.processID).residentMebibytes

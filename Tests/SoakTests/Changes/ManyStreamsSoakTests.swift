@@ -56,7 +56,8 @@ struct ManyStreamsSoakTests {
                     for _ in 0..<count { #expect(await arrivals.next() == "created news n\(round)") }
                     print("all have it after \(ContinuousClock.now - start)")
                     try await Task.sleep(for: .seconds(2))
-                    #expect(try await statementCount(service) - before < 100)
+                    // Of these, the comparison of all readers takes sixty a second.
+                    #expect(try await statementCount(service) - before < 300)
                 }
                 served.process.signal(SIGTERM)
                 for _ in 0..<count { #expect(await arrivals.next() == "end restart") }
