@@ -32,26 +32,18 @@ struct ChangeComparisonTests {
         arguments: [false, true]
     )
     func everything(fails: Bool) async throws {
-        try await TestService.runWithSchema { service in
-            let follow = Self.follow(service.postgres, comparing: Self.hardlyEver)
-            let hub = follow.hub
-            let ada = try await service.addMember("ada")
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { await hub.run() }
-                try await follow.waitUntilItListens()
-                let reader = try await Self.reader(ada, follow)
-                // The reader with new streams has been compared.
-                try await Task.sleep(for: .milliseconds(200))
-                if fails { try await service.postgres.write("ALTER TABLE sessions RENAME TO held_sessions") }
-                try await Self.change(ada, service.postgres)
-                await ChangeBell(postgres: service.postgres).ringForEverything()
-                if fails {
-                    try await Task.sleep(for: .seconds(1.5))
-                    try await service.postgres.write("ALTER TABLE held_sessions RENAME TO sessions")
-                }
-                #expect(await hub.wait(reader, until: .now + .seconds(30)).changed.count == 1)
-                tasks.cancelAll()
+        try await Self.runComparingHardlyEver { service, follow, ada in
+            let reader = try await Self.reader(ada, follow)
+            // The reader with new streams has been compared.
+            try await Task.sleep(for: .milliseconds(200))
+            if fails { try await service.postgres.write("ALTER TABLE sessions RENAME TO held_sessions") }
+            try await Self.change(ada, service.postgres)
+            await ChangeBell(postgres: service.postgres).ringForEverything()
+            if fails {
+                try await Task.sleep(for: .seconds(1.5))
+                try await service.postgres.write("ALTER TABLE held_sessions RENAME TO sessions")
             }
+            #expect(await follow.hub.wait(reader, until: .now + .seconds(30)).changed.count == 1)
         }
     }
 
@@ -85,22 +77,14 @@ struct ChangeComparisonTests {
 
     @Test("A reader with a new stream is compared at once: it may have changed before the reader listened to it")
     func newStream() async throws {
-        try await TestService.runWithSchema { service in
-            let follow = Self.follow(service.postgres, comparing: Self.hardlyEver)
-            let hub = follow.hub
-            let ada = try await service.addMember("ada")
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { await hub.run() }
-                try await follow.waitUntilItListens()
-                let listener = ChangeListener(userID: ada.userID, sessionID: nil)
-                hub.add(listener)
-                let batch = try await Self.batch(ada, follow)
-                try await Self.change(ada, service.postgres)
-                hub.move(listener, to: batch)
-                let wake = await hub.wait(listener, until: .now + .seconds(30))
-                #expect(wake.changed.count == 1)
-                tasks.cancelAll()
-            }
+        try await Self.runComparingHardlyEver { service, follow, ada in
+            let listener = ChangeListener(userID: ada.userID, sessionID: nil)
+            follow.hub.add(listener)
+            let batch = try await Self.batch(ada, follow)
+            try await Self.change(ada, service.postgres)
+            follow.hub.move(listener, to: batch)
+            let wake = await follow.hub.wait(listener, until: .now + .seconds(30))
+            #expect(wake.changed.count == 1)
         }
     }
 
@@ -160,6 +144,21 @@ struct ChangeComparisonTests {
         let store = FollowChanges(postgres: postgres).store
         let hub = ChangeHub(postgres: postgres, store: store, now: { Date() }, comparisonMilliseconds: milliseconds)
         return FollowChanges(store: store, hub: hub, uses: nil, now: { Date() })
+    }
+
+    /// Runs a body with a member, and a hub that hears the bell and compares nobody by itself.
+    private static func runComparingHardlyEver(
+        _ body: @Sendable (TestService, FollowChanges, _ ada: TestMember) async throws -> Void
+    ) async throws {
+        try await TestService.runWithSchema { service in
+            let follow = follow(service.postgres, comparing: hardlyEver)
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await follow.hub.run() }
+                try await follow.waitUntilItListens()
+                try await body(service, follow, try await service.addMember("ada"))
+                tasks.cancelAll()
+            }
+        }
     }
 
     private static func batch(_ member: TestMember, _ follow: FollowChanges) async throws -> ChangeBatch {
