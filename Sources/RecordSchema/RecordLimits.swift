@@ -13,7 +13,11 @@ package enum RecordLimits {
     /// The most characters of an id.
     package static let maxIDLength = 255
     /// The most records that wait in an inbox.
+    ///
+    /// A sender may hold no more of them than are still free.
     package static let maxInboxCount = 10_000
-    /// The most records of a user.
+    /// The most records of a user, deleted ones included while they are remembered.
     package static let maxCountPerUser = 100_000
+    /// The most records of one author that another member reads as somebody who was named.
+    package static let maxCountPerReader = 50_000
 }

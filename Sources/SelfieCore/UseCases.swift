@@ -50,6 +50,7 @@ package struct UseCases: Sendable {
         let rateLimits: RateLimits?
         let auditRetentionDays: Int
         let photoQuota: PhotoQuota
+        let recordsQuotaBytes: Int
         let uploadLimits: Places<Int>.Limits
 
         /// - Parameters:
@@ -60,6 +61,7 @@ package struct UseCases: Sendable {
         ///   - rateLimits: The rate limits; nil for none.
         ///   - auditRetentionDays: How many days events are kept, 30 or more.
         ///   - photoQuota: What a user may have.
+        ///   - recordsQuotaBytes: The bytes of data that a user's records may have.
         ///   - uploadLimits: How many uploads of a process, and of a user, are under way at once.
         package init(
             secretKeyBase: String,
@@ -69,6 +71,7 @@ package struct UseCases: Sendable {
             rateLimits: RateLimits?,
             auditRetentionDays: Int,
             photoQuota: PhotoQuota,
+            recordsQuotaBytes: Int,
             uploadLimits: Places<Int>.Limits
         ) {
             self.secretKeyBase = secretKeyBase
@@ -78,6 +81,7 @@ package struct UseCases: Sendable {
             self.rateLimits = rateLimits
             self.auditRetentionDays = auditRetentionDays
             self.photoQuota = photoQuota
+            self.recordsQuotaBytes = recordsQuotaBytes
             self.uploadLimits = uploadLimits
         }
     }
@@ -182,7 +186,14 @@ package struct UseCases: Sendable {
         countRecordWrites = CountRecordWrites(limiter: limiter)
         schemas = SchemaCache(store: SchemaStore(postgres: postgres))
         readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
-        writeRecords = WriteRecords(postgres: postgres, schemas: schemas, limiter: limiter, bell: bell)
+        writeRecords = WriteRecords(
+            postgres: postgres,
+            schemas: schemas,
+            limiter: limiter,
+            bell: bell,
+            digests: SentDigests(secret: settings.secretKeyBase),
+            quotaBytes: settings.recordsQuotaBytes
+        )
         let changes = ChangeStore(postgres: postgres, schemas: schemas)
         followChanges = FollowChanges(
             store: changes,

@@ -35,6 +35,8 @@ package struct ServiceConfiguration: Sendable {
     package let rateLimits: RateLimits?
     /// From `AUDIT_RETENTION_DAYS`.
     package let auditRetentionDays: Int
+    /// From `RECORDS_QUOTA_MB`: the bytes of data that a user's records may have.
+    package let recordsQuotaBytes: Int
     /// From `PHOTOS_PER_USER_MAX` and `STORAGE_PER_USER_MAX`.
     package let photoQuota: PhotoQuota
     /// From `UPLOADS_AT_ONCE_MAX` and `UPLOADS_AT_ONCE_PER_USER_MAX`.
@@ -101,6 +103,7 @@ package struct ServiceConfiguration: Sendable {
         rateLimits = settings.rateLimits()
         auditRetentionDays = settings.integer("AUDIT_RETENTION_DAYS", in: 30...3650, default: 365)
         photoQuota = settings.photoQuota()
+        recordsQuotaBytes = settings.recordsQuotaBytes()
         uploadLimits = settings.uploadLimits()
         maxDownloads = settings.integer("DOWNLOADS_AT_ONCE_MAX", in: 1...100_000)
         maxDownloadsPerAddress = settings.integer("DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX", in: 1...100_000)
@@ -215,6 +218,7 @@ extension ServiceConfiguration {
             rateLimits: rateLimits,
             auditRetentionDays: auditRetentionDays,
             photoQuota: photoQuota,
+            recordsQuotaBytes: recordsQuotaBytes,
             uploadLimits: uploadLimits
         )
     }

@@ -158,6 +158,10 @@ package struct SettingsReader {
         )
     }
 
+    mutating func recordsQuotaBytes() -> Int {
+        integer("RECORDS_QUOTA_MB", in: 1...1_000_000, default: 64) << 20
+    }
+
     /// Each upload may hold about half a MiB beside what uploads share.
     mutating func uploadLimits() -> Places<Int>.Limits {
         let total = integer("UPLOADS_AT_ONCE_MAX", in: 1...10_000, default: 200)

@@ -175,12 +175,5 @@ extension UserStore {
             )
             """
         }
-        try await connection.executeInBatches { rowCount in
-            """
-            DELETE FROM records WHERE key IN (
-                SELECT key FROM records WHERE recipient_id = \(userID) AND recipient_id > 0 LIMIT \(rowCount)
-            )
-            """
-        }
     }
 }

@@ -8,6 +8,8 @@ package struct ChangeStore: Sendable {
     let schemas: SchemaCache
     private let nextChange = NextChangeLookup()
 
+    var records: RecordStore { RecordStore(postgres: postgres) }
+
     init(postgres: PostgresClient, schemas: SchemaCache) {
         self.postgres = postgres
         self.schemas = schemas

@@ -12,14 +12,19 @@ package struct FollowChanges: Sendable {
     /// After how many milliseconds a follower notes again that its session is in use: each note writes a row.
     var useMilliseconds = 300_000...600_000
 
-    /// Requires that all collections are there that a client asks for.
+    /// Requires that all collections are there, for the user, that a client asks for.
     ///
-    /// - Parameter query: Which changes.
+    /// - Parameters:
+    ///   - query: Which changes.
+    ///   - userID: The user.
     /// - Throws: `RecordRefusal`, `PostgresError`.
-    package func requireCollections(of query: ChangeQuery) async throws {
+    package func requireCollections(of query: ChangeQuery, by userID: Int) async throws {
         guard let names = query.collections else { return }
         try await store.schemas.withSchema { schema in
-            for name in names where name != Schema.photosName { _ = try schema.collection(name) }
+            for name in names where name != Schema.photosName {
+                let reader = RecordReader(userID: userID, collection: try schema.collection(name))
+                guard try await store.records.lists(reader) else { throw RecordRefusal(.noCollection) }
+            }
         }
     }
 

@@ -102,6 +102,11 @@ struct LimitedAction: Sendable {
         LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "record", "\(userID)")
     }
 
+    /// Records are deleted from an inbox. What the recipient deletes is given back.
+    static func inboxDeletions(_ count: Int, userID: Int) -> LimitedAction {
+        LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "inbox deletions", "\(userID)")
+    }
+
     /// Records are sent to inboxes, or members are named as readers.
     static func inboxSends(_ count: Int, userID: Int) -> LimitedAction {
         LimitedAction(.inboxSendsPerUser, .inboxSendsLimited, amount: count, by: "inbox", "\(userID)")

@@ -19,10 +19,17 @@ package struct ReadRecords: Sendable {
             let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
             let isInbox = reader.collection.definition.access == .inbox
             guard place.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
-            guard RecordID.isValid(id), place.inboxOf.map(RecordID.isValid) ?? true,
-                let (record, rights) = try await store.find(id, inboxOf: place.inboxOf, for: reader, schema: schema),
-                !rights.isEmpty
-            else { throw RecordRefusal(.noRecord) }
+            guard try await store.reaches(reader) else { throw RecordRefusal(.noCollection) }
+            guard RecordID.isValid(id), place.inboxOf.map(RecordID.isValid) ?? true else {
+                throw RecordRefusal(.noRecord)
+            }
+            if let member = place.inboxOf, try await !store.isMember(userID, member) {
+                // The same before and after the recipient has deleted it.
+                throw RecordRefusal(try await store.hasSent(id, to: member, by: reader) ? .forbidden : .noRecord)
+            }
+            guard let (record, rights) = try await store.find(id, for: reader, schema: schema), !rights.isEmpty else {
+                throw RecordRefusal(.noRecord)
+            }
             guard rights.contains(.read) else { throw RecordRefusal(.forbidden) }
             return record
         }
@@ -40,6 +47,8 @@ package struct ReadRecords: Sendable {
         try await schemas.withSchema { schema in
             let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
             try await requireOwnInbox(place, of: reader)
+            // Before anything else of the query: what is wrong with it would tell what the collection is like.
+            guard try await store.lists(reader) else { throw RecordRefusal(.noCollection) }
             let targets = try Self.targets(of: query.include, in: reader.collection, schema: schema)
             guard let page = try await store.page(query, for: reader, schema: schema) else {
                 throw RecordRefusal(.noCollection)

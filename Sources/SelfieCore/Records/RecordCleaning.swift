@@ -32,23 +32,53 @@ struct RecordCleaning: Sendable {
 
     /// Forgets records that were deleted long ago, once no stream tells of that any more.
     ///
+    /// From then on they count for their owners no more.
+    ///
     /// - Throws: `PostgresError`.
     func forgetDeleted() async throws {
+        while try await forgetSomeDeleted() {}
         try await postgres.writeInBatches { rowCount in
             """
-            DELETE FROM records WHERE key IN (
-                SELECT key FROM records
-                WHERE deleted_at < now() AT TIME ZONE 'UTC' - \(Self.forgettingDays) * interval '1 day'
-                    AND NOT EXISTS (
-                        SELECT FROM grants WHERE grants.collection_id = records.collection_id AND record_key = key
-                    )
-                LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
-            )
+            DELETE FROM stream_authors WHERE (stream_id, author_id) IN (
+                SELECT stream_id, author_id FROM stream_authors WHERE record_count <= 0 LIMIT \(rowCount)
+            ) AND record_count <= 0
             """
         }
     }
 
-    /// How many grants one transaction forgets.
+    private func forgetSomeDeleted() async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            try await SchemaLock.share(on: connection)
+            let rows = try await connection.query(
+                """
+                SELECT key, owner_id::bigint AS owner_id FROM records
+                WHERE deleted_at < now() AT TIME ZONE 'UTC' - \(Self.forgettingDays) * interval '1 day'
+                    AND NOT EXISTS (
+                        SELECT FROM grants WHERE grants.collection_id = records.collection_id AND record_key = key
+                    )
+                LIMIT \(Self.batchSize) FOR UPDATE SKIP LOCKED
+                """
+            )
+            if rows.isEmpty { return false }
+            let owners = try rows.map { try $0.decode("owner_id", as: Int.self) }
+            try await connection.execute(
+                "SELECT FROM streams WHERE user_id = ANY(\(Array(Set(owners)))) ORDER BY id FOR NO KEY UPDATE"
+            )
+            try await connection.execute(
+                """
+                WITH forgotten AS (
+                    DELETE FROM records WHERE key = ANY(\(try rows.map { try $0.decode("key", as: Int.self) }))
+                )
+                UPDATE streams SET record_count = greatest(0, record_count - owned.count)
+                FROM (SELECT user_id, count(*) FROM unnest(\(owners)) AS owner (user_id) GROUP BY user_id) AS owned
+                WHERE streams.user_id = owned.user_id
+                """
+            )
+            return true
+        }
+    }
+
+    /// How many rows one transaction forgets.
     private static let batchSize = 1_000
 
     /// Forgets what ended long ago, and notes up to which number each stream has forgotten.

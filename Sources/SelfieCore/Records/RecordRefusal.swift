@@ -26,6 +26,8 @@ package struct RecordRefusal: Error, Equatable {
         case forbidden
         /// There is another record with the id.
         case taken
+        /// The id was used for another message to the same inbox.
+        case messageIDTaken
         /// Another record refers to it.
         case referredTo
         /// It has not the version that the client asks for.
@@ -42,10 +44,12 @@ package struct RecordRefusal: Error, Equatable {
         case unknownReader
         /// More readers and writers than ``RecordLimits/maxReaderCount``.
         case tooManyReaders
-        /// The user has as many records as one may have.
+        /// The user has as many records, or bytes of them, as one may have.
         case noRoom
-        /// The inbox has no room.
+        /// The inbox has no room for this user.
         case inboxFull
+        /// A reader has as many of this user's records as one may have.
+        case readerFull
         /// `where` names a field that has no index.
         case noIndex(field: String)
         /// `include` names a field that is no reference.

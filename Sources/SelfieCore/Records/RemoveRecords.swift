@@ -30,13 +30,21 @@ struct RemoveRecords: Sendable {
                 let version = try await connection.query("SELECT \(part: SchemaStore.versionColumn) AS version")
                 guard try version[0].decode("version") == schema.version else { throw SchemaChanged() }
                 let transaction = RecordTransaction(connection: connection, schema: schema)
-                let records = try await transaction.lock(keys: keys).filter { $0.isExpired || !areExpired }
-                let drafts = try records.map { record in
+                let parentNames = try await transaction.parents(naming: "key = ANY(\(keys))")
+                let locked = try await transaction.lock(keys: keys, and: parentNames)
+                let records = locked.filter { keys.contains($0.key) && ($0.isExpired || !areExpired) }
+                var drafts = try records.map { record in
                     guard let collection = schema.collection(id: record.collectionID) else { throw SchemaChanged() }
                     return RecordPlanner.deletion(of: record, in: collection, at: nil)
                 }
+                let count = drafts.count
+                drafts += ParentDrafts.clearing(
+                    drafts,
+                    in: locked.filter { parentNames.contains($0.name) },
+                    schema: schema
+                )
                 if !drafts.isEmpty { _ = try await transaction.apply(drafts) }
-                return (drafts.count, drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) })
+                return (count, drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) })
             }
         }
         bell?.ring(streams.map { .stream($0) })

@@ -9,6 +9,9 @@ package struct WriteRecords: Sendable {
     let schemas: SchemaCache
     let limiter: RateLimiter
     let bell: ChangeBell
+    let digests: SentDigests
+    /// The bytes of data that a user's records may have.
+    let quotaBytes: Int
 
     /// How often a call begins again when others are in its way.
     private static let maxAttempts = 10
@@ -36,20 +39,33 @@ package struct WriteRecords: Sendable {
         } else {
             paidSends = operations.reduce(0) { $0 + ($1.action == .create ? $1.named.count : 0) }
         }
+        let clearsInbox = try await clearsInbox(operations, in: place)
+        let writes: LimitedAction =
+            clearsInbox
+            ? .inboxDeletions(operations.count, userID: userID) : .recordWrites(operations.count, userID: userID)
         // Nothing is counted for a call that is refused by one of the two.
         let counted = try await limiter.count(
-            [.recordWrites(operations.count, userID: userID)] + Self.sends(paidSends, by: userID),
+            [writes] + Self.sends(paidSends, by: userID),
             ofUser: userID,
             from: source
         )
         for _ in 1...Self.maxAttempts {
             do {
-                let (records, streams) = try await schemas.withSchema { schema in
-                    let call = RecordCall(operations: operations, place: place, userID: userID, schema: schema)
+                let result = try await schemas.withSchema { schema in
+                    let call = RecordCall(
+                        operations: operations,
+                        place: place,
+                        userID: userID,
+                        schema: schema,
+                        digests: digests,
+                        quotaBytes: quotaBytes
+                    )
                     return try await postgres.withTransaction { try await call.run(on: $0, paidSends: paidSends) }
                 }
-                bell.ring(streams.map { .stream($0) })
-                return records
+                bell.ring(result.streams.map { .stream($0) })
+                // What others have put there costs its recipient nothing.
+                if clearsInbox, result.isOwnInbox { await limiter.giveBack(counted) }
+                return result.records
             } catch let unpaid as UnpaidSends {
                 _ = try await limiter.givingBack(counted) {
                     try await limiter.count(Self.sends(unpaid.count, by: userID), ofUser: userID, from: source)
@@ -66,6 +82,12 @@ package struct WriteRecords: Sendable {
             }
         }
         throw RecordsBusy()
+    }
+
+    /// Whether a call only deletes from an inbox.
+    private func clearsInbox(_ operations: [RecordOperation], in place: RecordPlace) async throws -> Bool {
+        guard operations.allSatisfy({ $0.action == .delete }) else { return false }
+        return try await schemas.known().access(of: place.collection) == .inbox
     }
 
     private static let uniqueViolation = "23505"

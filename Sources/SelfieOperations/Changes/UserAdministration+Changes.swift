@@ -18,7 +18,7 @@ extension UserAdministration {
     ) async throws {
         let user = try await id(of: selector)
         let follow = FollowChanges(postgres: postgres)
-        try await follow.requireCollections(of: query)
+        try await follow.requireCollections(of: query, by: user)
         try await withThrowingDiscardingTaskGroup { tasks in
             tasks.addTask { await follow.hub.run() }
             let follower = follow(query, from: start, ofUser: user)

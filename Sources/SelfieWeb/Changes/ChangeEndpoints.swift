@@ -61,7 +61,7 @@ struct ChangeEndpoints: EndpointGroup {
             maxBytes: isStream ? ChangeQuery.maxBatchBytes : ChangeQuery.maxPageBytes
         )
         let seconds = try parameters.integer(.wait) ?? 0
-        try await follow.requireCollections(of: query)
+        try await follow.requireCollections(of: query, by: session.userID)
         guard isStream else {
             let batch = try await batch(query, start, session, seconds)
             metrics.delivered(batch.changes.count)

@@ -21,7 +21,8 @@ extension RecordEndpoints {
         suffix: "InInbox",
         note: """
             The collection's access is `inbox`. Other members may create and delete what they sent, and nothing else. The \
-            same `PUT` twice is one record.
+            same `PUT` twice is one record, and both are answered alike. Another one with a used id is refused. No answer \
+            tells what the recipient did. Deleting from one's own inbox does not count.
             """
     )
 
@@ -58,7 +59,12 @@ extension RecordEndpoints {
                 path,
                 .token(handleCreate),
                 "Create one record or many\(inWords)",
-                details: ["An array is stored whole or not at all.", note].joined(separator: "\n\n"),
+                details: [
+                    """
+                    An array is stored whole or not at all. A record that names no readers has those of the record that it \
+                    belongs to, by the `parent` of its collection.
+                    """, note,
+                ].joined(separator: "\n\n"),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
                 takes: place,
                 sends: Body(
@@ -68,7 +74,7 @@ extension RecordEndpoints {
                 ),
                 answers: [.ok("The record, or an array of them.", RecordJSON.oneOrMany, headers: [.tagOfOneRecord])],
                 refuses: place404 + [
-                    .recordIDTaken, .recordForbidden, .tooManyRecords, .noRoomForRecords, .inboxFull,
+                    .recordIDTaken, .recordForbidden, .tooManyRecords, .noRoomForRecords, .inboxFull, .readerFull,
                 ] + contents
             ),
             HandledEndpoint(
@@ -90,7 +96,7 @@ extension RecordEndpoints {
                     example: [["id": "house-1", "data": ["comment": "sold"]]]
                 ),
                 answers: [.ok("The records.", RecordJSON.array)],
-                refuses: one404 + [.recordVersionDiffers, .tooManyRecords] + contents
+                refuses: one404 + [.recordVersionDiffers, .tooManyRecords, .noRoomForRecords, .readerFull] + contents
             ),
             HandledEndpoint(
                 "deleteRecords\(suffix)",
@@ -131,7 +137,8 @@ extension RecordEndpoints {
                 takes: record,
                 sends: Body("The record.", schema: RecordJSON.put(), example: RecordJSON.newExample),
                 answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
-                refuses: one404 + [.recordVersionDiffers, .noRoomForRecords, .inboxFull] + contents
+                refuses: one404 + [.recordVersionDiffers, .noRoomForRecords, .inboxFull, .readerFull]
+                    + (suffix.isEmpty ? [] : [.messageIDTaken]) + contents
             ),
             HandledEndpoint(
                 "patchRecord\(suffix)",
@@ -152,7 +159,7 @@ extension RecordEndpoints {
                     example: ["data": ["comment": "sold"]]
                 ),
                 answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
-                refuses: one404 + [.recordVersionDiffers] + contents
+                refuses: one404 + [.recordVersionDiffers, .noRoomForRecords, .readerFull] + contents
             ),
             HandledEndpoint(
                 "deleteRecord\(suffix)",
@@ -161,7 +168,9 @@ extension RecordEndpoints {
                 "\(path)/:id",
                 .token(handleDelete),
                 "Delete a record\(inWords)",
-                details: note,
+                details: [
+                    "Who only reads a record of an `acl` collection leaves it: it is there for the others.", note,
+                ].joined(separator: "\n\n"),
                 limitedBy: [.recordWritesPerUser],
                 dependsOn: [.ifMatchVersion],
                 takes: record,

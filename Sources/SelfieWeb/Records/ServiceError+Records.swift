@@ -24,6 +24,16 @@ extension ServiceError {
         code: "record_id_taken",
         message: "There is a record with this id"
     )
+    static let messageIDTaken = ServiceError(
+        status: .conflict,
+        code: "message_id_taken",
+        message: "The id was used for another message to this inbox"
+    )
+    static let readerFull = ServiceError(
+        status: .forbidden,
+        code: "reader_full",
+        message: "A reader has no room for more of your records"
+    )
     static let recordReferredTo = ServiceError(
         status: .conflict,
         code: "record_referred_to",
@@ -72,12 +82,12 @@ extension ServiceError {
     static let noRoomForRecords = ServiceError(
         status: .forbidden,
         code: "record_quota_reached",
-        message: "You have no room for more records"
+        message: "You have no room for more records. Deleted ones count for 30 days"
     )
     static let inboxFull = ServiceError(
         status: .forbidden,
         code: "inbox_full",
-        message: "The inbox has no room for more records"
+        message: "The inbox has no room for more records of yours"
     )
     static let indexMissing = ServiceError(
         status: .badRequest,
@@ -110,6 +120,7 @@ extension ServiceError {
             case .noRecord: .recordNotFound
             case .forbidden: .recordForbidden
             case .taken: .recordIDTaken
+            case .messageIDTaken: .messageIDTaken
             case .referredTo: .recordReferredTo
             case .otherVersion: .recordVersionDiffers
             case .invalid(let problems) where problems.contains { $0.reason == .tooManyBytes }: .recordTooLarge
@@ -121,6 +132,7 @@ extension ServiceError {
             case .tooManyReaders: .tooManyReaders
             case .noRoom: .noRoomForRecords
             case .inboxFull: .inboxFull
+            case .readerFull: .readerFull
             case .noIndex(let field): .indexMissing.with("where - the collection has no index of \(field)")
             case .noReference(let field): .includeInvalid.with("include - \(field) is no reference")
             case .noSuchPosition: ServiceError(.invalid, of: Endpoint.Parameter.recordAfter.name)

@@ -88,7 +88,7 @@ struct EndpointTests {
         "410 changes_access", "410 changes_collections", "410 changes_database", "410 changes_forgotten",
         "400 listed_invalid", "404 role_not_found", "403 role_forbidden", "403 role_full",
         "404 collection_not_found", "404 record_not_found", "403 record_forbidden", "409 record_id_taken",
-        "409 record_referred_to", "412 record_version_differs", "413 record_too_large", "400 record_id_invalid",
+        "409 record_referred_to", "409 message_id_taken", "403 reader_full", "412 record_version_differs", "413 record_too_large", "400 record_id_invalid",
         "400 expires_at_invalid", "400 readers_not_allowed", "400 reader_unknown", "400 too_many_readers",
         "400 too_many_records", "403 record_quota_reached", "403 inbox_full", "400 index_missing",
         "400 include_invalid", "400 include_no_reference",

@@ -3,7 +3,6 @@ import DatabaseTestSupport
 import Foundation
 import Logging
 import Postgres
-import RecordSchema
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -234,7 +233,7 @@ struct RecordEndTests {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             try await service.postgres.write(
-                "UPDATE streams SET record_count = \(RecordLimits.maxCountPerUser - 1) WHERE user_id = \(ada.userID)"
+                "UPDATE streams SET record_count = 99999 WHERE user_id = \(ada.userID)"
             )
             let two = #"[{"data":{"address":"a"}},{"data":{"address":"a"}}]"#
             let refused = try await service.call("POST", "/api/records/houses", as: ada, two)
@@ -246,7 +245,7 @@ struct RecordEndTests {
             try await service.postgres.write(
                 """
                 UPDATE streams SET record_count = 0, inbox_count = CASE WHEN user_id = \(bob.userID)
-                    THEN \(RecordLimits.maxInboxCount - 1) ELSE 0 END
+                    THEN 9999 ELSE 0 END
                 """
             )
             let path = "/api/members/\(bob.id)/records/inbox"

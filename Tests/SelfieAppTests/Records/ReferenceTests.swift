@@ -162,16 +162,20 @@ struct ReferenceTests {
             #expect(sent.status == 200, "\(sent.text)")
             let seen = try await service.call("GET", "/api/records/threads/\(thread)", as: ada)
             #expect(seen.data["lastMessage"] as? String == "m1")
-            let last = try await service.call("DELETE", "/api/records/messages/m1", as: bob)
-            #expect(last.status == 409)
-            let cleared = try await service.call(
-                "PATCH",
-                "/api/records/threads/\(thread)",
-                as: ada,
-                #"{"data":{"lastMessage":null}}"#
-            )
-            #expect(cleared.data["lastMessage"] == nil && cleared.status == 200)
+            // Nobody erases it by hand. When the message goes, it names none.
+            for (method, body) in [("PUT", #"{"data":{}}"#), ("PATCH", #"{"data":{"lastMessage":null}}"#)] {
+                let kept = try await service.call(method, "/api/records/threads/\(thread)", as: ada, body)
+                #expect(kept.status == 200 && kept.data["lastMessage"] as? String == "m1", "\(kept.text)")
+            }
+            let before = try await service.call("GET", "/api/records/threads/\(thread)", as: ada)
             #expect(try await service.call("DELETE", "/api/records/messages/m1", as: bob).status == 200)
+            let cleared = try await service.call("GET", "/api/records/threads/\(thread)", as: ada)
+            #expect(cleared.data["lastMessage"] is NSNull)
+            #expect(cleared.json["version"] as? Int == (before.json["version"] as? Int ?? 0) + 1)
+            // A message that is not the last one leaves the thread as it is.
+            #expect(try await service.call("DELETE", "/api/records/messages/m0", as: ada).status == 200)
+            let same = try await service.call("GET", "/api/records/threads/\(thread)", as: ada)
+            #expect(same.json["version"] as? Int == cleared.json["version"] as? Int)
             try await service.expectSoundStreams()
         }
     }

@@ -49,8 +49,8 @@ struct RecordModel {
     private(set) var records: [Name: Record] = [:]
     /// The last versions of records that are deleted.
     private var lastVersions: [Name: Int] = [:]
-    /// Who sent records to inboxes that are deleted there.
-    private var buried: [Name: Set<Int>] = [:]
+    /// What was first put into inboxes, by who put it there.
+    private var sent: [Name: [Int: Int]] = [:]
     private var round = 0
 
     init(team: Set<Int>, leads: Set<Int>, blocks: Set<[Int]>) {
@@ -94,8 +94,12 @@ struct RecordModel {
             return Answer(status: 404)
         }
         let isSender = name.inbox != nil && name.inbox != member
+        if isSender, call.method != .get, let sent = sent[name] {
+            return answer(to: call, sentBefore: sent, isBlocked: blocks.contains([name.inbox ?? -1, member]))
+        }
         let isBlocked = isSender && blocks.contains([name.inbox ?? -1, member])
         if isBlocked, [.post, .put].contains(call.method) { return Answer(status: 404) }
+        if isSender, call.method == .get { return Answer(status: sent[name]?[member] == nil ? 404 : 403) }
         guard let record = records[name] else { return create(call, isSender: isSender) }
         let rights = rights(of: member, name, record)
         switch call.method {
@@ -103,25 +107,40 @@ struct RecordModel {
             guard rights.contains("r") else { return Answer(status: rights.isEmpty ? 404 : 403) }
             return Answer(status: 200, value: record.value, version: record.version)
         case .post: return Answer(status: 409)
-        case .put where isSender && record.owner == member:
-            return call.value == record.value
-                ? Answer(status: 200, value: record.value, version: record.version) : Answer(status: 403)
         case .put, .patch: return change(call, record, rights)
+        case .delete where name.collection == "threads" && rights == ["r"]:
+            records[name]?.readers.remove(member)
+            return Answer(status: 200)
         case .delete:
             guard rights.contains("d") else { return Answer(status: rights.isEmpty ? 404 : 403) }
-            lastVersions[name] = record.version + 1
-            if name.inbox != nil { buried[name, default: []].insert(record.owner) }
-            records[name] = nil
+            delete(name, record)
+            return Answer(status: 200)
+        }
+    }
+
+    private mutating func delete(_ name: Name, _ record: Record) {
+        lastVersions[name] = record.version + 1
+        records[name] = nil
+    }
+
+    /// A sender hears the same of an id that was used, whatever its record has become.
+    private mutating func answer(to call: Call, sentBefore sent: [Int: Int], isBlocked: Bool) -> Answer {
+        let own = sent[call.member]
+        switch call.method {
+        case .get, .post, .put:
+            if isBlocked { return Answer(status: 404) }
+            guard call.method == .put, own == call.value else { return Answer(status: 409) }
+            return Answer(status: 200, value: own, version: 1)
+        case .patch: return Answer(status: own == nil ? 404 : 403)
+        case .delete:
+            guard own != nil else { return Answer(status: 404) }
+            if let record = records[call.name], record.owner == call.member { delete(call.name, record) }
             return Answer(status: 200)
         }
     }
 
     private mutating func create(_ call: Call, isSender: Bool) -> Answer {
         guard [.post, .put].contains(call.method) else { return Answer(status: 404) }
-        if isSender, buried[call.name]?.contains(call.member) == true {
-            // The version is that of the record that was deleted.
-            return call.method == .put ? Answer(status: 200, value: call.value, version: nil) : Answer(status: 409)
-        }
         if call.name.collection == "priorities", !team.contains(call.member) { return Answer(status: 404) }
         guard namesAreFine(call) else { return Answer(status: 400) }
         var record = Record(owner: call.member, value: call.value, round: round)
@@ -129,6 +148,7 @@ struct RecordModel {
         record.writers = (call.writers ?? []).subtracting([call.member])
         record.version = 1 + (lastVersions[call.name] ?? 0)
         records[call.name] = record
+        if call.name.inbox != nil { sent[call.name, default: [:]][call.member] = call.value }
         return Answer(status: 200, value: call.value, version: record.version)
     }
 

@@ -154,12 +154,31 @@ extension TestService {
         let wrongCounts = try await count(
             """
             SELECT count(*) FROM streams WHERE user_id IS NOT NULL AND (
-                record_count <> (SELECT count(*) FROM records WHERE owner_id = user_id AND deleted_at IS NULL)
+                record_count <> (SELECT count(*) FROM records WHERE owner_id = user_id)
+                OR byte_count <> (
+                    SELECT coalesce(sum(coalesce(sent_byte_count, byte_count)), 0) FROM records
+                    WHERE owner_id = user_id AND deleted_at IS NULL
+                ) + (
+                    SELECT coalesce(sum(byte_count - sent_byte_count), 0) FROM records
+                    WHERE recipient_id = user_id AND deleted_at IS NULL
+                )
                 OR inbox_count <> (SELECT count(*) FROM records WHERE recipient_id = user_id AND deleted_at IS NULL)
             )
             """
         )
         #expect(wrongCounts == 0, comment)
+        let wrongAuthors = try await count(
+            """
+            SELECT count(*) FROM stream_authors FULL JOIN (
+                SELECT stream_id, owner_id AS author_id, count(*) AS shown
+                FROM grants JOIN records ON key = record_key AND records.collection_id = grants.collection_id
+                    JOIN streams ON streams.id = stream_id
+                WHERE rights % 2 = 1 AND user_id <> owner_id GROUP BY stream_id, owner_id
+            ) AS read USING (stream_id, author_id)
+            WHERE coalesce(record_count, 0) <> coalesce(shown, 0)
+            """
+        )
+        #expect(wrongAuthors == 0, comment)
         let strayRows = try await count(
             """
             SELECT (SELECT count(*) FROM record_index WHERE NOT EXISTS (
@@ -168,8 +187,6 @@ extension TestService {
                         AND grants.record_key = record_index.record_key AND rights % 2 = 1))
                 + (SELECT count(*) FROM record_references AS r WHERE NOT EXISTS (
                     SELECT FROM records WHERE key IN (r.record_key) AND deleted_at IS NULL))
-                + (SELECT count(*) FROM record_references AS r WHERE NOT EXISTS (
-                    SELECT FROM records WHERE key = r.target_key AND deleted_at IS NULL))
                 + (SELECT count(*) FROM grants WHERE collection_id > 0 AND rights > 0 AND NOT EXISTS (
                     SELECT FROM records WHERE key = record_key AND deleted_at IS NULL)) AS count
             """

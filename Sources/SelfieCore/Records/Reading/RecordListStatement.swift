@@ -71,7 +71,7 @@ struct RecordListStatement {
             """
             (
                 SELECT max(key) FROM records WHERE collection_id = \(reader.collection.id)
-                    AND recipient_id = \(reader.collection.definition.access == .inbox ? reader.userID : 0)
+                    AND recipient_id = \(reader.recipientID)
                     AND id = \(after.id) AND \(part: condition) AND (\(after.createdAt)::bigint IS NULL
                         OR created_at = timestamp 'epoch' + \(after.createdAt)::bigint * interval '1 microsecond')
                     AND EXISTS (
@@ -101,12 +101,11 @@ struct RecordListStatement {
             stream_id = (SELECT id FROM reader) AND collection_id = \(reader.collection.id)
             """
         if let ids = query.ids {
-            let recipient = reader.collection.definition.access == .inbox ? reader.userID : 0
             return (
                 """
                 SELECT record_key FROM grants WHERE \(part: isGranted) AND rights % 2 = 1 AND record_key IN (
                     SELECT key FROM records WHERE collection_id = \(reader.collection.id)
-                        AND recipient_id = \(recipient) AND id = ANY(\(ids)) AND deleted_at IS NULL
+                        AND recipient_id = \(reader.recipientID) AND id = ANY(\(ids)) AND deleted_at IS NULL
                 ) \(part: beyond)
                 """,
                 nothing

@@ -6,6 +6,9 @@ struct RecordReader {
     let userID: Int
     let collection: AppliedCollection
 
+    /// The user in whose inbox the collection's records are; 0 for other collections.
+    var recipientID: Int { collection.definition.access == .inbox ? userID : 0 }
+
     private var own: PostgresQuery { "SELECT id FROM streams WHERE user_id = \(userID)" }
 
     /// The roles that the user has, of some.
@@ -56,7 +59,15 @@ struct RecordReader {
     }
 
     /// The condition that a record of `records` is there.
-    static let isThere: PostgresQuery = """
-        deleted_at IS NULL AND (expires_at IS NULL OR expires_at > now() AT TIME ZONE 'UTC')
-        """
+    static let isThere = isThere("records")
+
+    /// The same of a table with another name in the statement.
+    static func isThere(_ records: StaticString) -> PostgresQuery {
+        PostgresQuery(
+            stringLiteral: """
+                \(records).deleted_at IS NULL
+                AND (\(records).expires_at IS NULL OR \(records).expires_at > now() AT TIME ZONE 'UTC')
+                """
+        )
+    }
 }

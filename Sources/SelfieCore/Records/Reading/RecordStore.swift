@@ -8,24 +8,16 @@ struct RecordStore: Sendable {
     /// A record by its id, and what the reader may do with it.
     ///
     /// - Parameters:
-    ///   - id: The record's id.
-    ///   - inboxOf: The id of the member in whose inbox it is; nil for the reader's own.
+    ///   - id: The record's id. In an inbox, it is one of the reader's own.
     ///   - reader: Who reads, and the collection.
     ///   - schema: The schema.
     /// - Returns: The record; nil when there is none.
     /// - Throws: `SchemaChanged`, `PostgresError`.
     func find(
         _ id: String,
-        inboxOf: String?,
         for reader: RecordReader,
         schema: AppliedSchema
     ) async throws -> (record: StoredRecord, rights: Rights)? {
-        let recipient: PostgresQuery =
-            switch (reader.collection.definition.access, inboxOf) {
-            case (.inbox, let member?): "(SELECT users.id FROM users WHERE member_id = \(member))"
-            case (.inbox, nil): "\(reader.userID)"
-            default: "0"
-            }
         let rows = try await postgres.read(
             """
             SELECT schema_version, found.* FROM (SELECT \(part: SchemaStore.versionColumn) AS schema_version) AS present
@@ -36,7 +28,7 @@ struct RecordStore: Sendable {
                         AND stream_id IN (\(part: reader.streams))
                 ) AS rights
                 FROM records \(part: RecordRow.joins(reader))
-                WHERE records.collection_id = \(reader.collection.id) AND recipient_id = \(part: recipient)
+                WHERE records.collection_id = \(reader.collection.id) AND recipient_id = \(reader.recipientID)
                     AND records.id = \(id) AND \(part: RecordReader.isThere)
             ) AS found ON true
             """
@@ -45,6 +37,30 @@ struct RecordStore: Sendable {
         guard try rows[0].decodeIfPresent("key", as: Int.self) != nil else { return nil }
         let rights = Rights(rawValue: try rows[0].decodeIfPresent("rights") ?? 0)
         return (try RecordRow(rows[0], schema: schema).record, rights)
+    }
+
+    /// Whether a user may list the records of a collection: those of a role are for its members.
+    func lists(_ reader: RecordReader) async throws -> Bool {
+        guard reader.collection.definition.access == .shared else { return true }
+        return try await !postgres.read(reader.listStream).isEmpty
+    }
+
+    /// Whether a user may do anything in a collection, as who has its role or manages that.
+    func reaches(_ reader: RecordReader) async throws -> Bool {
+        guard reader.collection.definition.access == .shared else { return true }
+        return try await !postgres.read("SELECT FROM (\(part: reader.streams)) AS mine LIMIT 1").isEmpty
+    }
+
+    /// Whether a user has sent a record to somebody else's inbox, whatever has become of it.
+    func hasSent(_ id: String, to memberID: String, by reader: RecordReader) async throws -> Bool {
+        let sent: PostgresQuery = """
+            SELECT FROM records JOIN users ON users.id = recipient_id
+            WHERE member_id = \(memberID) AND collection_id = \(reader.collection.id) AND records.id = \(id)
+                AND owner_id = \(reader.userID)
+            """
+        return try await !postgres.read(
+            "\(part: sent) AND deleted_at IS NULL UNION ALL \(part: sent) AND deleted_at IS NOT NULL LIMIT 1"
+        ).isEmpty
     }
 
     /// Whether a user is the member with an id.

@@ -6,6 +6,7 @@ package struct AppliedSchema: Sendable {
     package let version: Int
     package let schema: Schema
     private let collections: [String: AppliedCollection]
+    let parentRules: [ParentRule]
 
     init(version: Int, schema: Schema, collectionIDs: [String: PartID], roleIDs: [String: PartID]) {
         self.version = version
@@ -13,7 +14,7 @@ package struct AppliedSchema: Sendable {
         func role(_ name: String) -> AppliedRole? {
             roleIDs[name].map { AppliedRole(id: $0.id, streamID: $0.streamID) }
         }
-        collections = schema.collections.reduce(into: [:]) { collections, definition in
+        let collections = schema.collections.reduce(into: [String: AppliedCollection]()) { collections, definition in
             guard let part = collectionIDs[definition.name] else { return }
             collections[definition.name] = AppliedCollection(
                 id: part.id,
@@ -23,6 +24,28 @@ package struct AppliedSchema: Sendable {
                 managers: definition.role.map { schema.managers(of: $0).compactMap(role) } ?? []
             )
         }
+        self.collections = collections
+        parentRules = collections.values.compactMap { child in
+            guard let parent = child.definition.parent,
+                let name = child.definition.references.first(where: { $0.field == parent.field })?.collection
+            else { return nil }
+            return collections[name].map { ParentRule(child: child, parent: $0, field: parent.set) }
+        }
+    }
+
+    /// New records of one collection set a field of those that they belong to.
+    struct ParentRule: Sendable {
+        let child: AppliedCollection
+        let parent: AppliedCollection
+        /// The parent's field.
+        let field: String
+    }
+
+    /// The fields of a collection's records that only new records of others set.
+    ///
+    /// One that every record must have is its client's to give at first.
+    func setFields(of collection: AppliedCollection) -> [String] {
+        parentRules.filter { $0.parent.id == collection.id }.map(\.field)
     }
 
     /// The collection of a name.
@@ -32,6 +55,9 @@ package struct AppliedSchema: Sendable {
         guard let collection = collections[name] else { throw RecordRefusal(.noCollection) }
         return collection
     }
+
+    /// Who may do what in a collection; nil when there is none of the name.
+    func access(of name: String) -> Access? { collections[name]?.definition.access }
 
     /// All collections, in no order.
     var allCollections: [AppliedCollection] { Array(collections.values) }

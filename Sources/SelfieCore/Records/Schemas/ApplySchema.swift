@@ -162,7 +162,9 @@ package struct ApplySchema: Sendable {
         try await connection.execute(
             """
             WITH gone AS MATERIALIZED (
-                SELECT key, owner_id, recipient_id, deleted_at IS NULL AS is_there FROM records WHERE key = ANY(\(keys))
+                SELECT key, owner_id, recipient_id, byte_count, coalesce(sent_byte_count, byte_count) AS sent_byte_count,
+                    deleted_at IS NULL AS is_there
+                FROM records WHERE key = ANY(\(keys))
             ), unindexed AS (DELETE FROM record_index WHERE record_key IN (SELECT key FROM gone)),
             unreferred AS (
                 DELETE FROM record_references
@@ -170,13 +172,23 @@ package struct ApplySchema: Sendable {
             ), unpictured AS (DELETE FROM photo_references WHERE record_key IN (SELECT key FROM gone)),
             ungranted AS (
                 DELETE FROM grants WHERE collection_id = \(collectionID) AND record_key IN (SELECT key FROM gone)
+                RETURNING stream_id, record_key, rights
             ), counted AS (
-                UPDATE streams SET record_count = record_count - owned, inbox_count = inbox_count - waiting FROM (
-                    SELECT user_id, sum(owned) AS owned, sum(waiting) AS waiting FROM (
-                        SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting FROM gone WHERE is_there
-                        UNION ALL SELECT recipient_id, 0, 1 FROM gone WHERE is_there AND recipient_id > 0
+                UPDATE streams SET record_count = record_count - owned, inbox_count = inbox_count - waiting,
+                    byte_count = streams.byte_count - bytes
+                FROM (
+                    SELECT user_id, sum(owned) AS owned, sum(waiting) AS waiting, sum(bytes) AS bytes FROM (
+                        SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting,
+                            CASE WHEN is_there THEN sent_byte_count ELSE 0 END AS bytes FROM gone
+                        UNION ALL SELECT recipient_id, 0, 1, byte_count - sent_byte_count
+                        FROM gone WHERE is_there AND recipient_id > 0
                     ) AS each GROUP BY user_id
                 ) AS sums WHERE streams.user_id = sums.user_id
+            ), shown AS (
+                UPDATE stream_authors SET record_count = record_count - read.count FROM (
+                    SELECT stream_id, owner_id, count(*) FROM ungranted JOIN gone ON key = record_key
+                    WHERE rights % 2 = 1 GROUP BY stream_id, owner_id
+                ) AS read WHERE stream_authors.stream_id = read.stream_id AND author_id = owner_id
             )
             DELETE FROM records WHERE key IN (SELECT key FROM gone)
             """

@@ -22,6 +22,14 @@ package final class SchemaCache: Sendable {
         return try await reload()
     }
 
+    /// The schema that was read last, which may be an old one.
+    ///
+    /// - Throws: `PostgresError`, `InvalidSchema`.
+    func known() async throws -> AppliedSchema {
+        if let kept = kept.withLock(\.self) { return kept }
+        return try await reload()
+    }
+
     /// Does what depends on the schema, again when it has changed.
     ///
     /// A refusal may come from an old schema. So that is compared first.
@@ -31,8 +39,7 @@ package final class SchemaCache: Sendable {
     /// - Throws: What the body throws, `PostgresError`, `InvalidSchema`.
     func withSchema<Result>(_ body: (AppliedSchema) async throws -> Result) async throws -> Result {
         var attempt = 1
-        var schema: AppliedSchema
-        if let kept = kept.withLock(\.self) { schema = kept } else { schema = try await reload() }
+        var schema = try await known()
         while true {
             do {
                 return try await body(schema)

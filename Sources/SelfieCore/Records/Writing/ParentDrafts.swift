@@ -35,6 +35,55 @@ struct ParentDrafts {
         return ids.isEmpty ? nil : (try schema.collection(target), Set(ids))
     }
 
+    /// The parents that name records as their last ones which are deleted now: they name none any more.
+    ///
+    /// - Parameters:
+    ///   - drafts: The drafts of what goes.
+    ///   - parents: Records that may name them, locked.
+    ///   - schema: The schema.
+    /// - Returns: The drafts of those that do, and that stay.
+    static func clearing(
+        _ drafts: [RecordDraft],
+        in parents: [ExistingRecord],
+        schema: AppliedSchema
+    ) -> [RecordDraft] {
+        let going = drafts.filter { $0.content == nil }
+        let goingKeys = Set(going.compactMap(\.existing?.key))
+        return parents.filter { !goingKeys.contains($0.key) }.compactMap { record in
+            guard let collection = schema.collection(id: record.collectionID) else { return nil }
+            let old = RecordPlanner.object(record.data)
+            guard case .object(var members) = old else { return nil }
+            for rule in schema.parentRules where rule.parent.id == collection.id {
+                if case .string(let id)? = members[rule.field],
+                    going.contains(where: { $0.collection.id == rule.child.id && $0.id == id })
+                {
+                    members[rule.field] = .null
+                }
+            }
+            let new = JSONValue.object(members)
+            return new == old ? nil : draft(of: record, in: collection, changing: old, to: new)
+        }
+    }
+
+    private static func draft(
+        of record: ExistingRecord,
+        in collection: AppliedCollection,
+        changing old: JSONValue,
+        to new: JSONValue
+    ) -> RecordDraft {
+        // Its other fields may break rules that came later. That is no matter of this call.
+        let data = RecordData(stored: new.text, new, in: collection.definition)
+        return RecordDraft(
+            position: nil,
+            collection: collection,
+            existing: record,
+            id: record.id,
+            content: RecordDraft.Content(data, new, changing: old, expiry: .unchanged),
+            sharing: record.sharing,
+            memberIDs: record.memberIDs
+        )
+    }
+
     /// The parents as they are to be, each with the last of its new records.
     ///
     /// A parent that the author may not write stays as it is.
@@ -64,22 +113,10 @@ struct ParentDrafts {
             else { continue }
             let old = RecordPlanner.object(record.data)
             let new = old.with([parent.set: .string(draft.id)])
-            // Its other fields may break rules that came later. That is no matter of the new record.
-            let data = RecordData(stored: new.text, new, in: target.definition)
-            guard data.text.utf8.count <= RecordLimits.maxBytes else {
+            guard new.text.utf8.count <= RecordLimits.maxBytes else {
                 throw RecordRefusal(.invalid([RecordProblem(parent.field, .parentFull)]), at: draft.position)
             }
-            parentDrafts.append(
-                RecordDraft(
-                    position: nil,
-                    collection: target,
-                    existing: record,
-                    id: id,
-                    content: RecordDraft.Content(data, new, changing: old, expiry: .unchanged),
-                    sharing: record.sharing,
-                    memberIDs: record.memberIDs
-                )
-            )
+            parentDrafts.append(Self.draft(of: record, in: target, changing: old, to: new))
         }
         return parentDrafts
     }

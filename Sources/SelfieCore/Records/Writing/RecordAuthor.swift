@@ -30,6 +30,9 @@ struct RecordAuthor: Sendable {
         return streams
     }
 
+    /// Whether a member is among those whom the call names.
+    func knows(_ id: String) -> Bool { named[id] != nil || disabled[id] != nil }
+
     /// A member who may be named as a reader; nil for one who does not exist or has blocked the author.
     func reader(_ id: String) -> MemberStream? {
         blocking.contains(id) ? nil : named[id]
@@ -53,6 +56,9 @@ struct ExistingRecord: Sendable {
     let ownerID: Int
     let owner: MemberStream
     let data: String
+    let byteCount: Int
+    /// What it was when it was sent; nil for what nobody sent to an inbox.
+    let sent: Sent?
     let version: Int
     let createdAt: String
     let updatedAt: String
@@ -62,6 +68,16 @@ struct ExistingRecord: Sendable {
     var grants: [Int: RecordGrant] = [:]
     /// The ids of members who have grants, by their streams.
     var memberIDs: [Int: String] = [:]
+    /// The streams of those who have blocked whoever writes now.
+    var blocking: Set<Int> = []
+
+    /// What a member sent to the inbox of another one.
+    struct Sent: Sendable {
+        let byteCount: Int
+        /// As ``SentDigests`` makes it; nil for what an older version has stored.
+        let digest: String?
+        let expiresAt: String?
+    }
 
     /// What somebody may do who has some streams.
     func rights(of streams: Set<Int>) -> Rights {
@@ -70,13 +86,26 @@ struct ExistingRecord: Sendable {
         }
     }
 
+    /// The record's name in the database.
+    var name: RecordTransaction.Name {
+        RecordTransaction.Name(collectionID: collectionID, recipientID: recipientID, id: id)
+    }
+
+    /// The ids of the members who read it by a grant of their own.
+    var readers: [String] {
+        grants.filter { $0.value.rights.contains(.read) }.compactMap { memberIDs[$0.key] }
+    }
+
     /// The rights of all streams that have any.
     var sharing: [Int: Rights] { grants.mapValues(\.rights).filter { !$0.value.isEmpty } }
 }
 
-/// A record that a member sent to an inbox, and that was deleted there.
-struct BuriedRecord: Sendable {
-    let version: Int
+/// An id that was used in somebody's inbox, whatever has become of its record there.
+struct SentRecord: Sendable {
+    /// Who sent it.
+    let ownerID: Int
+    /// As ``SentDigests`` makes it; nil for what an older version has stored.
+    let digest: String?
     let createdAt: String
-    let updatedAt: String
+    let expiresAt: String?
 }

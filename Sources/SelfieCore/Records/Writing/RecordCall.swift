@@ -9,6 +9,9 @@ struct RecordCall {
     let place: RecordPlace
     let userID: Int
     let schema: AppliedSchema
+    let digests: SentDigests
+    /// The bytes of data that a user's records may have.
+    let quotaBytes: Int
 
     private var createsAny: Bool { operations.contains { [.create, .put].contains($0.action) } }
 
@@ -17,13 +20,14 @@ struct RecordCall {
     /// - Parameters:
     ///   - connection: In a transaction.
     ///   - paidSends: How many sends were counted already.
-    /// - Returns: The records, without those that were deleted; and the streams that show a change.
+    /// - Returns: The records, without those that were deleted; the streams that show a change; and whether it was all done
+    ///   in the user's own inbox.
     /// - Throws: `RecordRefusal`, `UnpaidSends`, `ExpiredRecords`, `RecordBusy`, `SchemaChanged`, `SessionError.ended`,
     ///   `PostgresError`.
     func run(
         on connection: PostgresConnection,
         paidSends: Int
-    ) async throws -> (records: [StoredRecord], streams: Set<Int>) {
+    ) async throws -> Result {
         let collection = try schema.collection(place.collection)
         let isInbox = collection.definition.access == .inbox
         guard place.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
@@ -31,7 +35,12 @@ struct RecordCall {
         let transaction = RecordTransaction(connection: connection, schema: schema)
         // Only then is the version that the next statement reads the one until the end.
         try await SchemaLock.share(on: connection)
-        let author = try await transaction.author(userID: userID, naming: named(in: collection))
+        let heirs = operations.contains { $0.action != .delete && $0.readers == nil && $0.writers == nil }
+        var named = named(in: collection)
+        if heirs, collection.definition.access == .acl, let parentNames {
+            named.formUnion(try await transaction.readers(of: parentNames.ids, in: parentNames.collection))
+        }
+        let author = try await transaction.author(userID: userID, naming: named)
         let recipient = isInbox ? try self.recipient(author) : nil
         try Self.requireRole(of: author, in: collection)
 
@@ -39,15 +48,34 @@ struct RecordCall {
         let names = operations.compactMap(\.id).map {
             RecordTransaction.Name(collectionID: collection.id, recipientID: recipientID, id: $0)
         }
-        let parents = parentNames.map { target, ids in
-            ids.map { RecordTransaction.Name(collectionID: target.id, recipientID: 0, id: $0) }
+        var parentSet = Set(
+            (parentNames?.ids ?? []).map {
+                RecordTransaction.Name(collectionID: parentNames?.collection.id ?? 0, recipientID: 0, id: $0)
+            }
+        )
+        if operations.contains(where: { $0.action == .delete }), !isInbox {
+            let children: PostgresQuery = """
+                collection_id = \(collection.id) AND recipient_id = 0 AND id = ANY(\(operations.compactMap(\.id)))
+                """
+
+            parentSet.formUnion(try await transaction.parents(naming: children))
         }
         let locked = try await transaction.lock(
-            Set(names + (parents ?? [])),
-            ends: operations.contains(where: \.mayEndRecord)
+            parentSet.union(names),
+            ends: operations.contains(where: \.mayEndRecord),
+            by: userID
         )
         let expired = locked.filter(\.isExpired)
         guard expired.isEmpty else { throw ExpiredRecords(keys: expired.map(\.key)) }
+        let parents = Dictionary(
+            uniqueKeysWithValues: locked.filter { $0.collectionID == parentNames?.collection.id }.map { ($0.id, $0) }
+        )
+        // Somebody has become a reader meanwhile, and is not locked.
+        if heirs, parentNames != nil, collection.definition.access == .acl,
+            parents.values.contains(where: { !$0.readers.allSatisfy(author.knows) })
+        {
+            throw RecordBusy()
+        }
         let own = Dictionary(
             uniqueKeysWithValues: locked.filter { record in
                 names.contains { $0.collectionID == record.collectionID && $0.id == record.id }
@@ -58,32 +86,40 @@ struct RecordCall {
             author: author,
             recipient: recipient,
             existing: own,
-            buried: isInbox && createsAny && recipientID != userID
-                ? try await transaction.buried(
-                    operations.compactMap(\.id).filter { own[$0] == nil },
+            deletedMessages: isInbox && recipientID != userID
+                ? try await transaction.deletedMessages(
+                    operations.compactMap(\.id).filter { own[$0]?.ownerID != userID },
                     in: collection,
                     of: recipientID,
-                    by: userID
-                ) : [:]
+                    askedBy: userID
+                ) : [:],
+            parentCollection: parentNames?.collection,
+            parents: parents,
+            setFields: schema.setFields(of: collection),
+            digests: digests
         )
         let outcomes = try operations.enumerated().map { try planner.outcome(of: $1, at: $0) }
         var drafts = outcomes.compactMap { if case .draft(let draft) = $0 { draft } else { nil } }
-        if let parentNames {
-            drafts += try ParentDrafts(
-                schema: schema,
-                author: author,
-                parents: Dictionary(
-                    uniqueKeysWithValues: locked.filter { $0.collectionID == parentNames.collection.id }.map {
-                        ($0.id, $0)
-                    }
-                )
-            ).drafts(of: drafts, in: collection)
+        if parentNames != nil {
+            drafts += try ParentDrafts(schema: schema, author: author, parents: parents).drafts(of: drafts, in: collection)
         }
+        drafts += ParentDrafts.clearing(
+            drafts,
+            in: locked.filter { parentSet.contains($0.name) },
+            schema: schema
+        )
         try Self.requirePaid(drafts, by: author, paidSends: paidSends)
         try await requireUnreferred(drafts, transaction)
-        guard !drafts.isEmpty else { return (Self.answers(outcomes, [:]), []) }
+        let isOwnInbox = isInbox && recipientID == userID
+        guard !drafts.isEmpty else { return Result(records: Self.answers(outcomes, [:]), isOwnInbox: isOwnInbox) }
         let targets = try await transaction.targets(of: drafts, author: author)
-        let written = try await transaction.apply(drafts, targets: targets, author: author, recipient: recipient)
+        let written = try await transaction.apply(
+            drafts,
+            targets: targets,
+            author: author,
+            recipient: recipient,
+            quotaBytes: quotaBytes
+        )
         let hasPhotos = drafts.contains { $0.content != nil && !$0.collection.definition.photoFields.isEmpty }
         let photos = hasPhotos ? try await transaction.photos(of: written.map(\.key)) : [:]
         let stored = zip(drafts, written).compactMap { draft, row in
@@ -92,7 +128,21 @@ struct RecordCall {
             }
         }
         let streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }
-        return (Self.answers(outcomes, Dictionary(uniqueKeysWithValues: stored)), streams)
+        return Result(
+            records: Self.answers(outcomes, Dictionary(uniqueKeysWithValues: stored)),
+            streams: streams,
+            isOwnInbox: isOwnInbox
+        )
+    }
+
+    /// What a call has done.
+    struct Result {
+        /// Without those that were deleted.
+        let records: [StoredRecord]
+        /// The streams that show a change.
+        var streams: Set<Int> = []
+        /// Whether it was all done in the user's own inbox.
+        let isOwnInbox: Bool
     }
 
     private static func answers(_ outcomes: [RecordPlanner.Outcome], _ stored: [Int: StoredRecord]) -> [StoredRecord] {
@@ -100,6 +150,7 @@ struct RecordCall {
             switch outcome {
             case .draft: stored[position]
             case .sentBefore(let record): record
+            case .deletedBefore: nil
             }
         }
     }
@@ -167,7 +218,7 @@ struct RecordCall {
 extension RecordDraft {
     /// The record as its author gets it; nil for one that is deleted.
     fileprivate func stored(by author: RecordAuthor, version: Int, photos: [StoredRecord.PhotoField]) -> StoredRecord? {
-        guard let content else { return nil }
+        guard let content, !isUnchanged else { return nil }
         let owner = existing?.owner ?? author.member
         let mayShare = sharing[author.member.streamID]?.contains(.share) ?? false
         func members(with right: Rights) -> [String]? {

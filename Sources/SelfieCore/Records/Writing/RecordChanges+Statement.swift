@@ -17,15 +17,21 @@ extension RecordChanges {
             parts.append(
                 """
                 added AS (
-                    INSERT INTO records (key, collection_id, recipient_id, id, owner_id, data, byte_count, expires_at, version)
+                    INSERT INTO records (key, collection_id, recipient_id, id, owner_id, data, byte_count, sent_digest,
+                        sent_byte_count, expires_at, sent_expires_at, version)
                     OVERRIDING SYSTEM VALUE
                     SELECT key, \(collectionID), \(recipientID), id, \(ownerID), data::json, octet_length(data),
-                        CASE WHEN expiry > 0 THEN timestamp 'epoch' + expiry * interval '1 millisecond' END,
+                        CASE WHEN digest <> '' THEN decode(digest, 'hex') END,
+                        CASE WHEN digest <> '' THEN octet_length(data) END, ends_at, CASE WHEN digest <> '' THEN ends_at END,
                         1 + coalesce((
                             SELECT max(version) FROM records AS old WHERE old.collection_id = \(collectionID)
                                 AND old.recipient_id = \(recipientID) AND old.id = new.id AND old.deleted_at IS NOT NULL
                         ), 0)
-                    FROM unnest(\(added.keys), \(added.ids), \(added.data), \(added.expiries)) AS new (key, id, data, expiry)
+                    FROM unnest(\(added.keys), \(added.ids), \(added.data), \(added.expiries), \(added.digests))
+                        AS new (key, id, data, expiry, digest)
+                    CROSS JOIN LATERAL (
+                        SELECT CASE WHEN expiry > 0 THEN timestamp 'epoch' + expiry * interval '1 millisecond' END AS ends_at
+                    ) AS ends
                     ORDER BY id RETURNING key, version
                 )
                 """
@@ -46,7 +52,8 @@ extension RecordChanges {
                 """
             )
         }
-        if !gone.isEmpty { parts += removal }
+        if !gone.isEmpty { parts.append(removal) }
+        if !authored.isEmpty { parts.append(counting) }
         if !granted.keys.isEmpty { parts.append(granting) }
         if !dropped.keys.isEmpty {
             parts.append(
@@ -62,36 +69,59 @@ extension RecordChanges {
         if !existingKeys.isEmpty { parts += cleaning }
         parts += linking
         let text = parts.dropFirst().reduce(parts[0]) { "\(part: $0), \(part: $1)" }
-        return added.keys.isEmpty
-            ? "WITH \(part: text) SELECT WHERE false" : "WITH \(part: text) SELECT key, version FROM added"
+        let versions: PostgresQuery = added.keys.isEmpty ? "SELECT NULL::bigint, NULL::bigint WHERE false" : "SELECT key, version FROM added"
+        let counts: PostgresQuery = authored.isEmpty
+            ? "SELECT NULL::bigint, NULL::bigint, NULL::bigint WHERE false"
+            : "SELECT stream_id, author_id::bigint, record_count FROM counted"
+        return """
+            WITH \(part: text)
+            SELECT key, version, NULL::bigint AS stream_id, NULL::bigint AS author_id, NULL::bigint AS record_count
+            FROM (\(part: versions)) AS versions (key, version)
+            UNION ALL SELECT NULL, NULL, stream_id, author_id, record_count
+            FROM (\(part: counts)) AS counts (stream_id, author_id, record_count)
+            """
+    }
+
+    private var counting: PostgresQuery {
+        let pairs = authored.keys.sorted { ($0.stream, $0.authorID) < ($1.stream, $1.authorID) }
+        return """
+            counted AS (
+                INSERT INTO stream_authors AS old (stream_id, author_id, record_count)
+                SELECT * FROM unnest(
+                    \(pairs.map(\.stream)), \(pairs.map(\.authorID)), \(pairs.map { authored[$0]?.change ?? 0 })
+                )
+                ON CONFLICT (stream_id, author_id) DO UPDATE
+                    SET record_count = greatest(0, old.record_count + excluded.record_count)
+                RETURNING stream_id, author_id, record_count
+            )
+            """
     }
 
     private var numbering: PostgresQuery {
         let rows = counters.counters.sorted { $0.key < $1.key }
         return """
             numbered AS (
-                UPDATE streams SET seq = new.seq, record_count = new.records, inbox_count = new.waiting
+                UPDATE streams SET seq = new.seq, record_count = new.records, inbox_count = new.waiting, byte_count = new.bytes
                 FROM unnest(
                     \(rows.map(\.key)), \(rows.map(\.value.number)), \(rows.map(\.value.recordCount)),
-                    \(rows.map(\.value.inboxCount))
-                ) AS new (id, seq, records, waiting)
+                    \(rows.map(\.value.inboxCount)), \(rows.map(\.value.byteCount))
+                ) AS new (id, seq, records, waiting, bytes)
                 WHERE streams.id = new.id
             )
             """
     }
 
     /// Nothing is left of a record but its id, its owner and its grants.
-    private var removal: [PostgresQuery] {
-        [
-            """
-            gone AS (
-                UPDATE records SET data = NULL, byte_count = 0, version = version + 1, expires_at = NULL,
-                    updated_at = now() AT TIME ZONE 'UTC', deleted_at = now() AT TIME ZONE 'UTC'
-                WHERE key = ANY(\(gone))
-            )
-            """,
-            "forgotten AS (DELETE FROM record_references WHERE target_key = ANY(\(gone)))",
-        ]
+    ///
+    /// Who refers to it keeps a row that leads nowhere.
+    private var removal: PostgresQuery {
+        """
+        gone AS (
+            UPDATE records SET data = NULL, byte_count = 0, version = version + 1, expires_at = NULL,
+                updated_at = now() AT TIME ZONE 'UTC', deleted_at = now() AT TIME ZONE 'UTC'
+            WHERE key = ANY(\(gone))
+        )
+        """
     }
 
     private var granting: PostgresQuery {
@@ -156,9 +186,10 @@ extension RecordChanges {
             parts.append(
                 """
                 referred AS (
-                    INSERT INTO record_references (record_key, field, target_key)
-                    SELECT * FROM unnest(\(referred.keys), \(referred.fields), \(referred.targets))
-                    ON CONFLICT (record_key, field) DO UPDATE SET target_key = excluded.target_key
+                    INSERT INTO record_references (record_key, field, target_key, owner_id)
+                    SELECT * FROM unnest(\(referred.keys), \(referred.fields), \(referred.targets), \(referred.owners))
+                    ON CONFLICT (record_key, field) DO UPDATE
+                        SET target_key = excluded.target_key, owner_id = excluded.owner_id
                 )
                 """
             )

@@ -4,6 +4,10 @@ import RecordSchema
 /// The rows that a call changes, as the arrays of one statement.
 struct RecordChanges {
     private(set) var counters: StreamCounters
+    /// The bytes of data that a user's records may have; nil for any number.
+    private let quotaBytes: Int?
+    /// How many more records of an author a member's stream shows, and the last operation that adds one.
+    private(set) var authored: [AuthoredStream: (change: Int, position: Int?, isInbox: Bool)] = [:]
     private(set) var added = Added()
     private(set) var changed = Changed()
     /// The keys of records that go.
@@ -24,6 +28,14 @@ struct RecordChanges {
         var data: [String] = []
         /// In milliseconds since 1970; 0 for none.
         var expiries: [Int] = []
+        /// In hexadecimal digits; empty for none.
+        var digests: [String] = []
+    }
+
+    /// A member's stream, and the owner of records that it shows.
+    struct AuthoredStream: Hashable {
+        let stream: Int
+        let authorID: Int
     }
 
     struct Changed {
@@ -56,6 +68,8 @@ struct RecordChanges {
         var keys: [Int] = []
         var fields: [String] = []
         var targets: [Int] = []
+        /// The users who own the records that refer to something.
+        var owners: [Int] = []
     }
 
     /// The rows of links' targets.
@@ -66,8 +80,9 @@ struct RecordChanges {
         var photos: [RecordData.Target: (row: Int, userID: Int)] = [:]
     }
 
-    init(counters: StreamCounters) {
+    init(counters: StreamCounters, quotaBytes: Int?) {
         self.counters = counters
+        self.quotaBytes = quotaBytes
     }
 
     /// The keys of records that were there before.
@@ -78,19 +93,26 @@ struct RecordChanges {
     /// - Parameters:
     ///   - draft: The record as it is to be.
     ///   - key: Its key.
-    ///   - owner: The owner's stream.
+    ///   - owner: Its owner; nil for one whose account is gone.
     ///   - recipient: The stream of the member in whose inbox it is; nil for other records.
     ///   - targets: What its new links refer to.
     /// - Throws: `RecordRefusal` when there is no room.
     mutating func add(
         _ draft: RecordDraft,
         key: Int,
-        owner: Int,
+        owner: MemberStream?,
         recipient: Int?,
         targets: Targets
     ) throws(RecordRefusal) {
-        if draft.changesCount { try counters.count(draft.existing == nil ? 1 : -1, owner: owner, recipient: recipient) }
-        addGrants(of: draft, key: key)
+        let ownerStream = owner?.streamID ?? 0
+        if draft.changesCount {
+            try counters.count(draft.existing == nil ? 1 : -1, owner: ownerStream, recipient: recipient)
+        }
+        // What a call changes beside its own records is no matter of its quota.
+        let limit = draft.position == nil ? nil : quotaBytes
+        try counters.count(bytes: draft.ownerBytes, for: ownerStream, within: limit)
+        if let recipient { try counters.count(bytes: draft.recipientBytes, for: recipient, within: limit) }
+        addGrants(of: draft, key: key, owner: owner, recipient: recipient)
         guard let content = draft.content else {
             gone.append(key)
             return
@@ -100,6 +122,7 @@ struct RecordChanges {
             added.ids.append(draft.id)
             added.data.append(content.data.text)
             added.expiries.append(max(0, content.expiry.milliseconds))
+            added.digests.append(content.sentDigest ?? "")
         } else if draft.isUnchanged {
             reviewed.append(key)
         } else {
@@ -113,22 +136,26 @@ struct RecordChanges {
             linked.fields.append(field)
         }
         for link in content.newLinks {
-            if let target = targets.records[link.target] { referred.append(key, link.field, target) }
+            if let target = targets.records[link.target] { referred.append(key, link.field, target, owner?.userID ?? 0) }
             // Under new rules a text may become the name of a photo. Only one of the owner's own is shown then.
             if let photo = targets.photos[link.target], !draft.isUnchanged || photo.userID == draft.existing?.ownerID {
-                pictured.append(key, link.field, photo.row)
+                pictured.append(key, link.field, photo.row, owner?.userID ?? 0)
             }
         }
     }
 
-    private mutating func addGrants(of draft: RecordDraft, key: Int) {
+    private mutating func addGrants(of draft: RecordDraft, key: Int, owner: MemberStream?, recipient: Int?) {
         let old = draft.existing?.grants ?? [:]
         for stream in Set(old.keys).union(draft.sharing.keys).sorted() {
-            let (rights, isChanged) = (draft.sharing[stream], !draft.isUnchanged)
+            let (rights, isChanged) = (draft.sharing[stream], draft.isChanged(for: stream))
             let takesNumber = GrantChange.takesNumber(from: old[stream]?.rights, to: rights, isChanged: isChanged)
             // The stream of an account that is gone went with it.
             if takesNumber, !counters.has(stream) { continue }
             let number = takesNumber ? counters.next(of: stream) : 0
+            let isMember = draft.memberIDs[stream] != nil || draft.existing?.memberIDs[stream] != nil || stream == recipient
+            if let owner, isMember, stream != owner.streamID {
+                addAuthored(draft, AuthoredStream(stream: stream, authorID: owner.userID), from: old[stream]?.rights, to: rights)
+            }
             switch GrantChange.change(from: old[stream], to: rights, isChanged: isChanged, number: { number }) {
             case .shown(let grant), .ended(let grant), .silent(let grant):
                 granted.collections.append(draft.collection.id)
@@ -146,6 +173,33 @@ struct RecordChanges {
         }
     }
 
+    private mutating func addAuthored(_ draft: RecordDraft, _ pair: AuthoredStream, from old: Rights?, to new: Rights?) {
+        let (read, reads) = ((old ?? []).contains(.read), (new ?? []).contains(.read))
+        if read == reads { return }
+        var entry = authored[pair] ?? (0, nil, false)
+        entry.change += reads ? 1 : -1
+        if reads { (entry.position, entry.isInbox) = (draft.position, draft.collection.definition.access == .inbox) }
+        authored[pair] = entry
+    }
+
+    /// Refuses records of an author of whom a member's stream shows too many.
+    ///
+    /// - Parameters:
+    ///   - count: How many it shows now.
+    ///   - authorID: The author.
+    ///   - stream: The member's stream.
+    /// - Throws: `RecordRefusal`.
+    func check(_ count: Int, of authorID: Int, in stream: Int) throws(RecordRefusal) {
+        guard let entry = authored[AuthoredStream(stream: stream, authorID: authorID)], entry.change > 0,
+            quotaBytes != nil
+        else { return }
+        if entry.isInbox {
+            let free = RecordLimits.maxInboxCount - (counters.counters[stream]?.inboxCount ?? 0)
+            if count > free { throw RecordRefusal(.inboxFull, at: entry.position) }
+        }
+        if count > RecordLimits.maxCountPerReader { throw RecordRefusal(.readerFull, at: entry.position) }
+    }
+
     private mutating func addIndex(of draft: RecordDraft, _ data: RecordData, key: Int) {
         for (stream, rights) in draft.sharing where rights.contains(.read) {
             for (field, value) in zip(draft.collection.definition.indexes, data.indexValues) {
@@ -160,10 +214,11 @@ struct RecordChanges {
 }
 
 extension RecordChanges.Referred {
-    fileprivate mutating func append(_ key: Int, _ field: String, _ target: Int) {
+    fileprivate mutating func append(_ key: Int, _ field: String, _ target: Int, _ owner: Int) {
         keys.append(key)
         fields.append(field)
         targets.append(target)
+        owners.append(owner)
     }
 }
 

@@ -25,14 +25,42 @@ struct RecordDraft: Sendable {
         let newLinks: [RecordData.Link]
         /// The fields whose references stay.
         let keptFields: [String]
+        /// As ``SentDigests`` makes it; nil for what is not sent to somebody else's inbox.
+        var sentDigest: String?
     }
 
     /// The streams that show the change.
     var numberedStreams: Set<Int> {
         let old = existing?.grants ?? [:]
         return Set(old.keys).union(sharing.keys).filter { stream in
-            GrantChange.takesNumber(from: old[stream]?.rights, to: sharing[stream], isChanged: !isUnchanged)
+            GrantChange.takesNumber(from: old[stream]?.rights, to: sharing[stream], isChanged: isChanged(for: stream))
         }
+    }
+
+    /// Whether a stream that shows the record before and afterwards shows the change.
+    ///
+    /// Those who have blocked its author hear nothing of it.
+    func isChanged(for stream: Int) -> Bool {
+        !isUnchanged && !(existing?.blocking.contains(stream) ?? false)
+    }
+
+    /// Whether the record lies in the inbox of somebody else than its owner.
+    private var wasSent: Bool { existing?.sent != nil || content?.sentDigest != nil }
+
+    /// The bytes that come for its owner; negative when they go.
+    var ownerBytes: Int {
+        switch (existing, content) {
+        case (nil, let content?): content.data.text.utf8.count
+        case (let existing?, nil): -(existing.sent?.byteCount ?? existing.byteCount)
+        case (let existing?, let content?): wasSent || isUnchanged ? 0 : content.data.text.utf8.count - existing.byteCount
+        case (nil, nil): 0
+        }
+    }
+
+    /// The bytes that come for the member in whose inbox it is: what that member has added.
+    var recipientBytes: Int {
+        guard let existing, let sent = existing.sent, !isUnchanged else { return 0 }
+        return (content?.data.text.utf8.count ?? sent.byteCount) - existing.byteCount
     }
 
     /// Whether it lets a record go that was there: now, or at its new end.
@@ -43,6 +71,6 @@ struct RecordDraft: Sendable {
         return false
     }
 
-    /// Whether the owner's record count changes.
+    /// Whether the record comes or goes.
     var changesCount: Bool { (existing == nil) != (content == nil) }
 }

@@ -40,6 +40,31 @@ extension RecordPlanner {
         )
     }
 
+    /// The draft of a record that its reader wants to see no more.
+    ///
+    /// The record stays as it is for everybody else.
+    func leaving(
+        _ record: ExistingRecord,
+        by operation: RecordOperation,
+        at position: Int
+    ) throws(RecordRefusal) -> RecordDraft {
+        try Self.check(operation.condition, version: record.version)
+        var sharing = record.sharing
+        sharing[author.member.streamID] = nil
+        let value = Self.object(record.data)
+        let data = RecordData(stored: record.data, value, in: collection.definition)
+        return RecordDraft(
+            position: position,
+            collection: collection,
+            existing: record,
+            id: record.id,
+            content: RecordDraft.Content(data, value, changing: value, expiry: .unchanged),
+            sharing: sharing,
+            memberIDs: record.memberIDs,
+            isUnchanged: true
+        )
+    }
+
     /// The rights of all streams after others were named.
     ///
     /// Who is named nowhere any more has none. What is not named again stays.
@@ -69,8 +94,8 @@ extension RecordPlanner {
         let value: JSONValue =
             switch (operation.action, operation.data) {
             case (_, nil): old
-            case (.patch, let patch?): old.merged(with: Self.object(patch))
-            case (_, let data?): Self.object(data)
+            case (.patch, let patch?): keepingSetFields(old.merged(with: Self.object(patch)), of: old)
+            case (_, let data?): keepingSetFields(Self.object(data), of: old)
             }
         return RecordDraft.Content(try Self.checked(value, in: collection), value, changing: old, expiry: expiry)
     }

@@ -10,14 +10,23 @@ struct RecordPlanner {
     let recipient: MemberStream?
     /// The records of the call's ids that are there.
     let existing: [String: ExistingRecord]
-    /// The author's own that were deleted from the inbox.
-    let buried: [String: BuriedRecord]
+    /// The ids of the call that were used in the inbox before, and whose records were deleted.
+    let deletedMessages: [String: SentRecord]
+    /// The collection of what new records belong to; nil where the schema names none.
+    let parentCollection: AppliedCollection?
+    /// What new records belong to, by id.
+    let parents: [String: ExistingRecord]
+    /// The fields that only new records of other collections set.
+    let setFields: [String]
+    let digests: SentDigests
 
     /// What becomes of an operation.
     enum Outcome {
         case draft(RecordDraft)
         /// The record was sent to the inbox before.
         case sentBefore(StoredRecord)
+        /// The record was sent to the inbox, and deleted there.
+        case deletedBefore
     }
 
     private var streams: Set<Int> { author.streams(in: collection) }
@@ -35,14 +44,17 @@ struct RecordPlanner {
     func outcome(of operation: RecordOperation, at position: Int) throws(RecordRefusal) -> Outcome {
         let record = operation.id.flatMap { existing[$0] }
         do throws(RecordRefusal) {
+            if isSender, let id = operation.id, let sent = sentRecord(id) {
+                return try outcome(of: operation, sentBefore: sent, at: position)
+            }
             try checkExpiry(operation.expiry)
             guard let record else { return try creation(operation, at: position) }
             let rights = record.rights(of: streams)
             switch operation.action {
             case .create: throw RecordRefusal(.taken)
-            case .put where !rights.contains(.write) && isSender && record.ownerID == author.member.userID:
-                return .sentBefore(try repeated(operation, of: record))
             case .put, .patch: return .draft(try change(of: record, by: operation, rights, at: position))
+            case .delete where rights == .read && collection.definition.access == .acl:
+                return .draft(try leaving(record, by: operation, at: position))
             case .delete: return .draft(try deletion(of: record, by: operation, rights, at: position))
             }
         } catch {
@@ -59,29 +71,16 @@ struct RecordPlanner {
         // It is as if it were there, and not for this user.
         case .exists, .version: throw RecordRefusal(.noRecord)
         }
-        let text = operation.data ?? "{}"
-        if let id = operation.id, let buried = buried[id], isSender {
-            guard operation.action == .put else { throw RecordRefusal(.taken) }
-            let data = try data(text)
-            return .sentBefore(
-                StoredRecord(
-                    id: id,
-                    collection: collection.name,
-                    data: data.text,
-                    owner: author.member.id,
-                    readers: nil,
-                    writers: nil,
-                    version: buried.version,
-                    createdAt: buried.createdAt,
-                    updatedAt: buried.updatedAt,
-                    expiresAt: nil,
-                    photos: []
-                )
-            )
-        }
-        let data = try data(text)
+        let value = withoutSetFields(Self.object(operation.data ?? "{}"))
+        let data = try Self.checked(value, in: collection)
+        let id = operation.id ?? RecordID.make()
         if let role = collection.role, !author.roleIDs.contains(role.id) { throw RecordRefusal(.noCollection) }
-        let named = try namedMembers(operation)
+        let named: Named
+        if let inherited = inheritedMembers(operation, data) {
+            named = inherited
+        } else {
+            named = try namedMembers(operation)
+        }
         var sharing: [Int: Rights] = [:]
         for (grantee, rights) in collection.definition.access.rights {
             for stream in streams(of: grantee, named) { sharing[stream, default: []].formUnion(rights) }
@@ -91,12 +90,13 @@ struct RecordPlanner {
                 position: position,
                 collection: collection,
                 existing: nil,
-                id: operation.id ?? RecordID.make(),
+                id: id,
                 content: RecordDraft.Content(
                     data: data,
                     expiry: operation.expiry,
                     newLinks: data.links,
-                    keptFields: []
+                    keptFields: [],
+                    sentDigest: isSender ? recipient.map { digests.digest(of: value, id: id, to: $0.id) } : nil
                 ),
                 sharing: sharing,
                 memberIDs: Dictionary(
@@ -189,33 +189,6 @@ struct RecordPlanner {
 
     // MARK: Parts
 
-    /// The same record, sent again: the second time changes nothing.
-    private func repeated(
-        _ operation: RecordOperation,
-        of record: ExistingRecord
-    ) throws(RecordRefusal) -> StoredRecord {
-        try Self.check(operation.condition, of: record)
-        let sent = try data(operation.data ?? "{}").text
-        guard Self.object(sent).isEquivalent(to: Self.object(record.data)) else { throw RecordRefusal(.forbidden) }
-        return StoredRecord(
-            id: record.id,
-            collection: collection.name,
-            data: record.data,
-            owner: author.member.id,
-            readers: nil,
-            writers: nil,
-            version: record.version,
-            createdAt: record.createdAt,
-            updatedAt: record.updatedAt,
-            expiresAt: record.expiresAt,
-            photos: []
-        )
-    }
-
-    private func data(_ text: String) throws(RecordRefusal) -> RecordData {
-        try Self.checked(Self.object(text), in: collection)
-    }
-
     static func checked(
         _ value: JSONValue,
         in collection: AppliedCollection
@@ -238,17 +211,14 @@ struct RecordPlanner {
     ) throws(RecordRefusal) {
         guard !rights.isEmpty else { throw RecordRefusal(.noRecord) }
         guard rights.contains(right) else { throw RecordRefusal(.forbidden) }
-        try check(condition, of: record)
+        try check(condition, version: record.version)
     }
 
-    private static func check(
-        _ condition: RecordOperation.Condition,
-        of record: ExistingRecord
-    ) throws(RecordRefusal) {
+    static func check(_ condition: RecordOperation.Condition, version: Int) throws(RecordRefusal) {
         switch condition {
         case .none, .exists: break
         case .absent: throw RecordRefusal(.otherVersion)
-        case .version(let versions): if !versions.contains(record.version) { throw RecordRefusal(.otherVersion) }
+        case .version(let versions): if !versions.contains(version) { throw RecordRefusal(.otherVersion) }
         }
     }
 

@@ -16,18 +16,20 @@ extension RecordTransaction {
     ///   - targets: The rows of those targets.
     ///   - author: Who owns new records; nil when there are none.
     ///   - recipient: The member in whose inbox new records are; nil for other collections.
+    ///   - quotaBytes: The bytes of data that a user's records may have; nil for any number.
     /// - Returns: The key and the new version of each draft.
     /// - Throws: `RecordRefusal` when there is no room, `PostgresError`.
     func apply(
         _ drafts: [RecordDraft],
         targets: RecordChanges.Targets = .init(),
         author: RecordAuthor? = nil,
-        recipient: MemberStream? = nil
+        recipient: MemberStream? = nil,
+        quotaBytes: Int? = nil
     ) async throws -> [Written] {
         try await lockPhotos(of: drafts)
         let recipientStreams = try await recipientStreams(of: drafts)
         var streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }
-        for draft in drafts where draft.changesCount {
+        for draft in drafts where draft.changesCount || draft.ownerBytes != 0 || draft.recipientBytes != 0 {
             if let owner = draft.existing?.owner ?? author?.member { streams.insert(owner.streamID) }
             if let stream = recipient?.streamID ?? draft.existing.flatMap({ recipientStreams[$0.recipientID] }) {
                 streams.insert(stream)
@@ -41,13 +43,13 @@ extension RecordTransaction {
         for (draft, key) in zip(drafts, keys) where draft.existing == nil {
             targets.records[.record(id: draft.id, collection: draft.collection.name)] = key
         }
-        var changes = RecordChanges(counters: counters)
+        var changes = RecordChanges(counters: counters, quotaBytes: quotaBytes)
         for (draft, key) in zip(drafts, keys) {
             do throws(RecordRefusal) {
                 try changes.add(
                     draft,
                     key: key,
-                    owner: draft.existing?.owner.streamID ?? author?.member.streamID ?? 0,
+                    owner: draft.existing?.owner ?? author?.member,
                     recipient: recipient?.streamID ?? draft.existing.flatMap { recipientStreams[$0.recipientID] },
                     targets: targets
                 )
@@ -62,8 +64,13 @@ extension RecordTransaction {
                 ownerID: author?.member.userID ?? 0
             )
         )
-        let versions: [Int: Int] = try added.reduce(into: [:]) { versions, row in
-            versions[try row.decode("key")] = try row.decode("version")
+        var versions: [Int: Int] = [:]
+        for row in added {
+            if let stream: Int = try row.decodeIfPresent("stream_id") {
+                try changes.check(try row.decode("record_count"), of: try row.decode("author_id"), in: stream)
+            } else {
+                versions[try row.decode("key")] = try row.decode("version")
+            }
         }
         return zip(drafts, keys).map { draft, key in
             Written(key: key, version: versions[key] ?? (draft.existing?.version ?? 0) + 1)
@@ -87,7 +94,7 @@ extension RecordTransaction {
 
     /// The streams of members from whose inboxes drafts go, by their users.
     private func recipientStreams(of drafts: [RecordDraft]) async throws -> [Int: Int] {
-        let users = Set(drafts.filter(\.changesCount).compactMap(\.existing).map(\.recipientID)).subtracting([0])
+        let users = Set(drafts.compactMap(\.existing).map(\.recipientID)).subtracting([0])
         if users.isEmpty { return [:] }
         let rows = try await connection.query(
             "SELECT user_id::bigint AS user_id, id FROM streams WHERE user_id = ANY(\(Array(users)))"

@@ -83,9 +83,10 @@ struct RecordTransaction {
     /// - Parameters:
     ///   - names: The names.
     ///   - ends: Whether they may be deleted, or get an end.
+    ///   - authorID: The user who changes them.
     /// - Returns: Those that are there, in the order of their keys. Some may have expired.
     /// - Throws: `PostgresError`.
-    func lock(_ names: Set<Name>, ends: Bool) async throws -> [ExistingRecord] {
+    func lock(_ names: Set<Name>, ends: Bool, by authorID: Int) async throws -> [ExistingRecord] {
         if names.isEmpty { return [] }
         let names = Array(names)
         let found: PostgresQuery = """
@@ -93,24 +94,37 @@ struct RecordTransaction {
                 AS asked (collection_id, recipient_id, id)
             JOIN records USING (collection_id, recipient_id, id)
             """
-        return try await lock(from: found, ends: ends)
+        return try await lock(from: found, ends: ends, by: authorID)
     }
 
     /// Locks records by their keys, to delete them.
     ///
-    /// - Parameter keys: The keys.
+    /// - Parameters:
+    ///   - keys: The keys.
+    ///   - names: The names of others that are locked, too.
     /// - Returns: Those that are there, in the order of their keys.
     /// - Throws: `PostgresError`.
-    func lock(keys: [Int]) async throws -> [ExistingRecord] {
-        try await lock(from: "unnest(\(keys)) AS asked (key) JOIN records USING (key)", ends: true)
+    func lock(keys: [Int], and names: Set<Name> = []) async throws -> [ExistingRecord] {
+        let names = Array(names)
+        let found: PostgresQuery = """
+            (
+                SELECT unnest(\(keys)) AS key
+                UNION SELECT key FROM unnest(\(names.map(\.collectionID)), \(names.map(\.recipientID)), \(names.map(\.id)))
+                    AS asked (collection_id, recipient_id, id) JOIN records USING (collection_id, recipient_id, id)
+                WHERE deleted_at IS NULL
+            ) AS asked JOIN records USING (key)
+            """
+        return try await lock(from: found, ends: true, by: 0)
     }
 
-    private func lock(from source: PostgresQuery, ends: Bool) async throws -> [ExistingRecord] {
+    private func lock(from source: PostgresQuery, ends: Bool, by authorID: Int) async throws -> [ExistingRecord] {
         let rows = try await connection.query(
             """
             SELECT records.key, records.id, records.collection_id::bigint AS collection_id, recipient_id::bigint AS recipient_id,
                 owner_id::bigint AS owner_id, owner.member_id AS owner_member_id, streams.id AS owner_stream_id,
-                data::text AS data, records.version, \(part: Self.timeText("records.created_at")) AS created_at,
+                data::text AS data, records.byte_count::bigint AS byte_count, sent_byte_count::bigint AS sent_byte_count,
+                encode(sent_digest, 'hex') AS sent_digest,
+                \(part: Self.timeText("sent_expires_at")) AS sent_expires_at, records.version, \(part: Self.timeText("records.created_at")) AS created_at,
                 \(part: Self.timeText("records.updated_at")) AS updated_at, \(part: Self.timeText("expires_at")) AS expires_at,
                 coalesce(expires_at <= now() AT TIME ZONE 'UTC', false) AS is_expired
             FROM \(part: source) JOIN users AS owner ON owner.id = owner_id JOIN streams ON streams.user_id = owner_id
@@ -123,8 +137,10 @@ struct RecordTransaction {
         let positions = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) })
         let grants = try await connection.query(
             """
-            SELECT record_key, stream_id, rights::bigint AS rights, grants.seq, shown_seq, member_id
+            SELECT record_key, stream_id, rights::bigint AS rights, grants.seq, shown_seq, member_id,
+                blocked_user_id IS NOT NULL AS is_blocking
             FROM grants LEFT JOIN streams ON streams.id = stream_id LEFT JOIN users ON users.id = streams.user_id
+                LEFT JOIN blocks ON blocks.user_id = streams.user_id AND blocked_user_id = \(authorID)
             WHERE grants.collection_id = ANY(\(Array(Set(records.map(\.collectionID)))))
                 AND record_key = ANY(\(records.map(\.key)))
             """
@@ -138,59 +154,9 @@ struct RecordTransaction {
                 shownNumber: try row.decodeIfPresent("shown_seq")
             )
             records[position].memberIDs[stream] = try row.decodeIfPresent("member_id")
+            if try row.decode("is_blocking") { records[position].blocking.insert(stream) }
         }
         return records
-    }
-
-    /// The author's records that were deleted from an inbox.
-    ///
-    /// - Parameters:
-    ///   - ids: The ids to look for.
-    ///   - collection: The inbox's collection.
-    ///   - recipientID: The user in whose inbox they were.
-    ///   - authorID: The author.
-    /// - Returns: By their ids.
-    /// - Throws: `PostgresError`.
-    func buried(
-        _ ids: [String],
-        in collection: AppliedCollection,
-        of recipientID: Int,
-        by authorID: Int
-    ) async throws -> [String: BuriedRecord] {
-        if ids.isEmpty { return [:] }
-        let rows = try await connection.query(
-            """
-            SELECT id, version, \(part: Self.timeText("created_at")) AS created_at,
-                \(part: Self.timeText("updated_at")) AS updated_at
-            FROM records WHERE collection_id = \(collection.id) AND recipient_id = \(recipientID) AND id = ANY(\(ids))
-                AND owner_id = \(authorID) AND deleted_at IS NOT NULL ORDER BY key
-            """
-        )
-        return try rows.reduce(into: [:]) { buried, row in
-            buried[try row.decode("id")] = BuriedRecord(
-                version: try row.decode("version"),
-                createdAt: try row.decode("created_at"),
-                updatedAt: try row.decode("updated_at")
-            )
-        }
-    }
-
-    /// Whether a record that stays refers to one of these.
-    ///
-    /// - Parameters:
-    ///   - keys: The keys of records that are locked and will end.
-    ///   - going: The keys of those that go with this call.
-    /// - Returns: The key of one that must stay; nil when none must.
-    /// - Throws: `PostgresError`.
-    func referredTo(_ keys: [Int], besidesBy going: [Int]) async throws -> Int? {
-        let rows = try await connection.query(
-            """
-            SELECT target_key FROM record_references JOIN records ON key = record_key
-            WHERE target_key = ANY(\(keys)) AND record_key <> ALL(\(going)) AND \(part: RecordReader.isThere)
-            ORDER BY target_key LIMIT 1
-            """
-        )
-        return try rows.first?.decode("target_key")
     }
 
     /// Locks streams, after everything else.
@@ -203,7 +169,7 @@ struct RecordTransaction {
     func lockStreams(_ ids: Set<Int>, newCount: Int) async throws -> (counters: StreamCounters, keys: [Int]) {
         let rows = try await connection.query(
             """
-            SELECT id, seq, record_count, inbox_count,
+            SELECT id, seq, record_count, inbox_count, byte_count,
                 ARRAY(SELECT nextval('records_key_seq') FROM generate_series(1, \(newCount))) AS keys
             FROM streams WHERE id = ANY(\(ids.sorted())) ORDER BY id FOR NO KEY UPDATE
             """
@@ -213,7 +179,8 @@ struct RecordTransaction {
             counters[try row.decode("id")] = StreamCounters.Counter(
                 number: try row.decode("seq"),
                 recordCount: try row.decode("record_count"),
-                inboxCount: try row.decode("inbox_count")
+                inboxCount: try row.decode("inbox_count"),
+                byteCount: try row.decode("byte_count")
             )
         }
         let keys: [Int] = try rows.first.map { try $0.decode("keys") } ?? []
@@ -259,6 +226,14 @@ extension ExistingRecord {
                 streamID: try row.decode("owner_stream_id")
             ),
             data: try row.decode("data"),
+            byteCount: try row.decode("byte_count"),
+            sent: try row.decodeIfPresent("sent_byte_count").map { byteCount in
+                Sent(
+                    byteCount: byteCount,
+                    digest: try row.decodeIfPresent("sent_digest"),
+                    expiresAt: try row.decodeIfPresent("sent_expires_at")
+                )
+            },
             version: try row.decode("version"),
             createdAt: try row.decode("created_at"),
             updatedAt: try row.decode("updated_at"),

@@ -6,10 +6,12 @@ struct StreamCounters {
     struct Counter: Equatable {
         /// The number of the last change.
         var number: Int
-        /// How many records its user owns.
+        /// How many records its user owns, deleted ones included while they are remembered.
         var recordCount: Int
         /// How many records wait in its user's inboxes.
         var inboxCount: Int
+        /// The bytes of data that count for its user.
+        var byteCount: Int
     }
 
     private(set) var counters: [Int: Counter]
@@ -29,19 +31,35 @@ struct StreamCounters {
 
     /// Counts a record that comes or goes.
     ///
+    /// A record that goes is remembered for a while, and counts for its owner until then.
+    ///
     /// - Parameters:
     ///   - change: 1 or -1.
     ///   - owner: The owner's stream.
     ///   - recipient: The stream of the member in whose inbox it is; nil for other records.
     /// - Throws: `RecordRefusal` when there is no room.
     mutating func count(_ change: Int, owner: Int, recipient: Int?) throws(RecordRefusal) {
-        counters[owner]?.recordCount += change
         if let recipient { counters[recipient]?.inboxCount += change }
         guard change > 0 else { return }
+        counters[owner]?.recordCount += change
         if let recipient, let counter = counters[recipient], counter.inboxCount > RecordLimits.maxInboxCount {
             throw RecordRefusal(.inboxFull)
         }
         if let counter = counters[owner], counter.recordCount > RecordLimits.maxCountPerUser {
+            throw RecordRefusal(.noRoom)
+        }
+    }
+
+    /// Counts bytes that come or go.
+    ///
+    /// - Parameters:
+    ///   - change: How many come; negative when they go.
+    ///   - stream: The stream of the user whom they count for.
+    ///   - limit: The most bytes of a user; nil for none.
+    /// - Throws: `RecordRefusal` when there is no room for more.
+    mutating func count(bytes change: Int, for stream: Int, within limit: Int?) throws(RecordRefusal) {
+        counters[stream]?.byteCount += change
+        if let limit, change > 0, let counter = counters[stream], counter.byteCount > limit {
             throw RecordRefusal(.noRoom)
         }
     }

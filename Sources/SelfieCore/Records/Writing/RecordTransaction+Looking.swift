@@ -1,0 +1,119 @@
+import Postgres
+import RecordSchema
+
+/// What a transaction looks up about records before it decides.
+extension RecordTransaction {
+    /// What was sent to an inbox and deleted there.
+    ///
+    /// - Parameters:
+    ///   - ids: The ids to look for.
+    ///   - collection: The inbox's collection.
+    ///   - recipientID: The user in whose inbox they were.
+    ///   - authorID: The user who asks. Of several with one id, this user's own counts.
+    /// - Returns: By their ids.
+    /// - Throws: `PostgresError`.
+    func deletedMessages(
+        _ ids: [String],
+        in collection: AppliedCollection,
+        of recipientID: Int,
+        askedBy authorID: Int
+    ) async throws -> [String: SentRecord] {
+        if ids.isEmpty { return [:] }
+        let rows = try await connection.query(
+            """
+            SELECT DISTINCT ON (id) id, owner_id::bigint AS owner_id, encode(sent_digest, 'hex') AS sent_digest,
+                \(part: Self.timeText("created_at")) AS created_at,
+                \(part: Self.timeText("sent_expires_at")) AS sent_expires_at
+            FROM records WHERE collection_id = \(collection.id) AND recipient_id = \(recipientID) AND id = ANY(\(ids))
+                AND deleted_at IS NOT NULL
+            ORDER BY id, (owner_id = \(authorID)) DESC, key DESC
+            """
+        )
+        return try rows.reduce(into: [:]) { messages, row in
+            messages[try row.decode("id")] = SentRecord(
+                ownerID: try row.decode("owner_id"),
+                digest: try row.decodeIfPresent("sent_digest"),
+                createdAt: try row.decode("created_at"),
+                expiresAt: try row.decodeIfPresent("sent_expires_at")
+            )
+        }
+    }
+
+    /// A record that must stay, since a reference holds it.
+    ///
+    /// Only references of those hold it who own it or may write it: nobody else can keep it from its owner. What a new
+    /// record set in its parent holds nothing, either.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys of records that are locked and will end.
+    ///   - going: The keys of those that go with this call.
+    /// - Returns: The key of one that must stay; nil when none must.
+    /// - Throws: `PostgresError`.
+    func referredTo(_ keys: [Int], besidesBy going: [Int]) async throws -> Int? {
+        let rules = schema.parentRules
+        let rows = try await connection.query(
+            """
+            SELECT target.key FROM records AS target CROSS JOIN LATERAL (
+                SELECT target.owner_id::bigint AS user_id
+                UNION SELECT coalesce(streams.user_id, role_members.user_id)
+                FROM grants JOIN streams ON streams.id = stream_id LEFT JOIN role_members USING (role_id)
+                WHERE grants.collection_id = target.collection_id AND record_key = target.key AND rights & 2 > 0
+            ) AS writer
+            JOIN record_references AS reference ON target_key = target.key AND reference.owner_id = writer.user_id
+            JOIN records ON records.key = reference.record_key AND \(part: RecordReader.isThere("records"))
+            WHERE target.key = ANY(\(keys)) AND reference.record_key <> ALL(\(going))
+                AND (target.collection_id, records.collection_id, field) NOT IN (
+                    SELECT * FROM unnest(\(rules.map(\.child.id)), \(rules.map(\.parent.id)), \(rules.map(\.field)))
+                )
+            ORDER BY target.key LIMIT 1
+            """
+        )
+        return try rows.first?.decode("key")
+    }
+
+    /// The records that name some others as the last ones that were created below them.
+    ///
+    /// - Parameter children: Selects the others from `records`.
+    /// - Returns: Their names, of records that may be gone when they are locked.
+    /// - Throws: `PostgresError`.
+    func parents(naming children: PostgresQuery) async throws -> Set<Name> {
+        let rules = schema.parentRules
+        if rules.isEmpty { return [] }
+        let rows = try await connection.query(
+            """
+            SELECT parent.collection_id::bigint AS collection_id, parent.id
+            FROM (SELECT key, collection_id FROM records WHERE \(part: children) AND deleted_at IS NULL) AS child
+            JOIN unnest(\(rules.map(\.child.id)), \(rules.map(\.parent.id)), \(rules.map(\.field)))
+                AS rule (child_id, parent_id, field) ON child_id = child.collection_id
+            JOIN record_references AS reference ON target_key = child.key AND reference.field = rule.field
+            JOIN records AS parent ON parent.key = reference.record_key AND parent.collection_id = parent_id
+                AND parent.deleted_at IS NULL
+            """
+        )
+        return try rows.reduce(into: []) { names, row in
+            names.insert(
+                Name(collectionID: try row.decode("collection_id"), recipientID: 0, id: try row.decode("id"))
+            )
+        }
+    }
+
+    /// The ids of the members who read some records now, before these are locked.
+    ///
+    /// - Parameters:
+    ///   - ids: The records' ids.
+    ///   - collection: Their collection.
+    /// - Returns: The members' ids.
+    /// - Throws: `PostgresError`.
+    func readers(of ids: Set<String>, in collection: AppliedCollection) async throws -> Set<String> {
+        let rows = try await connection.query(
+            """
+            SELECT DISTINCT member_id
+            FROM records JOIN grants ON grants.collection_id = records.collection_id AND record_key = key
+                JOIN streams ON streams.id = stream_id JOIN users ON users.id = user_id
+            WHERE records.collection_id = \(collection.id) AND recipient_id = 0 AND records.id = ANY(\(Array(ids)))
+                AND deleted_at IS NULL AND rights % 2 = 1
+            """
+        )
+        return try Set(rows.map { try $0.decode("member_id", as: String.self) })
+    }
+}

@@ -1,0 +1,91 @@
+import ConnectionTestSupport
+import Foundation
+import ServiceTestSupport
+import Testing
+
+@Suite("Bytes of records", .timeLimit(.minutes(3)))
+struct RecordQuotaTests {
+    private static let settings = ["RATE_LIMITS": "off", "RECORDS_QUOTA_MB": "1"]
+
+    private static func body(_ bytes: Int) -> String {
+        #"{"data":{"t":"\#(String(repeating: "x", count: bytes - 8))"}}"#
+    }
+
+    /// Lets a user have used so much that some bytes are left.
+    private static func leave(_ bytes: Int, to member: TestMember, _ service: TestService) async throws {
+        try await service.postgres.write(
+            "UPDATE streams SET byte_count = \(1_048_576 - bytes) WHERE user_id = \(member.userID)"
+        )
+    }
+
+    @Test("A user's records have as many bytes as the quota, and not one more; what is deleted gives them back")
+    func quota() async throws {
+        try await TestService.runWithSchema(settings: Self.settings) { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let path = "/api/records/inbox/a"
+            try await Self.leave(1_000, to: ada, service)
+            let refused = try await service.call("PUT", path, as: ada, Self.body(1_001))
+            #expect(refused.status == 403 && refused.code == "record_quota_reached")
+            #expect(try await service.call("PUT", path, as: ada, Self.body(1_000)).status == 200)
+            #expect(try await service.call("PUT", path, as: ada, Self.body(1_001)).status == 403)
+            #expect(try await service.call("PUT", path, as: ada, Self.body(999)).status == 200)
+            #expect(try await service.call("DELETE", path, as: ada).status == 200)
+            #expect(try await service.call("PUT", path, as: ada, Self.body(1_000)).status == 200)
+            #expect(try await service.call("PUT", "/api/records/inbox/b", as: bob, Self.body(1_000)).status == 200)
+        }
+    }
+
+    @Test("A message counts for its sender as it was sent, and what the recipient adds for the recipient")
+    func inbox() async throws {
+        try await TestService.runWithSchema(settings: Self.settings) { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let path = "/api/members/\(bob.id)/records/inbox/m"
+            try await Self.leave(1_000, to: ada, service)
+            #expect(try await service.call("PUT", path, as: ada, Self.body(1_001)).status == 403)
+            #expect(try await service.call("PUT", path, as: ada, Self.body(1_000)).status == 200)
+            try await Self.leave(500, to: bob, service)
+            #expect(try await service.call("PUT", "/api/records/inbox/m", as: bob, Self.body(1_501)).status == 403)
+            #expect(try await service.call("PUT", "/api/records/inbox/m", as: bob, Self.body(1_500)).status == 200)
+            #expect(try await service.call("DELETE", "/api/records/inbox/m", as: bob).status == 200)
+            let left = "SELECT count(*) FROM streams WHERE user_id = "
+            #expect(try await service.count("\(left)\(ada.userID) AND byte_count = 1048576 - 1000") == 1)
+            #expect(try await service.count("\(left)\(bob.userID) AND byte_count = 1048576 - 500") == 1)
+        }
+    }
+
+    @Test("A writer who makes a record longer uses up its owner's bytes; a thread's last message uses up none")
+    func writers() async throws {
+        try await TestService.runWithSchema(settings: Self.settings) { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let thread = "/api/records/threads/t"
+            #expect(try await service.call("PUT", thread, as: ada, #"{"data":{},"writers":["\#(bob.id)"]}"#).status == 200)
+            try await Self.leave(0, to: ada, service)
+            let sent = try await service.call(
+                "PUT",
+                "/api/records/messages/m",
+                as: bob,
+                #"{"data":{"threadId":"t","text":"x"}}"#
+            )
+            #expect(sent.status == 200, "\(sent.text)")
+            #expect(try await service.call("GET", thread, as: ada).data["lastMessage"] as? String == "m")
+        }
+    }
+
+    @Test("Deleted records count as long as they are remembered")
+    func tombstones() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            let house = #"{"data":{"address":"a"}}"#
+            #expect(try await service.call("PUT", "/api/records/houses/h", as: ada, house).status == 200)
+            try await service.postgres.write("UPDATE streams SET record_count = 99999 WHERE user_id = \(ada.userID)")
+            #expect(try await service.call("PUT", "/api/records/houses/i", as: ada, house).status == 200)
+            #expect(try await service.call("DELETE", "/api/records/houses/h", as: ada).status == 200)
+            let full = try await service.call("PUT", "/api/records/houses/j", as: ada, house)
+            #expect(full.status == 403 && full.code == "record_quota_reached")
+            try await service.postgres.write("UPDATE records SET deleted_at = deleted_at - interval '31 days'")
+            try await service.postgres.write("UPDATE grants SET ended_at = ended_at - interval '31 days'")
+            await RecordEndTests.tidy(service)
+            #expect(try await service.call("PUT", "/api/records/houses/j", as: ada, house).status == 200)
+        }
+    }
+}
