@@ -201,7 +201,14 @@ package struct UseCases: Sendable {
             uses: sessionUses,
             now: clocks.now
         )
-        sweeper = PhotoSweeper(photos: photos, objects: objects, now: clocks.storeNow, logger: logger)
+        let tellLosses = TellPhotoLosses(postgres: postgres, schemas: schemas, bell: bell)
+        sweeper = PhotoSweeper(
+            photos: photos,
+            objects: objects,
+            now: clocks.storeNow,
+            logger: logger,
+            tellLosses: { try await tellLosses() }
+        )
         housekeeper = Housekeeper(
             postgres: postgres,
             sessionLifetimeHours: max(settings.tokenLifetimeHours, settings.rememberedLifetimeDays * 24),

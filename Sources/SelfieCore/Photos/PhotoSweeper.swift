@@ -10,6 +10,7 @@ import Synchronization
 package final class PhotoSweeper: Sendable {
     private let photos: PhotoStore
     private let objects: any ObjectStore
+    private let tellLosses: @Sendable () async throws -> Void
     private let now: @Sendable () -> Date
     private let sweeps: OutageReport
     private let store: OutageReport
@@ -23,13 +24,16 @@ package final class PhotoSweeper: Sendable {
     ///   - objects: The store.
     ///   - now: The clock of the store's files.
     ///   - logger: Gets a line when work begins to fail, and when it goes on.
+    ///   - tellLosses: Lets readers of records hear that a photo of these is gone.
     package init(
         photos: PhotoStore,
         objects: any ObjectStore,
         now: @escaping @Sendable () -> Date,
-        logger: Logger
+        logger: Logger,
+        tellLosses: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.photos = photos
+        self.tellLosses = tellLosses
         self.objects = objects
         self.now = now
         self.logger = logger
@@ -92,6 +96,7 @@ package final class PhotoSweeper: Sendable {
     package func sweep() async throws {
         try await photos.giveUpPending()
         try await photos.removeReleased()
+        try await tellLosses()
         try await workOffDeletions()
         try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.maxPendingSeconds))
     }

@@ -20,6 +20,7 @@ package struct SessionStore: Sendable {
             Session(
                 id: try row.decode("id"),
                 userID: try row.decode("user_id"),
+                memberID: try row.decode("member_id"),
                 expiry: try row.decode("expires_at"),
                 maxUnusedDays: try row.decodeIfPresent("max_unused_days")
             )
@@ -27,8 +28,8 @@ package struct SessionStore: Sendable {
     }
 
     static let byToken = PostgresLookup(
-        columns: "id, user_id, expires_at, max_unused_days",
-        source: "FROM sessions WHERE token_digest = asked.key"
+        columns: "sessions.id, user_id, member_id, expires_at, max_unused_days",
+        source: "FROM sessions JOIN users ON users.id = user_id WHERE token_digest = asked.key"
     )
 
     /// Begins a session, unless the password was changed or the account was disabled meanwhile.

@@ -65,14 +65,14 @@ struct ChangeEndpoints: EndpointGroup {
         guard isStream else {
             let batch = try await batch(query, start, session, seconds)
             metrics.delivered(batch.changes.count)
-            return response(with: batch, to: request)
+            return response(with: batch, to: request, of: session)
         }
         let stream = EventStream(
             query: query,
             start: start,
             session: session,
             follow: follow,
-            writer: writers.writer(for: request),
+            writer: writers.writer(for: request, of: session),
             metrics: metrics,
             place: try places.take(for: session.userID)
         )
@@ -100,8 +100,8 @@ struct ChangeEndpoints: EndpointGroup {
         }
     }
 
-    private func response(with batch: ChangeBatch, to request: Request) -> Response {
-        let writer = writers.writer(for: request)
+    private func response(with batch: ChangeBatch, to request: Request, of session: Session) -> Response {
+        let writer = writers.writer(for: request, of: session)
         return Response.json { json in
             json.nested("changes") { $0.array(batch.changes) { writer.write($1, to: &$0) } }
             json.member("cursor", batch.end.text)

@@ -7,6 +7,8 @@ import SelfieCore
 struct ChangeWriter: Sendable {
     /// Makes the URLs of the day.
     let urls: @Sendable (_ series: Int) -> PhotoURLDay
+    /// The reader's id as a member.
+    let readerID: String
 
     /// Writes a change.
     func write(_ change: Change, to json: inout JSONWriter) {
@@ -15,7 +17,8 @@ struct ChangeWriter: Sendable {
             json.member("collection", change.collection)
             json.member("id", change.id)
             switch change.content {
-            case .record(let record): json.nested("record") { RecordWriter(urls: urls).write(record, to: &$0) }
+            case .record(let record):
+                json.nested("record") { RecordWriter(urls: urls, readerID: readerID).write(record, to: &$0) }
             case .photo(let columns, let series):
                 json.nested("photo") { json in
                     json.object { columns.writeJSON(to: &$0, urls: PhotoURLWriter(urls(series))) }
@@ -33,8 +36,11 @@ struct ChangeWriters: Sendable {
     let now: @Sendable () -> Date
 
     /// The writer for the client of a request: URLs have the origin that it asked, and end a day or two from now on.
-    func writer(for request: Request) -> ChangeWriter {
+    func writer(for request: Request, of session: Session) -> ChangeWriter {
         let origin = origin.origin(of: request.head)
-        return ChangeWriter { [photoURLs, now] series in photoURLs.day(of: now(), origin: origin, series: series) }
+        return ChangeWriter(
+            urls: { [photoURLs, now] series in photoURLs.day(of: now(), origin: origin, series: series) },
+            readerID: session.memberID
+        )
     }
 }

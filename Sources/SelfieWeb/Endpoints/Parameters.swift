@@ -234,6 +234,14 @@ extension Endpoint.Parameter {
         example: "1",
         isRequired: false
     )
+    static let photoScope = Self(
+        PhotoURLDay.scopeName,
+        .signature,
+        in: .query,
+        "What the URL was made for, of a record's photo or a member's picture. It ends with the right to see that.",
+        example: "picture",
+        isRequired: false
+    )
     static let signature = Self(
         PhotoURLDay.signatureName,
         .signature,

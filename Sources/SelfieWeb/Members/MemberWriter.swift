@@ -52,7 +52,7 @@ struct MemberWriter {
         json.member("last_name", member.lastName)
         json.member("title", member.title)
         if let picture = member.picture {
-            let urls = PhotoURLWriter(signer.day(of: date, origin: origin, series: picture.urlSeries))
+            let urls = PhotoURLWriter(signer.day(of: date, origin: origin, series: picture.urlSeries).scoped(.picture))
             var randomID = picture.randomID
             randomID.withUTF8 { randomID in
                 json.member("picture", plain: { urls.appendURL(of: UnsafeRawBufferPointer(randomID), to: &$0) })

@@ -28,7 +28,7 @@ struct PhotoFileEndpoints: EndpointGroup {
             "Open a photo",
             details: "What `image_url` leads to. The signature is the permission, so no header is needed.",
             dependsOn: [.ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange],
-            takes: [.randomID, .expires, .series, .signature],
+            takes: [.randomID, .expires, .series, .photoScope, .signature],
             answers: [
                 .ok("The photo.", .photoBytes, headers: [.entityTag, .lastModified]),
                 Endpoint.Answer(
@@ -85,6 +85,7 @@ struct PhotoFileEndpoints: EndpointGroup {
                 randomID: randomID,
                 expires: expires,
                 series: query[Endpoint.Parameter.series.name],
+                scope: query[Endpoint.Parameter.photoScope.name],
                 signature: signature,
                 at: date
             )
@@ -92,6 +93,8 @@ struct PhotoFileEndpoints: EndpointGroup {
         // Asked each time, even for a client with a copy: a deleted photo is gone at once.
         guard var photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
         guard photo.urlSeries == url.series else { throw Self.invalidURL }
+        // So the URL ends with the right to see what it was made for.
+        if let scope = url.scope, try await !photos.isShown(randomID, for: scope) { throw Self.invalidURL }
         let secondsLeft = url.secondsLeft
         switch photo.preconditions.outcome(request.headers) {
         case .failed: throw Self.preconditionFailed

@@ -1,5 +1,6 @@
 import Crypto
 import Encodings
+import SelfieCore
 
 /// The URLs of photos that are made on one day, for clients of one origin.
 struct PhotoURLDay {
@@ -7,6 +8,7 @@ struct PhotoURLDay {
     static let path = "/photos/"
     static let expiresName = "expires"
     static let seriesName = "series"
+    static let scopeName = "for"
     static let signatureName = "signature"
 
     /// Scheme, host and port.
@@ -17,12 +19,21 @@ struct PhotoURLDay {
     let series: Int
     /// Makes the signatures for that end.
     let authenticator: MessageAuthenticator
+    /// What the URLs are made for; nil for those that a photo's owner gets of it.
+    var scope: PhotoScope?
 
     /// What is signed behind a photo's id, which holds no NUL.
     ///
-    /// It is nothing for the first series, so that URLs of versions before 0.11 go on working.
-    static func signedText(ofSeries series: Int) -> [UInt8] {
-        series == 0 ? [] : Array("\0\(series)".utf8)
+    /// It is nothing for the first series without a scope, so that URLs of versions before 0.11 go on working.
+    static func signedText(ofSeries series: Int, for scope: PhotoScope?) -> [UInt8] {
+        Array((series == 0 ? "" : "\0\(series)").utf8) + Array(scope.map { "\0for\0\($0.text)" }.map(\.utf8) ?? "".utf8)
+    }
+
+    /// The same for a record or a picture.
+    func scoped(_ scope: PhotoScope) -> PhotoURLDay {
+        var day = self
+        day.scope = scope
+        return day
     }
 
     /// Whether this makes the same URLs.

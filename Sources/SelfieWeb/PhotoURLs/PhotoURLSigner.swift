@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import FoundationEssentials
+import SelfieCore
 import Synchronization
 
 /// Signs the URLs of photos, and checks them.
@@ -49,6 +50,8 @@ struct PhotoURLSigner: Sendable {
         ///
         /// It works only if that is the user's present one.
         let series: Int
+        /// What it was made for; nil for its owner.
+        let scope: PhotoScope?
     }
 
     /// Checks the signature and the end of a URL, in constant time.
@@ -57,10 +60,20 @@ struct PhotoURLSigner: Sendable {
     ///   - randomID: The photo's id.
     ///   - expires: The parameter `expires`.
     ///   - series: The parameter `series`; nil when it is missing.
+    ///   - scope: The parameter `for`; nil when it is missing.
     ///   - signature: The parameter `signature`.
     ///   - date: When the URL is used.
     /// - Returns: The URL's end and series; nil when it does not work.
-    func check(randomID: String, expires: String, series: String?, signature: String, at date: Date) -> CheckedURL? {
+    func check(
+        randomID: String,
+        expires: String,
+        series: String?,
+        scope: String? = nil,
+        signature: String,
+        at date: Date
+    ) -> CheckedURL? {
+        let named = scope.flatMap { PhotoScope($0) }
+        if scope != nil, named == nil { return nil }
         // Only the spelling that was handed out is accepted, not others of the same number or bytes.
         guard let end = Self.number(expires), let series = Self.number(series ?? "0"), !randomID.utf8.contains(0) else {
             return nil
@@ -68,13 +81,14 @@ struct PhotoURLSigner: Sendable {
         let authenticator = latestChecked.authenticator(expires: end) {
             MessageAuthenticator(key: dayKey(expires: end))
         }
-        let signed = Array(randomID.utf8) + PhotoURLDay.signedText(ofSeries: series)
+        let signed = Array(randomID.utf8) + PhotoURLDay.signedText(ofSeries: series, for: named)
         let code = signed.withUnsafeBytes { authenticator.code(of: $0) }
         let expected = code.withUnsafeBytes { Base64URL.string(of: $0) }
         guard ConstantTime.isSame(expected.utf8, signature.utf8) else { return nil }
         let left = end - Int(date.timeIntervalSince1970.rounded(.up))
         // Versions before 0.11 made some that live as long as a token.
-        return (1...Self.maxLifeSeconds).contains(left) ? CheckedURL(secondsLeft: left, series: series) : nil
+        return (1...Self.maxLifeSeconds).contains(left)
+            ? CheckedURL(secondsLeft: left, series: series, scope: named) : nil
     }
 
     private static func number(_ text: String) -> Int? {

@@ -15,17 +15,19 @@ struct PhotoURLWriter {
     init(_ day: PhotoURLDay) {
         prefix = Array("\(day.origin)\(PhotoURLDay.path)".utf8)
         let seriesItem = day.series == 0 ? "" : "\(PhotoURLDay.seriesName)=\(day.series)&"
+        let scopeItem = day.scope.map { "\(PhotoURLDay.scopeName)=\(PercentEncoding.string(of: $0.text))&" } ?? ""
         infix = Array(
-            "?\(PhotoURLDay.expiresName)=\(day.expires)&\(seriesItem)\(PhotoURLDay.signatureName)=".utf8
+            "?\(PhotoURLDay.expiresName)=\(day.expires)&\(seriesItem)\(scopeItem)\(PhotoURLDay.signatureName)=".utf8
         )
-        suffix = PhotoURLDay.signedText(ofSeries: day.series)
+        suffix = PhotoURLDay.signedText(ofSeries: day.series, for: day.scope)
         authenticator = day.authenticator
     }
 
     /// Writes a photo's URL.
     ///
     /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`, with
-    /// `series=<number>&` in the middle after the user has ended earlier URLs.
+    /// `series=<number>&` in the middle after the user has ended earlier URLs, and `for=<scope>&` where it is not for the
+    /// photo's owner.
     ///
     /// - Parameters:
     ///   - randomID: The photo's id, as UTF-8.

@@ -40,7 +40,7 @@ struct RecordEndpoints: EndpointGroup {
         defer { withExtendedLifetime(turn) {} }
         let place = try place(context)
         let page = try await readRecords.page(query, in: place, by: session.userID)
-        let writer = writer(for: request)
+        let writer = writer(for: request, session)
         let response = Response.json { json in
             json.nested("records") { $0.array(page.records) { writer.write($1, to: &$0) } }
             json.nested("included") { $0.array(page.included) { writer.write($1, to: &$0) } }
@@ -58,7 +58,7 @@ struct RecordEndpoints: EndpointGroup {
         if record.photos.isEmpty, Preconditions(tag: record.tag).outcome(request.headers) == .notModified {
             return Self.notKept(Response(status: .notModified, headers: [.eTag: record.tag.quoted]))
         }
-        return Self.notKept(response(record, to: request))
+        return Self.notKept(response(record, to: request, session))
     }
 
     // MARK: Writing
@@ -70,8 +70,8 @@ struct RecordEndpoints: EndpointGroup {
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         let operations = try elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
         let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
-        guard elements.areMany else { return response(records[0], to: request) }
-        return response(records, to: request)
+        guard elements.areMany else { return response(records[0], to: request, session) }
+        return response(records, to: request, session)
     }
 
     @Sendable
@@ -95,7 +95,7 @@ struct RecordEndpoints: EndpointGroup {
         let condition = RecordOperation.Condition(request.headers)
         let operations = try elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
         let records = try await write(operations, in: place, session, request, context, areMany: false)
-        return response(records[0], to: request)
+        return response(records[0], to: request, session)
     }
 
     @Sendable
@@ -106,7 +106,7 @@ struct RecordEndpoints: EndpointGroup {
         guard elements.areMany else { throw RecordBodyProblem("the body", "must be an array").refusal }
         let operations = try elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
         let records = try await write(operations, in: place, session, request, context, areMany: true)
-        return response(records, to: request)
+        return response(records, to: request, session)
     }
 
     @Sendable
@@ -171,20 +171,23 @@ struct RecordEndpoints: EndpointGroup {
         context.parameters.get(parameter.name).flatMap(PercentEncoding.decoded)
     }
 
-    private func writer(for request: Request) -> RecordWriter {
+    private func writer(for request: Request, _ session: Session) -> RecordWriter {
         let (date, origin) = (now(), origin.origin(of: request.head))
-        return RecordWriter { series in photoURLs.day(of: date, origin: origin, series: series) }
+        return RecordWriter(
+            urls: { series in photoURLs.day(of: date, origin: origin, series: series) },
+            readerID: session.memberID
+        )
     }
 
-    private func response(_ record: StoredRecord, to request: Request) -> Response {
-        let writer = writer(for: request)
+    private func response(_ record: StoredRecord, to request: Request, _ session: Session) -> Response {
+        let writer = writer(for: request, session)
         var response = Response.json { writer.writeMembers(of: record, to: &$0) }
         response.headers[.eTag] = record.tag.quoted
         return response
     }
 
-    private func response(_ records: [StoredRecord], to request: Request) -> Response {
-        let writer = writer(for: request)
+    private func response(_ records: [StoredRecord], to request: Request, _ session: Session) -> Response {
+        let writer = writer(for: request, session)
         var json = JSONWriter()
         json.array(records) { writer.write($1, to: &$0) }
         return Response(json)

@@ -6,6 +6,8 @@ import SelfieCore
 struct RecordWriter {
     /// Makes the URLs of the day.
     let urls: (_ series: Int) -> PhotoURLDay
+    /// The reader's id as a member: URLs of photos are for this reader alone.
+    let readerID: String
 
     /// Writes a record.
     func write(_ record: StoredRecord, to json: inout JSONWriter) {
@@ -30,7 +32,8 @@ struct RecordWriter {
     private func photos(of record: StoredRecord) -> OrderedDictionary<String, JSONValue> {
         OrderedDictionary(
             record.photos.map { photo in
-                (photo.field, .string(urls(photo.urlSeries).url(of: photo.randomID)))
+                let scope = PhotoScope.record(collection: record.collection, id: record.id, reader: readerID)
+                return (photo.field, .string(urls(photo.urlSeries).scoped(scope).url(of: photo.randomID)))
             }
         ) { $1 }
     }

@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import Foundation
+import Postgres
 import ServiceTestSupport
 import Testing
 
@@ -7,7 +8,10 @@ import Testing
 struct InboxTests {
     private static let hello = #"{"data":{"text":"hello"},"expires_at":"2999-01-01T00:00:00.000Z"}"#
 
-    @Test("What the recipient does changes nothing in the answers that the sender gets", arguments: ["PATCH", "DELETE"])
+    @Test(
+        "What the recipient does changes nothing in the answers that the sender gets",
+        arguments: ["PATCH", "DELETE"]
+    )
     func nothingTold(method: String) async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

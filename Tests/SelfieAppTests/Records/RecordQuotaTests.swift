@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import Foundation
+import Postgres
 import ServiceTestSupport
 import Testing
 
@@ -58,7 +59,9 @@ struct RecordQuotaTests {
         try await TestService.runWithSchema(settings: Self.settings) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             let thread = "/api/records/threads/t"
-            #expect(try await service.call("PUT", thread, as: ada, #"{"data":{},"writers":["\#(bob.id)"]}"#).status == 200)
+            #expect(
+                try await service.call("PUT", thread, as: ada, #"{"data":{},"writers":["\#(bob.id)"]}"#).status == 200
+            )
             try await Self.leave(0, to: ada, service)
             let sent = try await service.call(
                 "PUT",

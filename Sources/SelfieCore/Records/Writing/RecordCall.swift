@@ -101,7 +101,10 @@ struct RecordCall {
         let outcomes = try operations.enumerated().map { try planner.outcome(of: $1, at: $0) }
         var drafts = outcomes.compactMap { if case .draft(let draft) = $0 { draft } else { nil } }
         if parentNames != nil {
-            drafts += try ParentDrafts(schema: schema, author: author, parents: parents).drafts(of: drafts, in: collection)
+            drafts += try ParentDrafts(schema: schema, author: author, parents: parents).drafts(
+                of: drafts,
+                in: collection
+            )
         }
         drafts += ParentDrafts.clearing(
             drafts,
@@ -124,7 +127,8 @@ struct RecordCall {
         let photos = hasPhotos ? try await transaction.photos(of: written.map(\.key)) : [:]
         let stored = zip(drafts, written).compactMap { draft, row in
             draft.position.flatMap { position in
-                draft.stored(by: author, version: row.version, photos: photos[row.key] ?? []).map { (position, $0) }
+                draft.stored(by: author, version: row.version, photos: draft.isSentNow ? [] : photos[row.key] ?? []).map
+                { (position, $0) }
             }
         }
         let streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }

@@ -44,15 +44,16 @@ struct RecordDraft: Sendable {
         !isUnchanged && !(existing?.blocking.contains(stream) ?? false)
     }
 
-    /// Whether the record lies in the inbox of somebody else than its owner.
-    private var wasSent: Bool { existing?.sent != nil || content?.sentDigest != nil }
+    /// Whether it is a new message to somebody else's inbox.
+    var isSentNow: Bool { content?.sentDigest != nil }
 
     /// The bytes that come for its owner; negative when they go.
     var ownerBytes: Int {
         switch (existing, content) {
         case (nil, let content?): content.data.text.utf8.count
         case (let existing?, nil): -(existing.sent?.byteCount ?? existing.byteCount)
-        case (let existing?, let content?): wasSent || isUnchanged ? 0 : content.data.text.utf8.count - existing.byteCount
+        case (let existing?, let content?):
+            existing.sent != nil || isUnchanged ? 0 : content.data.text.utf8.count - existing.byteCount
         case (nil, nil): 0
         }
     }
