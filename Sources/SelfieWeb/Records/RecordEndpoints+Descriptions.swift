@@ -131,7 +131,7 @@ extension RecordEndpoints {
                 takes: record,
                 sends: Body("The record.", schema: RecordJSON.put(), example: RecordJSON.newExample),
                 answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
-                refuses: one404 + [.recordVersionDiffers, .noRoomForRecords, .inboxFull] + contents
+                refuses: one404 + [.recordVersionDiffers, .ifMatchInvalid, .noRoomForRecords, .inboxFull] + contents
             ),
             HandledEndpoint(
                 "patchRecord\(suffix)",
@@ -152,7 +152,7 @@ extension RecordEndpoints {
                     example: ["data": ["comment": "sold"]]
                 ),
                 answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
-                refuses: one404 + [.recordVersionDiffers] + contents
+                refuses: one404 + [.recordVersionDiffers, .ifMatchInvalid] + contents
             ),
             HandledEndpoint(
                 "deleteRecord\(suffix)",
@@ -166,7 +166,7 @@ extension RecordEndpoints {
                 dependsOn: [.ifMatchVersion],
                 takes: record,
                 answers: [.ok("How many were deleted.", RecordJSON.deleted)],
-                refuses: one404 + [.recordIDInvalid, .recordVersionDiffers, .recordReferredTo]
+                refuses: one404 + [.recordIDInvalid, .recordVersionDiffers, .ifMatchInvalid, .recordReferredTo]
             ),
         ]
     }
@@ -182,7 +182,7 @@ extension RecordEndpoints {
 extension Endpoint.Header {
     static let ifMatchVersion = Self(
         name: "If-Match",
-        summary: "The record's version in quotes: the record is changed only if it still has it.",
+        summary: "The record's version in quotes, or its `ETag`: the record is changed only if it still has it.",
         example: #""3""#
     )
     static let ifNoRecord = Self(
