@@ -41,6 +41,12 @@ static const unsigned char docs_docs_html[] = {
 static const unsigned char docs_docs_js[] = {
 #embed "docs/docs.js"
 };
+static const unsigned char docs_fields_js[] = {
+#embed "docs/fields.js"
+};
+static const unsigned char docs_json_js[] = {
+#embed "docs/json.js"
+};
 
 static const unsigned char docs_operation_js[] = {
 #embed "docs/operation.js"
@@ -133,6 +139,8 @@ static const struct selfie_page pages[] = {
     {"docs/docs.css", docs_docs_css, sizeof docs_docs_css},
     {"docs/docs.html", docs_docs_html, sizeof docs_docs_html},
     {"docs/docs.js", docs_docs_js, sizeof docs_docs_js},
+    {"docs/fields.js", docs_fields_js, sizeof docs_fields_js},
+    {"docs/json.js", docs_json_js, sizeof docs_json_js},
     {"docs/operation.js", docs_operation_js, sizeof docs_operation_js},
     {"docs/request.js", docs_request_js, sizeof docs_request_js},
     {"docs/snippets.js", docs_snippets_js, sizeof docs_snippets_js},

@@ -108,7 +108,10 @@ extension FieldType {
     }
 
     /// The rule that a value breaks; nil when it is of the type.
-    fileprivate func problem(with value: JSONValue) -> RecordProblem.Reason? {
+    ///
+    /// - Parameter value: The value, not `null`.
+    /// - Returns: The rule.
+    package func problem(with value: JSONValue) -> RecordProblem.Reason? {
         switch (self, value) {
         case (.json, _), (.number, .number), (.boolean, .boolean): nil
         case (.string(let max?), .string(let text)):

@@ -33,9 +33,13 @@ package enum Routes {
                 quietEndpoints: HealthEndpoints.paths
             )
         )
-        let methods = Set(endpoints.map(\.method)).sorted { $0.rawValue < $1.rawValue }
-        router.add(middleware: CORSMiddleware(origins: parts.settings.corsOrigins, methods: methods))
-        router.add(middleware: ErrorMiddleware(metrics: parts.metrics))
+        let known = Set(endpoints.map(\.method)).sorted { $0.rawValue < $1.rawValue }
+        router.add(middleware: CORSMiddleware(origins: parts.settings.corsOrigins, methods: known))
+        let open = groups.filter { $0.isOpen(parts.settings) }
+        var parts = parts
+        parts.endpoints = open.flatMap { $0.descriptions }
+        let methods = AllowedMethods(parts.endpoints.map { ($0.pathWithoutFormat, $0.method) })
+        router.add(middleware: ErrorMiddleware(metrics: parts.metrics, methods: methods))
         router.add(middleware: GzipMiddleware())
         let guards = EndpointGuards(
             basic: BasicMiddleware(credential: parts.settings.apiCredential),
@@ -46,9 +50,6 @@ package enum Routes {
             ),
             ownPage: GalleryMiddleware(origin: parts.origin)
         )
-        let open = groups.filter { $0.isOpen(parts.settings) }
-        var parts = parts
-        parts.endpoints = open.flatMap { $0.descriptions }
         for group in open { group.init(parts).add(to: router, guards: guards) }
         return ServiceResponder(router: router, endpoints: parts.endpoints)
     }

@@ -12,15 +12,21 @@ extension TestService {
     ///   - method: The request's method.
     ///   - target: Its path and query.
     static func expectDescription(of answer: HTTPAnswer, to method: String, _ target: String) {
+        // A proxy's own answer.
+        if answer.headers["x-request-id"] == nil, answer.headers["server"]?.hasPrefix("nginx") == true { return }
+        if answer.status >= 400 {
+            #expect(
+                answer.headers["cache-control"] == "no-store",
+                "\(method) \(target.prefix { $0 != "?" }): \(answer.status)"
+            )
+        }
         guard let endpoint = Endpoint.of(method: method, target: target) else {
             // Nothing but the endpoints has an answer. The last three are the connection's own.
             let isPreflight = method == "OPTIONS" && answer.headers["access-control-allow-origin"] != nil
-            let statuses = [404, 400, 408, 431] + (isPreflight ? [204] : [])
+            let statuses = [404, 405, 400, 408, 431] + (isPreflight ? [204] : [])
             #expect(statuses.contains(answer.status), "\(method) \(target.prefix { $0 != "?" }): there is no endpoint")
             return
         }
-        // A proxy's own answer.
-        if answer.headers["x-request-id"] == nil, answer.headers["server"]?.hasPrefix("nginx") == true { return }
         // Whoever asks for compressed bytes looks into them.
         guard answer.headers["content-encoding"] == nil else { return }
         // A call that a setting closes.
@@ -47,9 +53,10 @@ extension Endpoint {
         }
     }
 
-    /// The codes of refusals whose messages name fields of the client's.
+    /// The codes of refusals whose messages name fields of the client's, or limits.
     private static let codesWithFields: Set = [
-        "record_invalid", "record_malformed", "index_missing", "include_no_reference",
+        "record_invalid", "record_malformed", "index_missing", "include_no_reference", "where_invalid", "ids_invalid",
+        "request_too_large",
     ]
 
     /// Whether one of its refusals has the answer's code and message.

@@ -19,7 +19,10 @@ while :; do
                 [ -n "$id" ] && printf %s "$id" >"$file.new" && mv "$file.new" "$file"
                 event= id= data=
                 ;;
-            "status: 400" | "status: 401" | "status: 404") exit 1 ;;
+            "status: 400" | "status: 401" | "status: 404")
+                echo "The service refuses to go on: $line. With 401, sign in again for another token." >&2
+                exit 1
+                ;;
             esac
         done || exit
     sleep 3

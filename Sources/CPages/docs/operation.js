@@ -1,9 +1,10 @@
 import { element, inline, paragraphs } from "/files/dom.js";
-import { bodyMembers, isSecret, prepare, wholeBody } from "/files/request.js";
+import { jsonProblem } from "/files/json.js";
+import { bodyMembers, isJSON, isSecret, prepare, wholeBody } from "/files/request.js";
 import { languages } from "/files/snippets.js";
 import { AnswerView } from "/files/answer.js";
 
-const whoMayCall = { apiCredential: "the API's credential", token: "a token", cookie: "the gallery's cookie" };
+const whoMayCall = { apiCredential: "the API's credential", token: "a token" };
 
 /** One call: what it takes and answers, a form to try it, and the request as code. */
 export class OperationView {
@@ -11,6 +12,8 @@ export class OperationView {
         this.operation = operation;
         this.credential = credential;
         this.fields = new Map();
+        /** Where problems of fields that are JSON are told, by the fields. */
+        this.problems = new Map();
         this.answer = new AnswerView(credential);
         this.code = element("code");
         this.root = this.#build();
@@ -44,6 +47,7 @@ export class OperationView {
             "div",
             { class: "body" },
             ...paragraphs(operation.description ?? ""),
+            operation.also?.length ? element("p", {}, `The same with ${operation.also.join(" and ")}.`) : undefined,
             form,
             ...this.#codeSection(),
             element("h4", {}, "Answers"),
@@ -75,6 +79,8 @@ export class OperationView {
         const facts = [place === "body" ? null : place, isRequired ? "needed" : "may be left out", ...limits(schema)];
         const field = makeField(id, schema, isRequired, example);
         this.fields.set(name, field);
+        const problem = isJSON(schema) ? element("p", { class: "problem", id: `${id}-problem`, role: "alert" }) : undefined;
+        if (problem) this.problems.set(field, problem);
         return element(
             "div",
             { class: "parameter" },
@@ -82,7 +88,7 @@ export class OperationView {
                 element("label", { for: id }, element("span", { class: "name" }, name)),
                 element("div", { class: "facts", id: `${id}-facts` }, facts.filter(Boolean).join(" · ")),
             ),
-            element("div", {}, field, element("p", { id: `${id}-description` }, ...inline(description ?? ""))),
+            element("div", {}, field, problem, element("p", { id: `${id}-description` }, ...inline(description ?? ""))),
         );
     }
 
@@ -129,7 +135,23 @@ export class OperationView {
         return values;
     }
 
+    /** Tells where fields are no JSON. Gives the first such field with its problem; undefined when all are right. */
+    #checkJSON() {
+        let first;
+        for (const [field, element] of this.problems) {
+            const problem = field.value || field.required ? jsonProblem(field.value) : undefined;
+            element.textContent = problem ? `Line ${problem.line}, column ${problem.column}: ${problem.expected} was expected.` : "";
+            field.setAttribute("aria-invalid", Boolean(problem));
+            if (problem) first ??= { field, problem };
+        }
+        return first;
+    }
+
     async #showCode() {
+        if (this.#checkJSON()) {
+            this.code.textContent = "The body is not JSON yet.";
+            return;
+        }
         const language = this.languages.querySelector(":checked").value;
         const request = await prepare(this.operation, this.#values, this.credential.password, { hidesPasswords: true });
         this.code.textContent = languages[language](request, location.origin);
@@ -137,6 +159,12 @@ export class OperationView {
 
     async #send(event) {
         event.preventDefault();
+        const broken = this.#checkJSON();
+        if (broken) {
+            broken.field.focus();
+            broken.field.setSelectionRange(broken.problem.at, broken.problem.at + 1);
+            return;
+        }
         this.sendButton.disabled = true;
         this.answer.wait();
         try {
@@ -168,12 +196,26 @@ function makeField(id, schema, isRequired, example) {
         const none = isRequired && options.length === 1 ? undefined : element("option", { value: "" }, "");
         return element("select", described, none, ...options.map((value) => element("option", {}, value)));
     }
+    if (isJSON(schema)) {
+        const text = JSON.stringify(example, null, 2) ?? "";
+        const area = element("textarea", {
+            ...described,
+            "aria-describedby": `${described["aria-describedby"]} ${id}-problem`,
+            rows: isRequired ? Math.min(14, text.split("\n").length + 1) : 2,
+            spellcheck: "false",
+            autocapitalize: "none",
+            placeholder: isRequired ? undefined : text.replaceAll(/\s+/g, " "),
+        });
+        // The collection's own sample is there to be changed.
+        if (isRequired) area.value = text;
+        return area;
+    }
     const isPassword = isSecret(schema);
     return element("input", {
         ...described,
         type: isPassword ? "password" : "text",
         autocomplete: isPassword ? "new-password" : "off",
         spellcheck: "false",
-        placeholder: isPassword ? "the password itself" : typeof example === "object" ? JSON.stringify(example) : example,
+        placeholder: isPassword ? "the password itself" : example,
     });
 }

@@ -29,7 +29,7 @@ export class PreparedRequest {
         }
         const start = performance.now();
         // With a credential of this page, the browser is to ask for none of its own. And it may not follow to a bucket.
-        const credentials = this.authentication && this.authentication !== "cookie" ? "omit" : "same-origin";
+        const credentials = this.authentication ? "omit" : "same-origin";
         const options = { cache: "no-store", credentials, redirect: "manual" };
         const response = await fetch(this.target, { method: this.method, headers, body, ...options });
         const blob = await response.blob();
@@ -47,13 +47,17 @@ export const wholeBody = "body";
 
 /** What a member of a JSON body is sent as: what is no text is typed as JSON. */
 function jsonValue(schema, text) {
-    if (!schema.type || [schema.type].flat().includes("string")) return text;
+    if (!schema.type || isText(schema)) return text;
     try {
         return JSON.parse(text);
     } catch {
         return text;
     }
 }
+
+/** Whether a field's value is typed as JSON of several lines. */
+export const isJSON = (schema) => [schema.type].flat().some((type) => type === "object" || type === "array") && !isText(schema);
+const isText = (schema) => [schema.type].flat().includes("string");
 
 const isEncrypted = (schema) => schema.format?.startsWith("aescrypt");
 export const isSecret = (schema) => isEncrypted(schema) || Boolean(schema.format?.startsWith("password"));

@@ -9,15 +9,12 @@ const isFile = (value) => value instanceof File;
 const swiftQuote = (text) => quote(text).replaceAll(/\\u([0-9a-f]{4})/g, "\\u{$1}");
 /** The name of a file in a part's header (WHATWG, HTML, "multipart/form-data"). */
 const partName = (name) => name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-/** The gallery's calls take a cookie. Its name tells whether the site is secure. */
-const cookieName = location.protocol === "https:" ? "__Host-selfie" : "selfie";
 
 function curl(request, origin) {
     const lines = [`curl ${shellQuote(origin + request.target)}`];
     if (request.method !== "GET") lines.push(`-X ${request.method}`);
     if (request.authentication === "apiCredential") lines.push('-u "$API_AUTH_NAME:$API_AUTH_PASSWORD"');
     if (request.authentication === "token") lines.push('-H "Authorization: Bearer $TOKEN"');
-    if (request.authentication === "cookie") lines.push(`-b "${cookieName}=$COOKIE"`);
     for (const [name, value] of Object.entries(request.headers)) lines.push(`-H ${shellQuote(`${name}: ${value}`)}`);
     for (const [name, value] of request.form ?? []) {
         // In quotes, a name may have commas and semicolons.
@@ -47,7 +44,6 @@ function swift(request, origin) {
         set("Authorization", '"Basic \\(Data(credential.utf8).base64EncodedString())"');
     }
     if (request.authentication === "token") set("Authorization", '"Bearer \\(environment["TOKEN"]!)"');
-    if (request.authentication === "cookie") set("Cookie", `"${cookieName}=\\(environment["COOKIE"]!)"`);
     for (const [name, value] of Object.entries(request.headers)) set(name, swiftQuote(value));
     if (request.json) {
         set("Content-Type", '"application/json"');
@@ -89,7 +85,6 @@ function javascript(request, origin) {
         lines.push("const { API_AUTH_NAME, API_AUTH_PASSWORD } = process.env;");
     }
     if (request.authentication === "token") lines.push("const { TOKEN } = process.env;");
-    if (request.authentication === "cookie") lines.push("const { COOKIE } = process.env;");
     if (photo) lines.push(`const photo = await openAsBlob(${quote(fileName(photo))});`);
     const written = Object.entries(headers).map(([name, value]) => `        ${quote(name)}: ${quote(value)},`);
     if (request.authentication === "apiCredential") {
@@ -97,7 +92,6 @@ function javascript(request, origin) {
         written.push("        Authorization: `Basic ${credential}`,");
     }
     if (request.authentication === "token") written.push("        Authorization: `Bearer ${TOKEN}`,");
-    if (request.authentication === "cookie") written.push(`        Cookie: \`${cookieName}=\${COOKIE}\`,`);
     if (request.json) written.push('        "Content-Type": "application/json",');
     if (request.form) {
         lines.push("const body = new FormData();");

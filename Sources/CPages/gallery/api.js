@@ -73,12 +73,44 @@ function deviceName() {
 
 const json = async (...request) => (await call(...request)).json();
 
+/**
+ * Whether somebody signed in with this browser, as far as it knows. Pages can't read the cookie. Without the mark nobody asks
+ * who is signed in, which would be refused, and each refusal is in the console.
+ */
+const mark = {
+    name: "selfie-signed-in",
+    get isSet() { try { return localStorage.getItem(this.name) !== null } catch { return true } },
+    set() { try { localStorage.setItem(this.name, "") } catch { /* Then it counts as set. */ } },
+    remove() { try { localStorage.removeItem(this.name) } catch { /* The same. */ } },
+};
+
 export const signUp = (values) => json("POST", "/gallery/signup", { body: values });
-export const signIn = (values) => json("POST", "/gallery/signin", { body: { ...values, device: deviceName() } });
-export const signOut = (all) => json("POST", "/gallery/signout", { body: { all } });
-export const account = () => json("GET", "/gallery/account");
+export const signIn = async (values) => {
+    const account = await json("POST", "/gallery/signin", { body: { ...values, device: deviceName() } });
+    mark.set();
+    return account;
+};
+export const signOut = async (all) => {
+    await json("POST", "/gallery/signout", { body: { all } });
+    mark.remove();
+};
+
+/** Who is signed in; undefined for nobody. */
+export async function account() {
+    if (!mark.isSet) return undefined;
+    try {
+        return await json("GET", "/gallery/account");
+    } catch (error) {
+        if (error.isSignedOut) mark.remove();
+        throw error;
+    }
+}
+
 export const changePassword = (values) => json("POST", "/gallery/password", { body: { ...values, device: deviceName() } });
-export const leave = (password) => json("DELETE", "/gallery/account", { body: { password } });
+export const leave = async (password) => {
+    await json("DELETE", "/gallery/account", { body: { password } });
+    mark.remove();
+};
 export const sessions = () => json("GET", "/gallery/sessions");
 export const endSession = (id) => json("DELETE", `/gallery/sessions/${encodeURIComponent(id)}`);
 export const deletePhoto = (id, options) => json("DELETE", "/gallery/photos", { query: { photo_id: id }, ...options });

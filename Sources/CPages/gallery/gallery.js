@@ -210,7 +210,9 @@ addEventListener("pagehide", () => deletions.finishAll());
 addEventListener("beforeunload", (event) => { if (uploads.areUnderWay) event.preventDefault() });
 
 try {
-    signedIn(await api.account());
+    const account = await api.account();
+    if (account) signedIn(account);
+    else showForm("sign-in");
 } catch (error) {
     showForm("sign-in");
     if (!error.isSignedOut) toast(error.message);

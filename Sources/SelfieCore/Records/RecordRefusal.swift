@@ -52,6 +52,8 @@ package struct RecordRefusal: Error, Equatable {
         case readerFull
         /// `where` names a field that has no index.
         case noIndex(field: String)
+        /// `where` asks for a value that the field can't have.
+        case invalidCondition(RecordProblem)
         /// `include` names a field that is no reference.
         case noReference(field: String)
         /// The list begins after a record that the user does not see.

@@ -63,10 +63,13 @@ struct AccountRequests: Sendable {
     private func name(_ parameters: RequestParameters) throws(ServiceError) -> NewName {
         guard takesMore else { return .full(try parameters.require(.fullName)) }
         if let fullName = try parameters.optional(.fullNameOrNames) { return .full(fullName) }
-        guard let first = try parameters.optional(.firstName), let last = try parameters.optional(.lastName) else {
-            throw ServiceError.parametersMissing
+        let (first, last) = (try parameters.optional(.firstName), try parameters.optional(.lastName))
+        switch (first, last) {
+        case (let first?, let last?): return .parts(first: first, last: last)
+        case (nil, nil): throw parameters.missing([Endpoint.Parameter.fullNameOrNames.name])
+        case (nil, _): throw parameters.missing([Endpoint.Parameter.firstName.name])
+        case (_, nil): throw parameters.missing([Endpoint.Parameter.lastName.name])
         }
-        return .parts(first: first, last: last)
     }
 
     /// Begins a session for a user who gives the password.
@@ -168,7 +171,8 @@ struct AccountRequests: Sendable {
         _ context: ServiceRequestContext,
         needsPassword: Bool
     ) async throws -> SignInAttempt {
-        let parameters = try await RequestParameters.read(from: request, context: context)
+        var parameters = try await RequestParameters.read(from: request, context: context)
+        if !needsPassword { parameters = parameters.without(.password) }
         return SignInAttempt(
             email: try parameters.require(.accountEmail),
             password: needsPassword ? try password(.password, parameters, context.notes) : nil,

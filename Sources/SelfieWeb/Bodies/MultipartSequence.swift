@@ -17,6 +17,8 @@ struct MultipartSequence: AsyncSequence {
     let body: RequestBody
     /// The most bytes of a body that does not tell its length.
     let maxBytes: Int
+    /// The refusal of a body that has more.
+    let tooLarge: ServiceError
     let boundary: MultipartBoundary
     let limits: MultipartLimits
 
@@ -24,6 +26,7 @@ struct MultipartSequence: AsyncSequence {
         AsyncIterator(
             body: body.makeAsyncIterator(),
             bytesLeft: maxBytes,
+            tooLarge: tooLarge,
             parser: MultipartParser(boundary: boundary, limits: limits)
         )
     }
@@ -31,6 +34,7 @@ struct MultipartSequence: AsyncSequence {
     struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var body: RequestBody.AsyncIterator
         fileprivate var bytesLeft: Int
+        private let tooLarge: ServiceError
         fileprivate var parser: MultipartParser
         private var chunk = ByteBuffer()
         private var events: [MultipartEvent] = []
@@ -38,9 +42,15 @@ struct MultipartSequence: AsyncSequence {
         /// Thrown after the events before it were consumed.
         private var failure: MultipartError?
 
-        fileprivate init(body: RequestBody.AsyncIterator, bytesLeft: Int, parser: MultipartParser) {
+        fileprivate init(
+            body: RequestBody.AsyncIterator,
+            bytesLeft: Int,
+            tooLarge: ServiceError,
+            parser: MultipartParser
+        ) {
             self.body = body
             self.bytesLeft = bytesLeft
+            self.tooLarge = tooLarge
             self.parser = parser
         }
 
@@ -68,7 +78,7 @@ struct MultipartSequence: AsyncSequence {
                 return false
             }
             bytesLeft -= next.readableBytes
-            guard bytesLeft >= 0 else { throw ServiceError.bodyTooLarge }
+            guard bytesLeft >= 0 else { throw tooLarge }
             chunk = next
             do throws(MultipartError) {
                 try parser.push(next.readableBytesSpan, into: &events)

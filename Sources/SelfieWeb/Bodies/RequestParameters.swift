@@ -18,24 +18,28 @@ struct RequestParameters {
     private let query: [String: String]
     /// The arrays and objects of a JSON body.
     private let structures: [String: JSONValue]
-    /// The names that the endpoint's description has.
-    private let names: [String]
+    /// The parameters that the endpoint's description has.
+    private var names: ParameterNames
+    /// What may be wrong with the body, for a client that misses parameters.
+    private let hint: String?
 
     init(
         query: [String: String],
         body: [String: String],
         structures: [String: JSONValue] = [:],
-        names: [String]
+        names: ParameterNames,
+        hint: String? = nil
     ) {
         self.query = query
         self.body = body
         self.structures = structures
         self.names = names
+        self.hint = hint
     }
 
     /// The value of a parameter; nil when it is missing.
     subscript(parameter: Endpoint.Parameter) -> String? {
-        assert(names.contains(parameter.name), "the endpoint's description lacks \(parameter.name)")
+        assert(names.all.contains(parameter.name), "the endpoint's description lacks \(parameter.name)")
         return query[parameter.name] ?? body[parameter.name]
     }
 
@@ -46,8 +50,23 @@ struct RequestParameters {
     /// - Throws: `ServiceError.parametersMissing`.
     func require(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String {
         assert(parameter.isRequired, "the description of \(parameter.name) says that it need not be there")
-        guard let value = self[parameter] else { throw .parametersMissing }
+        guard let value = self[parameter] else { throw missing() }
         return value
+    }
+
+    /// The refusal of a request that lacks parameters.
+    ///
+    /// - Parameter more: The names of others that are missing, too.
+    /// - Returns: The refusal, which names all that are missing.
+    func missing(_ more: [String] = []) -> ServiceError {
+        .parametersMissing(names.required.filter { query[$0] == nil && body[$0] == nil } + more, hint: hint)
+    }
+
+    /// The same parameters, of which this one is not needed.
+    func without(_ parameter: Endpoint.Parameter) -> RequestParameters {
+        var parameters = self
+        parameters.names.required.removeAll { $0 == parameter.name }
+        return parameters
     }
 
     /// The value of a parameter that need not be there, and has rules in the domain.
@@ -70,18 +89,18 @@ struct RequestParameters {
     /// - Throws: `ServiceError` with status 400.
     func text(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
         guard let text = self[parameter]?.trimmingWhitespace() else {
-            if parameter.isRequired { throw .parametersMissing }
+            if parameter.isRequired { throw missing() }
             return try optional(parameter)
         }
         let maxCharacters: Int?
         switch parameter.kind {
         case .line(let max):
-            if text.unicodeScalars.contains(where: \.isControl) { throw ServiceError(.invalid, of: parameter.name) }
+            if text.unicodeScalars.contains(where: \.isControl) { throw parameter.invalid }
             maxCharacters = max
         case .text(let max): maxCharacters = max
         default: maxCharacters = nil
         }
-        if text.unicodeScalars.contains("\0") { throw ServiceError(.invalid, of: parameter.name) }
+        if text.unicodeScalars.contains("\0") { throw parameter.invalid }
         if let maxCharacters, text.unicodeScalars.count > maxCharacters {
             throw ServiceError(.tooLong(maxCharacters: maxCharacters), of: parameter.name)
         }
@@ -105,7 +124,7 @@ struct RequestParameters {
     func integer(_ parameter: Endpoint.Parameter) throws(ServiceError) -> Int? {
         guard let text = try text(parameter) else { return nil }
         guard case .integer(let range) = parameter.kind, let value = Int(text), range.contains(value) else {
-            throw ServiceError(.invalid, of: parameter.name)
+            throw parameter.invalid
         }
         return value
     }
@@ -123,7 +142,7 @@ struct RequestParameters {
             return missing
         }
         guard let value = Bool(settingText: text) else {
-            throw ServiceError(.invalid, of: parameter.name)
+            throw parameter.invalid
         }
         return value
     }
@@ -133,7 +152,7 @@ struct RequestParameters {
     /// To Rails, an empty array is missing.
     private func requireNoStructure(_ parameter: Endpoint.Parameter) throws(ServiceError) {
         if let structure = structures[parameter.name], structure != [] {
-            throw ServiceError(.invalid, of: parameter.name)
+            throw parameter.invalid
         }
     }
 
@@ -148,13 +167,24 @@ struct RequestParameters {
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
         let body: [String: String]
         var structures: [String: JSONValue] = [:]
+        var hint: String?
         switch MediaType(request.head) {
         case .json: (body, structures) = try JSONParameters.parse(try await collect(request, context))
-        case .form: body = try FormParameters.parse(try await collect(request, context).readableBytesView)
+        case .form:
+            let bytes = try await collect(request, context).readableBytesView
+            // What URLSession sends as a form where nobody tells the type.
+            if bytes.first == UInt8(ascii: "{") { hint = jsonAsForm }
+            do { body = try FormParameters.parse(bytes) } catch { throw error.with(hint: hint) }
         case .multipart: body = try await readMultipart(request, context: context)
         case .other: body = [:]
         }
-        return RequestParameters(query: query, body: body, structures: structures, names: context.parameterNames)
+        return RequestParameters(
+            query: query,
+            body: body,
+            structures: structures,
+            names: context.parameterNames,
+            hint: hint
+        )
     }
 
     /// Reads only the query.
@@ -171,6 +201,8 @@ struct RequestParameters {
         return RequestParameters(query: query, body: [:], names: context.parameterNames)
     }
 
+    private static let jsonAsForm = "The body is JSON, but its Content-Type is that of a form: send application/json"
+
     private static func collect(_ request: Request, _ context: some ConnectionContext) async throws -> ByteBuffer {
         try await request.collectedBody(maxBytes: maxBodyBytes, context: context)
     }
@@ -182,6 +214,7 @@ struct RequestParameters {
         let parts = MultipartSequence(
             body: try request.wantedBody(maxBytes: maxBodyBytes, context: context),
             maxBytes: maxBodyBytes,
+            tooLarge: .bodyTooLarge(maxBytes: maxBodyBytes),
             boundary: try MultipartBoundary(contentType: request.headers[.contentType] ?? ""),
             limits: MultipartLimits(maxFileBytes: maxBodyBytes)
         )

@@ -121,7 +121,7 @@ struct ChangeEndpoints: EndpointGroup {
         if let start = ChangeQuery.Start(text) { return start }
         // A browser that is refused never comes again by itself. So it is told to begin again.
         if headers[.lastEventID] == text { return .unknown }
-        throw ServiceError(.invalid, of: Endpoint.Parameter.since.name)
+        throw Endpoint.Parameter.since.invalid
     }
 }
 

@@ -42,7 +42,8 @@ extension Endpoint.Parameter {
         "The `cursor` of the answer before, or `now`. Without it, all that the user sees comes first.",
         example: "now",
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: cursorMaxCharacters)]
+        refusedFor: [.invalid, .tooLong(maxCharacters: cursorMaxCharacters)],
+        valid: "now, or cursor of an answer"
     )
     static let changedCollections = Self(
         "collections",
@@ -51,7 +52,8 @@ extension Endpoint.Parameter {
         "The collections whose changes are wanted, with commas between them; `photos` for photos. Missing means all.",
         example: "photos",
         isRequired: false,
-        refusedFor: [.invalid]
+        refusedFor: [.invalid],
+        valid: "1 to \(ChangeQuery.maxCollectionCount) collections with commas between them"
     )
     static let changeLimit = Self(
         "limit",

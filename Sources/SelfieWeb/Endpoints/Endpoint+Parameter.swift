@@ -1,3 +1,5 @@
+import SelfieCore
+
 extension Endpoint {
     /// What a client may send with a call.
     package struct Parameter: Sendable {
@@ -9,9 +11,21 @@ extension Endpoint {
         /// What it means, in a few words.
         let summary: String
         /// A value that breaks no rule.
-        package let example: String
+        package private(set) var example: String
         /// The refusals of a value that breaks a rule.
         package let complaints: [ServiceError]
+        /// What is valid, in a few words; nil where the kind tells, or there is no more to tell.
+        var valid: String?
+
+        /// The same with another example.
+        func with(example: String) -> Self {
+            var parameter = self
+            parameter.example = example
+            return parameter
+        }
+
+        /// The refusal of a value that it can't have.
+        var invalid: ServiceError { ServiceError(.invalid, of: name, valid: valid ?? kind.valid) }
 
         /// Where it is sent.
         package enum Place: Sendable {
@@ -57,6 +71,16 @@ extension Endpoint {
             case signature
             /// A photo's bytes, at most `UPLOAD_BYTES_MAX`.
             case photo
+
+            /// What is valid, in a few words; nil where there is no more to tell.
+            var valid: String? {
+                switch self {
+                case .flag: "true or false"
+                case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+                case .word(let words): words.joined(separator: " or ")
+                default: nil
+                }
+            }
 
             /// Whether its value is a password, encrypted or not.
             var isPassword: Bool {

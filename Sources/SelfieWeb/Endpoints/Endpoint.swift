@@ -7,6 +7,8 @@ import SelfieCore
 package struct Endpoint: Sendable {
     /// Its name in the API's document, such as `signUp`.
     package let name: String
+    /// The one collection that it is about; nil for a call of the router's own.
+    var collection: String?
     package let topic: Topic
     package let method: HTTPRequest.Method
     /// Such as `/api/sessions/:id`, where `:id` stands for any one segment.

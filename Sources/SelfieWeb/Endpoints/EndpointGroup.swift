@@ -123,7 +123,9 @@ extension HandledEndpoint {
     fileprivate func described<Context: ConnectionContext & SendableMetatype>(
         _ handler: @escaping @Sendable (Request, Context) async throws -> Response
     ) -> @concurrent @Sendable (Request, Context) async throws -> Response {
-        { [names = description.parameters.map(\.name)] request, context in
+        let required = description.parameters.filter { $0.isRequired && [.anywhere, .query].contains($0.place) }
+        let names = ParameterNames(all: description.parameters.map(\.name), required: required.map(\.name))
+        return { request, context in
             var context = context
             context.parameterNames = names
             return try await handler(request, context)

@@ -155,7 +155,8 @@ extension Endpoint.Parameter {
         "The `random_id` of the last photo of the page before, which must still be there.",
         example: randomIDExample,
         isRequired: false,
-        refusedFor: [.invalid]
+        refusedFor: [.invalid],
+        valid: ServiceError.validPhotoPosition
     )
     static let order = Self(
         "order",
@@ -188,7 +189,8 @@ extension Endpoint.Parameter {
         "The `next` of the page before.",
         example: Endpoint.Answer.Member.memberID,
         isRequired: false,
-        refusedFor: [.invalid]
+        refusedFor: [.invalid],
+        valid: ServiceError.validPosition
     )
     static let memberLimit = Self(
         "limit",
@@ -280,7 +282,8 @@ extension Endpoint.Parameter {
         example: String,
         isRequired: Bool = true,
         refusedFor problems: [Complaint.Problem] = [],
-        as nameInRefusals: String? = nil
+        as nameInRefusals: String? = nil,
+        valid: String? = nil
     ) {
         self.init(
             name: name,
@@ -289,7 +292,8 @@ extension Endpoint.Parameter {
             kind: kind,
             summary: summary,
             example: example,
-            complaints: problems.map { ServiceError($0, of: nameInRefusals ?? name) }
+            complaints: problems.map { ServiceError($0, of: nameInRefusals ?? name, valid: valid ?? kind.valid) },
+            valid: valid
         )
     }
 }

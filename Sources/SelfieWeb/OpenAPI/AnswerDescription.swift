@@ -103,15 +103,24 @@ struct AnswerDescription {
     ]
 
     private static func refusalSchema(status: Int, codes: [String]) -> JSONValue {
-        [
+        var properties: JSONValue = [
+            "status": ["const": JSONValue(status)],
+            "message": ["type": "string", "description": "For people."],
+            "code": ["enum": JSONValue(codes), "description": "For programs."],
+        ]
+        if codes.contains(ServiceError.parametersMissing.code) {
+            properties = properties.with([
+                "parameters": [
+                    "type": "array", "items": ["type": "string"], "description": "The parameters that are missing.",
+                ],
+                "hint": ["type": "string", "description": "What the client may have overlooked."],
+            ])
+        }
+        return [
             "type": "object",
             "required": ["status", "message", "code"],
             "additionalProperties": false,
-            "properties": [
-                "status": ["const": JSONValue(status)],
-                "message": ["type": "string", "description": "For people."],
-                "code": ["enum": JSONValue(codes), "description": "For programs."],
-            ],
+            "properties": properties,
         ]
     }
 }

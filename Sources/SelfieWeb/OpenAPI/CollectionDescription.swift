@@ -21,9 +21,11 @@ struct CollectionDescription {
     private func endpoint(of general: Endpoint) -> Endpoint {
         var parameters = general.parameters.filter { $0.name != Endpoint.Parameter.collection.name }
         if collection.indexes.isEmpty { parameters.removeAll { $0.name == Endpoint.Parameter.where.name } }
+        parameters = parameters.map { parameter in example(of: parameter).map(parameter.with(example:)) ?? parameter }
         if collection.references.isEmpty { parameters.removeAll { $0.name == Endpoint.Parameter.include.name } }
         return Endpoint(
             name: "\(general.name)_\(collection.name)",
+            collection: collection.name,
             topic: .collections,
             method: general.method,
             path: general.path.replacing(":\(Endpoint.Parameter.collection.name)", with: collection.name),
@@ -38,6 +40,21 @@ struct CollectionDescription {
             answers: general.answers,
             refusals: general.refusals
         )
+    }
+
+    /// The collection's own example of a parameter; nil where the general one will do.
+    private func example(of parameter: Endpoint.Parameter) -> String? {
+        switch parameter.name {
+        case Endpoint.Parameter.where.name:
+            collection.indexes.first.map { name in
+                (JSONValue.object([name: collection.field(name)?.type.example ?? "a text"])).text
+            }
+        case Endpoint.Parameter.include.name: collection.references.first?.field
+        case Endpoint.Parameter.recordID.name: "an-id"
+        case Endpoint.Parameter.recordIDs.name: "an-id,another-id"
+        case Endpoint.Parameter.recordAfter.name: "an-id,1795514400000000"
+        default: nil
+        }
     }
 
     private var rules: String {

@@ -45,7 +45,11 @@ struct DocumentEndpoints: EndpointGroup {
         document = KeptDocument { [endpoints = parts.endpoints, facts = parts.settings.facts] schema in
             var json = JSONWriter(capacity: 512 * 1024)
             let collections = schema.collections.flatMap { CollectionDescription(collection: $0).endpoints }
-            json.write(OpenAPIDocument(of: endpoints + collections, facts: facts).value)
+            // Nobody can send to an inbox where there is none.
+            let inbox = schema.collections.contains { $0.access == .inbox } ? [] : RecordEndpoints.inbox
+            let hidden = Set(inbox.map(\.description.name))
+            let open = endpoints.filter { !hidden.contains($0.name) }
+            json.write(OpenAPIDocument(of: open + collections, facts: facts).value)
             return StaticFile(json.buffer, contentType: jsonContentType)
         }
     }

@@ -76,9 +76,12 @@ package struct OpenAPIDocument: Sendable {
         `API_AUTH_PASSWORD`, and the initialization vector is 16 zero bytes.
 
         **Refusals** are `{"status":<number>,"message":"<text>","code":"<word>"}`. The code never changes, so programs \
-        go by it. With several complaints about parameters, the message has them all, and the code is that of the first.
+        go by it. With several complaints about parameters, the message has them all, and the code is that of the first. With \
+        `\(ServiceError.parametersMissing.code)`, `parameters` names what is missing.
 
-        **Anything else** is answered with 404 and the code `\(ServiceError.wrongURL.code)`. HEAD answers wherever GET \
+        **Anything else** is answered with 404 and the code `\(ServiceError.wrongURL.code)`. Another method than a path takes \
+        is answered with 405, the code `\(ServiceError.methodNotAllowed.code)` and `Allow`; on the paths of railsauth, which \
+        come first here, with 404. HEAD answers wherever GET \
         does. A path may end in `.json` or a slash.
         """
     }

@@ -14,6 +14,9 @@ struct Operation {
             "tags": [.string(endpoint.topic.rawValue)],
             "summary": .string(endpoint.summary),
         ]
+        // For pages, which put the calls of a collection together, and leave out what only the gallery's pages call.
+        if let collection = endpoint.collection { members["x-collection"] = .string(collection) }
+        if endpoint.authentication.isForOwnPages { members["x-internal"] = true }
         let details = ([endpoint.details] + limits).filter { !$0.isEmpty }.joined(separator: "\n\n")
         if !details.isEmpty { members["description"] = .string(details) }
         members["security"] = security

@@ -24,7 +24,7 @@ extension PhotoSelection {
     private static func order(_ parameters: RequestParameters) throws(ServiceError) -> Order {
         guard let text = try parameters.text(.order) else { return .oldest }
         guard let order = Order(rawValue: text) else {
-            throw ServiceError(.invalid, of: Endpoint.Parameter.order.name)
+            throw Endpoint.Parameter.order.invalid
         }
         return order
     }

@@ -93,7 +93,7 @@ final class PhotoEndpoints: EndpointGroup {
     func handleUpload(request: Request, context: SessionRequestContext) async throws -> Response {
         guard MediaType(request.head) == .multipart else {
             // The other kinds of body can't hold a file.
-            throw ServiceError.parametersMissing
+            throw ServiceError.parametersMissing(UploadForm.requiredNames, hint: "A photo comes as multipart/form-data")
         }
         // The place is held until the photo is stored. The body of an expired session is read and dropped.
         let place = try useCases.admitUpload.place(for: context.session.uploader(at: now()))
@@ -115,10 +115,10 @@ final class PhotoEndpoints: EndpointGroup {
         )
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
         let parameters = RequestParameters(query: query, body: form.fields, names: context.parameterNames)
-        let title = try parameters.require(.title)
         guard let image = form.image, query[Endpoint.Parameter.image.name] == nil else {
-            throw ServiceError.parametersMissing
+            throw parameters.missing([Endpoint.Parameter.image.name])
         }
+        let title = try parameters.require(.title)
         let isListed = try parameters.flag(.listed, otherwise: true)
         let session = try context.session.alive(at: now(), otherwise: Self.tokenExpiredForUpload)
         let new = try await NewPhoto(

@@ -13,6 +13,8 @@ struct UploadForm {
     private(set) var fields: [String: String]
     private(set) var image: Image?
 
+    /// The names of what an upload can't do without.
+    static let requiredNames = [Endpoint.Parameter.title.name, Endpoint.Parameter.image.name]
     /// The most parts.
     ///
     /// The reference client sends two.
@@ -51,10 +53,12 @@ struct UploadForm {
         spool makeSpool: () -> Spool,
         keepsFile: Bool
     ) async throws {
+        let tooLarge = ServiceError.bodyTooLarge(maxBytes: maxFileBytes)
         let maxBytes = maxFileBytes + Self.maxOverheadBytes
         let parts = MultipartSequence(
-            body: try request.wantedBody(maxBytes: maxBytes, context: context),
+            body: try request.wantedBody(maxBytes: maxBytes, context: context, otherwise: tooLarge),
             maxBytes: maxBytes,
+            tooLarge: tooLarge,
             boundary: try MultipartBoundary(contentType: request.headers[.contentType] ?? ""),
             limits: MultipartLimits(
                 maxFileBytes: maxFileBytes,
@@ -92,7 +96,11 @@ struct UploadForm {
             }
         } catch MultipartError.fieldTooLarge where isImage {
             // A text is no photo, whatever its bytes.
-            throw ServiceError.parametersMissing
+            throw ServiceError.parametersMissing([Endpoint.Parameter.image.name], hint: "image is a file, and no text")
+        } catch MultipartError.fileTooLarge {
+            throw tooLarge
+        } catch MultipartError.fieldTooLarge {
+            throw ServiceError.bodyTooLarge(maxBytes: Self.maxFieldBytes)
         }
         fields = form.fields
         self.image = image

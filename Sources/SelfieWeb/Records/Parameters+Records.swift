@@ -12,7 +12,8 @@ extension Endpoint.Parameter {
         "A JSON object: fields with an index, and the values that they must have. `null` is for missing ones, too.",
         example: #"{"address":"12 Rose Street"}"#,
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: 4_096)]
+        refusedFor: [.invalid, .tooLong(maxCharacters: 4_096)],
+        valid: "a JSON object with at most \(Schema.maxIndexCount) fields and their values, each no array and no object"
     )
     static let recordIDs = Self(
         "ids",
@@ -21,7 +22,8 @@ extension Endpoint.Parameter {
         "The ids of the records, with commas between them, at most \(RecordLimits.maxPageCount). Not with `where`.",
         example: "house-1,house-2",
         isRequired: false,
-        refusedFor: [.invalid]
+        refusedFor: [.invalid],
+        valid: "1 to \(RecordLimits.maxPageCount) ids with commas between them"
     )
     static let deletedIDs = Self(
         "ids",
@@ -29,7 +31,8 @@ extension Endpoint.Parameter {
         in: .query,
         "The ids of the records, with commas between them, at most \(RecordLimits.maxBatchCount).",
         example: "house-1,house-2",
-        refusedFor: [.invalid]
+        refusedFor: [.invalid],
+        valid: "1 to \(RecordLimits.maxBatchCount) ids with commas between them"
     )
     static let recordAfter = Self(
         "after",
@@ -38,7 +41,8 @@ extension Endpoint.Parameter {
         "The record after which the list begins: `next` of the page before, or an id.",
         example: "house-1,1795514400000000",
         isRequired: false,
-        refusedFor: [.invalid]
+        refusedFor: [.invalid],
+        valid: "next of the page before, or the id of a record in the list"
     )
     static let recordOrder = Self(
         "order",
@@ -68,6 +72,7 @@ extension Endpoint.Parameter {
         """,
         example: "priority",
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: 1_024)]
+        refusedFor: [.invalid, .tooLong(maxCharacters: 1_024)],
+        valid: "at most \(RecordQuery.maxIncludeCount) fields with commas between them"
     )
 }

@@ -30,7 +30,9 @@ struct RecordBodies: Sendable {
         /// Reads the elements, each by itself, so that only one at a time takes more memory than its text.
         func map<Result>(_ transform: (JSONValue) throws -> Result) throws -> [Result] {
             try texts.enumerated().map { position, text in
-                guard text.count <= RecordBodies.maxRecordBytes else { throw ServiceError.bodyTooLarge }
+                guard text.count <= RecordBodies.maxRecordBytes else {
+                    throw ServiceError.bodyTooLarge(maxBytes: RecordBodies.maxRecordBytes)
+                }
                 let value: JSONValue
                 do throws(JSONError) { value = try JSONValue.parse(text) } catch { throw ServiceError.malformedJSON }
                 do {
@@ -62,7 +64,9 @@ struct RecordBodies: Sendable {
         let reservation = ByteReservation(of: budget, for: userID)
         var collected: [UInt8] = []
         for try await chunk in try request.wantedBody(maxBytes: maxBytes, context: context) {
-            guard collected.count + chunk.readableBytes <= maxBytes else { throw ServiceError.bodyTooLarge }
+            guard collected.count + chunk.readableBytes <= maxBytes else {
+                throw ServiceError.bodyTooLarge(maxBytes: maxBytes)
+            }
             try reservation.grow(by: chunk.readableBytes)
             collected.append(contentsOf: chunk.readableBytesView)
         }
@@ -95,7 +99,12 @@ extension RecordOperation {
     ) throws(RecordBodyProblem) {
         guard case .object(let body) = value else { throw RecordBodyProblem("the body", "must be an object") }
         if let unknown = body.keys.first(where: { !Self.members.union(Self.ignoredMembers).contains($0) }) {
-            throw RecordBodyProblem(unknown.isPlainName ? unknown : "a member", "is unknown")
+            let name = unknown.isPlainName ? unknown : "a member"
+            guard body["data"] == nil else { throw RecordBodyProblem(name, "is unknown") }
+            throw RecordBodyProblem(
+                "data",
+                "is missing, and \(name) is unknown beside it: a record's own members go into data"
+            )
         }
         let ownID = try Self.text(body["id"], "id")
         if let id, let ownID, ownID != id { throw RecordBodyProblem("id", "differs from the path") }

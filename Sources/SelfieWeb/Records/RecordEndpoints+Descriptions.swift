@@ -137,7 +137,7 @@ extension RecordEndpoints {
                 takes: record,
                 sends: Body("The record.", schema: RecordJSON.put(), example: RecordJSON.newExample),
                 answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
-                refuses: one404 + [.recordVersionDiffers, .noRoomForRecords, .inboxFull, .readerFull]
+                refuses: one404 + [.recordVersionDiffers, .ifMatchInvalid, .noRoomForRecords, .inboxFull, .readerFull]
                     + (suffix.isEmpty ? [] : [.messageIDTaken]) + contents
             ),
             HandledEndpoint(
@@ -159,7 +159,7 @@ extension RecordEndpoints {
                     example: ["data": ["comment": "sold"]]
                 ),
                 answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag])],
-                refuses: one404 + [.recordVersionDiffers, .noRoomForRecords, .readerFull] + contents
+                refuses: one404 + [.recordVersionDiffers, .ifMatchInvalid, .noRoomForRecords, .readerFull] + contents
             ),
             HandledEndpoint(
                 "deleteRecord\(suffix)",
@@ -175,7 +175,7 @@ extension RecordEndpoints {
                 dependsOn: [.ifMatchVersion],
                 takes: record,
                 answers: [.ok("How many were deleted.", RecordJSON.deleted)],
-                refuses: one404 + [.recordIDInvalid, .recordVersionDiffers, .recordReferredTo]
+                refuses: one404 + [.recordIDInvalid, .recordVersionDiffers, .ifMatchInvalid, .recordReferredTo]
             ),
         ]
     }
@@ -191,7 +191,7 @@ extension RecordEndpoints {
 extension Endpoint.Header {
     static let ifMatchVersion = Self(
         name: "If-Match",
-        summary: "The record's version in quotes: the record is changed only if it still has it.",
+        summary: "The record's version in quotes, or its `ETag`: the record is changed only if it still has it.",
         example: #""3""#
     )
     static let ifNoRecord = Self(

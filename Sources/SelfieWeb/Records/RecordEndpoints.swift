@@ -92,7 +92,7 @@ struct RecordEndpoints: EndpointGroup {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let (place, id) = (try place(context), try id(context))
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: false)
-        let condition = RecordOperation.Condition(request.headers)
+        let condition = try RecordOperation.Condition(request.headers)
         let operations = try elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
         let records = try await write(operations, in: place, session, request, context, areMany: false)
         return response(records[0], to: request, session)
@@ -115,7 +115,7 @@ struct RecordEndpoints: EndpointGroup {
         let operation = RecordOperation(
             .delete,
             id: try id(context),
-            condition: RecordOperation.Condition(request.headers)
+            condition: try RecordOperation.Condition(request.headers)
         )
         _ = try await write([operation], in: try place(context), session, request, context, areMany: false)
         return Self.deleted(1)
@@ -126,7 +126,7 @@ struct RecordEndpoints: EndpointGroup {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let ids = try parameters.list(.deletedIDs, max: RecordLimits.maxBatchCount)
-        guard let ids else { throw ServiceError.parametersMissing }
+        guard let ids else { throw parameters.missing() }
         let operations = ids.map { RecordOperation(.delete, id: $0) }
         _ = try await write(operations, in: try place(context), session, request, context, areMany: true)
         return Self.deleted(ids.count)
@@ -213,22 +213,24 @@ extension StoredRecord {
 extension RecordOperation.Condition {
     /// The condition of a request's headers (RFC 9110, sections 13.1.1 and 13.1.2).
     ///
-    /// A tag that is no version matches none.
-    init(_ headers: HTTPFields) {
+    /// A weak tag counts as a strong one: what compresses an answer weakens its tag, and the version is the same. A tag that is
+    /// no version matches none.
+    ///
+    /// - Throws: `ServiceError.ifMatchInvalid` for something that is no tag.
+    init(_ headers: HTTPFields) throws(ServiceError) {
         if let list = headers[.ifMatch] {
-            let tags = list.split(separator: ",").map { $0.trimming(while: \.isWhitespace) }
-            if tags.contains("*") {
-                self = .exists
-            } else {
-                self = .version(
-                    Set(
-                        tags.compactMap { tag in
-                            guard tag.count > 2, tag.first == "\"", tag.last == "\"" else { return nil }
-                            return Int(tag.dropFirst().dropLast())
-                        }
-                    )
-                )
+            var reader = EntityTagReader(list)
+            var versions: [Int?] = []
+            while let tag = reader.next() {
+                switch tag {
+                case .any:
+                    self = .exists
+                    return
+                case .one(let quoted, isWeak: _): versions.append(Int(Substring(quoted.dropFirst().dropLast())))
+                }
             }
+            guard reader.isAtEnd, !versions.isEmpty else { throw .ifMatchInvalid }
+            self = .version(Set(versions.compactMap(\.self)))
         } else if headers[.ifNoneMatch] == "*" {
             self = .absent
         } else {

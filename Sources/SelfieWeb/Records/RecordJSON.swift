@@ -8,7 +8,7 @@ enum RecordJSON {
         "type": "string", "pattern": .string("^[A-Za-z0-9._:~@-]{1,\(RecordLimits.maxIDLength)}$"),
     ]
     private static let members: JSONValue = [
-        "type": "array", "items": ["type": "string"], "maxItems": JSONValue(RecordLimits.maxReaderCount + 1),
+        "type": "array", "items": ["type": "string"], "maxItems": JSONValue(RecordLimits.maxReaderCount),
     ]
     private static let time: JSONValue = ["type": "string", "format": "date-time"]
     private static let timeOrNull: JSONValue = ["type": ["string", "null"], "format": "date-time"]

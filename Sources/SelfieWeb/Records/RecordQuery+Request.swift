@@ -13,7 +13,9 @@ extension RecordQuery {
         let ids = try parameters.list(.recordIDs, max: RecordLimits.maxPageCount)
         let conditions = try Self.conditions(parameters)
         // A list of ids has no place for conditions: what is not wanted need not be named.
-        if ids != nil, !conditions.isEmpty { throw ServiceError(.invalid, of: Endpoint.Parameter.recordIDs.name) }
+        if ids != nil, !conditions.isEmpty {
+            throw ServiceError(.invalid, of: Endpoint.Parameter.recordIDs.name, valid: "not together with where")
+        }
         if let ids, !ids.allSatisfy(RecordID.isValid) { throw .recordIDInvalid }
         self.init(
             conditions: conditions,
@@ -28,7 +30,7 @@ extension RecordQuery {
     private static func position(_ parameters: RequestParameters) throws(ServiceError) -> Position? {
         guard let text = try parameters.text(.recordAfter) else { return nil }
         guard let position = Position(text) else {
-            throw ServiceError(.invalid, of: Endpoint.Parameter.recordAfter.name)
+            throw Endpoint.Parameter.recordAfter.invalid
         }
         return position
     }
@@ -36,7 +38,7 @@ extension RecordQuery {
     private static func order(_ parameters: RequestParameters) throws(ServiceError) -> Order {
         guard let text = try parameters.text(.recordOrder) else { return .created }
         guard let order = Order(rawValue: text) else {
-            throw ServiceError(.invalid, of: Endpoint.Parameter.recordOrder.name)
+            throw Endpoint.Parameter.recordOrder.invalid
         }
         return order
     }
@@ -45,7 +47,7 @@ extension RecordQuery {
         _ parameters: RequestParameters
     ) throws(ServiceError) -> [(field: String, value: JSONValue)] {
         guard let text = try parameters.text(.where) else { return [] }
-        let invalid = ServiceError(.invalid, of: Endpoint.Parameter.where.name)
+        let invalid = Endpoint.Parameter.where.invalid
         guard case .object(let members)? = try? JSONValue.parse(text.utf8), members.count <= Schema.maxIndexCount else {
             throw invalid
         }
@@ -65,7 +67,7 @@ extension RequestParameters {
     func list(_ parameter: Endpoint.Parameter, max: Int) throws(ServiceError) -> [String]? {
         guard let text = try text(parameter) else { return nil }
         let words = OrderedSet(text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) })
-        guard words.count <= max, !words.contains("") else { throw ServiceError(.invalid, of: parameter.name) }
+        guard words.count <= max, !words.contains("") else { throw parameter.invalid }
         return Array(words)
     }
 }

@@ -44,6 +44,11 @@ extension ServiceError {
         code: "record_version_differs",
         message: "The record has another version than the one that was asked for"
     )
+    static let ifMatchInvalid = ServiceError(
+        status: .badRequest,
+        code: "if_match_invalid",
+        message: #"If-Match - must be a version in quotes, such as "3", or *,"#
+    )
     static let recordTooLarge = ServiceError(
         status: .contentTooLarge,
         code: "record_too_large",
@@ -134,8 +139,10 @@ extension ServiceError {
             case .inboxFull: .inboxFull
             case .readerFull: .readerFull
             case .noIndex(let field): .indexMissing.with("where - the collection has no index of \(field)")
+            case .invalidCondition(let problem):
+                Endpoint.Parameter.where.invalid.with("where: \(problem.message)")
             case .noReference(let field): .includeInvalid.with("include - \(field) is no reference")
-            case .noSuchPosition: ServiceError(.invalid, of: Endpoint.Parameter.recordAfter.name)
+            case .noSuchPosition: Endpoint.Parameter.recordAfter.invalid
             }
         self = refusal.position.map { mapped.with("record \($0): \(mapped.message)") } ?? mapped
     }

@@ -4,6 +4,7 @@ import Hummingbird
 /// Turns whatever a handler throws into the contract's JSON.
 struct ErrorMiddleware: ServiceMiddleware {
     let metrics: RequestMetrics
+    let methods: AllowedMethods
 
     func handle(
         _ request: Request,
@@ -13,7 +14,11 @@ struct ErrorMiddleware: ServiceMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            let refusal = ServiceError(error)
+            var refusal = ServiceError(error)
+            if error is HTTPError, refusal == .wrongURL, let allowed = methods.methods(at: request.uri.path) {
+                refusal = .methodNotAllowed
+                refusal.headers[.allow] = allowed
+            }
             if let limit = RefusingLimit.name(of: error) { metrics.refused(by: limit) }
             if refusal.status.kind == .serverError { context.notes.note(failure: "\(error)") }
             return refusal.response()

@@ -15,7 +15,7 @@ enum RefusingLimit {
         case is SpoolError: "SPOOL"
         case PostgresError.tooManyWaiting: "DATABASE_LINE"
         case PhotoError.noRoom: "PHOTO_QUOTA"
-        default: ServiceError(error) == .bodyTooLarge ? "REQUEST_BYTES" : nil
+        default: ServiceError(error).code == ServiceError.bodyTooLarge.code ? "REQUEST_BYTES" : nil
         }
     }
 }

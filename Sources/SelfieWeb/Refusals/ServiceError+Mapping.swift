@@ -6,6 +6,7 @@ import Multipart
 import NIOHTTP1
 import ObjectStore
 import Postgres
+import RecordSchema
 import SelfieCore
 
 /// The one place that knows which status and text an error of the other modules has.
@@ -24,16 +25,17 @@ extension ServiceError {
             case PhotoError.unknownFormat: .unknownPhotoFormat
             case PhotoError.givenUp: .unavailable
             case PhotoError.noRoom: .noRoomForPhotos
-            case PhotoError.noSuchPosition: ServiceError(.invalid, of: "after")
+            case PhotoError.noSuchPosition: ServiceError(.invalid, of: "after", valid: Self.validPhotoPosition)
             case let error as RecordRefusal: ServiceError(error)
-            case is RecordsBusy: .unavailable
+            // A newer process has applied a schema that this one can't read: it is about to be replaced.
+            case is RecordsBusy, is InvalidSchema: .unavailable
             case let reset as ChangeReset: ServiceError(reset)
             case RoleError.noRole: .roleNotFound
             case RoleError.noMember: .memberNotFound
             case RoleError.full: .roleFull
             case NoBytes.holderHasAll: .tooManyAtOnce
             case NoBytes.allTaken: .unavailable
-            case DirectoryError.noSuchPosition: ServiceError(.invalid, of: "after")
+            case DirectoryError.noSuchPosition: ServiceError(.invalid, of: "after", valid: Self.validPosition)
             case BlockError.noSuchMember: .memberNotFound
             case BlockError.isOneself: .memberIsOneself
             case BlockError.tooMany: .tooManyBlocks
@@ -95,11 +97,29 @@ extension ServiceError {
     }
 
     /// The value of a parameter breaks a rule.
-    init(_ problem: Complaint.Problem, of name: String) {
+    ///
+    /// - Parameters:
+    ///   - problem: The rule.
+    ///   - name: The parameter's name.
+    ///   - valid: What would be valid, in a few words.
+    init(_ problem: Complaint.Problem, of name: String, valid: String? = nil) {
         // A name that there is no rule for is the client's own, and no part of a code.
         let code = problem == .unknown ? "field_unknown" : "\(name)_\(problem.code)"
-        self.init(status: .badRequest, code: code, message: problem.contractText(of: name))
+        self.init(
+            status: .badRequest,
+            code: code,
+            message: problem.contractText(of: name, valid: valid ?? Self.valid[name])
+        )
     }
+
+    /// What `after` may have.
+    static let validPhotoPosition = "the random_id of a photo in the list"
+    static let validPosition = "next of the page before"
+    /// What members of a profile may have.
+    private static let valid = [
+        "picture": "the random_id of a photo of one's own, or null", "shows_email": "true or false",
+        "fields": "a JSON object",
+    ]
 
     /// Maps a refusal of the connection's own.
     init(_ refusal: ConnectionRefusal) {
@@ -130,10 +150,10 @@ extension Complaint.Problem {
     }
 
     /// The contract's text, with its comma.
-    fileprivate func contractText(of name: String) -> String {
+    fileprivate func contractText(of name: String, valid: String?) -> String {
         switch self {
         case .blank: "\(name) - can't be blank,"
-        case .invalid: "\(name) - is invalid,"
+        case .invalid: "\(name) - is invalid\(valid.map { " (\($0))" } ?? ""),"
         case .taken: "\(name) - has already been taken,"
         case .tooShort(minCharacters: let minimum): "\(name) - is too short (minimum is \(minimum) characters),"
         case .tooLong(maxCharacters: let maximum): "\(name) - is too long (maximum is \(maximum) characters),"

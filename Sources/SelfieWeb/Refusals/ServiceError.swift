@@ -10,6 +10,10 @@ package struct ServiceError: Error, Equatable {
     package let code: String
     package let message: String
     var headers: HTTPFields = [:]
+    /// The names of the parameters that are missing.
+    var parameters: [String] = []
+    /// What the client may have overlooked.
+    var hint: String?
 
     /// The same for the gallery's pages: a browser would ask for a password of its own.
     var withoutChallenge: ServiceError {
@@ -23,16 +27,36 @@ package struct ServiceError: Error, Equatable {
         code: "endpoint_not_found",
         message: "Wrong URL or HTTP method"
     )
+    /// `Allow` is added later.
+    static let methodNotAllowed = ServiceError(
+        status: .methodNotAllowed,
+        code: "method_not_allowed",
+        message: "This URL does not take this HTTP method"
+    )
     static let parametersMissing = ServiceError(
         status: .badRequest,
         code: "parameters_missing",
         message: "required parameters are missing"
     )
+    /// The contract's text tells no names, so a member of its own does.
+    static func parametersMissing(_ names: [String], hint: String? = nil) -> ServiceError {
+        var refusal = parametersMissing.with(hint: hint)
+        refusal.parameters = names
+        return refusal
+    }
     static let bodyTooLarge = ServiceError(
         status: .contentTooLarge,
         code: "request_too_large",
         message: "The request is too large"
     )
+    /// The same with the limit.
+    static func bodyTooLarge(maxBytes: Int) -> ServiceError {
+        ServiceError(
+            status: bodyTooLarge.status,
+            code: bodyTooLarge.code,
+            message: "\(bodyTooLarge.message) (maximum is \(maxBytes) bytes)"
+        )
+    }
     static let bodyIncomplete = ServiceError(
         status: .badRequest,
         code: "request_incomplete",
@@ -194,19 +218,32 @@ package struct ServiceError: Error, Equatable {
             json.member("status", Int(status.code))
             json.member("message", message)
             json.member("code", code)
+            if !parameters.isEmpty { json.member("parameters", texts: parameters) }
+            if let hint { json.member("hint", hint) }
         }
         return json
     }
 
+    /// The same with a hint.
+    func with(hint: String?) -> ServiceError {
+        var refusal = self
+        refusal.hint = hint
+        return refusal
+    }
+
     /// The whole answer, with its JSON body.
+    ///
+    /// No cache keeps it: browsers would keep a 404 or 410 for as long as they like.
     func response() -> Response {
-        var response = Response(json(), status: status)
+        var response = Response(json(), status: status).notStored()
         for field in headers { response.headers[field.name] = field.value }
         return response
     }
 
     /// The whole answer, in the form that the connection needs.
     var connectionAnswer: RefusalAnswer {
-        RefusalAnswer(status: status, headers: headers, contentType: jsonContentType, body: json().buffer)
+        var headers = headers
+        headers[.cacheControl] = "no-store"
+        return RefusalAnswer(status: status, headers: headers, contentType: jsonContentType, body: json().buffer)
     }
 }

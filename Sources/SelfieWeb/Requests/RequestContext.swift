@@ -9,8 +9,8 @@ struct ServiceRequestContext: RequestContext {
     let channel: any Channel
     /// The request's id in answers, logs and the audit.
     var requestID = ""
-    /// The names of the parameters that the endpoint's description has.
-    var parameterNames: [String] = []
+    /// The parameters that the endpoint's description has.
+    var parameterNames = ParameterNames()
     /// The session of the request's token, set by `TokenMiddleware`.
     var session: TokenSession?
     let notes = RequestNotes()
@@ -21,6 +21,13 @@ struct ServiceRequestContext: RequestContext {
     }
 }
 
+/// The names of an endpoint's parameters.
+struct ParameterNames {
+    var all: [String] = []
+    /// Those of the query or a body without which the call is refused.
+    var required: [String] = []
+}
+
 /// The context of handlers that need a user.
 ///
 /// It can't be made without a session.
@@ -28,7 +35,7 @@ struct SessionRequestContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let requestID: String
-    var parameterNames: [String]
+    var parameterNames: ParameterNames
     let session: TokenSession
     let notes: RequestNotes
 
@@ -47,7 +54,7 @@ struct SessionRequestContext: ChildRequestContext {
 protocol ConnectionContext {
     var channel: any Channel { get }
     var requestID: String { get }
-    var parameterNames: [String] { get set }
+    var parameterNames: ParameterNames { get set }
 }
 
 extension ServiceRequestContext: ConnectionContext {}

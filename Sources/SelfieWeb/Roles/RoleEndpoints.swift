@@ -102,7 +102,7 @@ struct RoleEndpoints: EndpointGroup {
         let limit = try parameters.integer(.membersLimit) ?? Self.usualLimit
         let after = try parameters.text(.membersAfter) ?? ""
         guard after.isEmpty || MemberID.isPossible(after) else {
-            throw ServiceError(.invalid, of: Endpoint.Parameter.membersAfter.name)
+            throw Endpoint.Parameter.membersAfter.invalid
         }
         let members = try await roles.members(of: role, after: after, limit: limit + 1)
         return Response.json { json in
@@ -182,7 +182,8 @@ extension Endpoint.Parameter {
         "The id of the member after whom the list begins: `next` of the page before.",
         example: Endpoint.Answer.Member.memberID,
         isRequired: false,
-        refusedFor: [.invalid]
+        refusedFor: [.invalid],
+        valid: "next of the page before"
     )
     static let membersLimit = Self(
         "limit",

@@ -17,19 +17,46 @@ struct EntityTag: Equatable {
     func isNamedStrongly(in list: String) -> Bool { isNamed(in: list, takesWeak: false) }
 
     private func isNamed(in list: String, takesWeak: Bool) -> Bool {
-        // Most clients send one tag.
-        if list == quoted { return true }
-        var rest = list.utf8[...]
-        while true {
-            rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: ",") }
-            if rest.first == UInt8(ascii: "*") { return true }
-            let isWeak = rest.starts(with: "W/".utf8)
-            if isWeak { rest = rest.dropFirst(2) }
-            // A tag may hold a comma. Anything that is not a tag ends the list.
-            guard rest.first == UInt8(ascii: "\"") else { return false }
-            guard let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { return false }
-            if takesWeak || !isWeak, rest[...end].elementsEqual(quoted.utf8) { return true }
-            rest = rest[rest.index(after: end)...]
+        var reader = EntityTagReader(list)
+        while let tag = reader.next() {
+            switch tag {
+            case .any: return true
+            case .one(let other, let isWeak):
+                if takesWeak || !isWeak, other.elementsEqual(quoted.utf8) { return true }
+            }
         }
+        return false
+    }
+}
+
+/// Reads a list of entity tags, as `If-Match` and `If-None-Match` have it, byte by byte.
+struct EntityTagReader {
+    enum Tag {
+        /// A star.
+        case any
+        case one(quoted: Substring.UTF8View, isWeak: Bool)
+    }
+
+    private var rest: Substring.UTF8View
+
+    init(_ list: String) {
+        rest = Substring(list).utf8
+    }
+
+    /// Whether all of the list was read.
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// The next tag; nil at the end, and before anything that is no tag.
+    mutating func next() -> Tag? {
+        rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: ",") }
+        if rest.first == UInt8(ascii: "*") { return .any }
+        let isWeak = rest.starts(with: "W/".utf8)
+        let tag = isWeak ? rest.dropFirst(2) : rest
+        // A tag may hold a comma.
+        guard tag.first == UInt8(ascii: "\""), let end = tag.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else {
+            return nil
+        }
+        rest = tag[tag.index(after: end)...]
+        return .one(quoted: tag[...end], isWeak: isWeak)
     }
 }

@@ -350,6 +350,8 @@ def leave(browser):
 
 with Browser() as browser:
     browser.open(ORIGIN)
+    browser.wait_for("#sign-in")
+    browser.expect_no_message()
     sign_up(browser)
     upload(browser)
     note_secrets(browser)

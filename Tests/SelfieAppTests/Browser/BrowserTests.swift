@@ -41,7 +41,7 @@ struct BrowserTests {
 
     @Test("By keyboard: learn the API, try its calls, and run what the page shows")
     func docs() async throws {
-        try await TestService.run(settings: ["LOG_LEVEL": "trace"]) { service in
+        try await TestService.runWithSchema(settings: ["LOG_LEVEL": "trace"]) { service in
             let credential = ["name": TestService.apiName, "api_password": TestService.apiPassword]
             try await Self.run("docs_page.py", in: service, Self.account.merging(credential) { $1 })
             #expect(try await service.count("SELECT count(*) FROM photos") == 2)

@@ -211,7 +211,7 @@ struct UploadOnTheWireTests {
                                 + "Content-Type: \(type)\r\n\(framing)\r\n\r\n\(body)"
                         )
                         let answer = try await connection.expectRefusal(413, about: framing)
-                        #expect(answer.message == "The request is too large")
+                        #expect(answer.message == "The request is too large (maximum is 16384 bytes)")
                     }
                 }
             }

@@ -113,13 +113,13 @@ extension Endpoint.Parameter {
                 return Self.bounds(short: short, long: long, min: min, max: max) { $0 }
             case .integer(let range):
                 return [
-                    ("\(range.lowerBound)", "\(range.lowerBound - 1)", "\(name) - is invalid,"),
-                    ("\(range.upperBound)", "\(range.upperBound + 1)", "\(name) - is invalid,"),
+                    ("\(range.lowerBound)", "\(range.lowerBound - 1)", "\(name) - is invalid (a whole number from "),
+                    ("\(range.upperBound)", "\(range.upperBound + 1)", "\(name) - is invalid (a whole number from "),
                 ]
             case .json(let max):
                 let allowed = #"{"a":"\#(String(repeating: "é", count: (max - 8) / 2))"}"#
                 return [(allowed, allowed.replacing("\"a\"", with: "\"aa\""), "is too long (maximum is \(max) bytes)")]
-            case .word(let words): return words.map { ($0, $0.capitalized, "\(name) - is invalid,") }
+            case .word(let words): return words.map { ($0, $0.capitalized, "\(name) - is invalid (") }
             case .text(maxCharacters: nil), .encryptedPassword, .typedPassword, .flag, .id, .signature, .photo:
                 return []
             }

@@ -237,7 +237,12 @@ struct ParameterTests {
                 missing("256 pairs", pairs(256), 400, Refusal.missing),
                 missing("257 pairs", pairs(257), 400, "The request has too many parameters"),
                 missing("16 KiB", json(16 * 1024), 400, Refusal.missing),
-                missing("16 KiB and one byte", json(16 * 1024 + 1), 413, "The request is too large"),
+                missing(
+                    "16 KiB and one byte",
+                    json(16 * 1024 + 1),
+                    413,
+                    "The request is too large (maximum is 16384 bytes)"
+                ),
             ])
         }
     }

@@ -77,14 +77,44 @@ struct PathTests {
         "/api/session", "/api/sessions/1/2", "/api/account/1", "/sessions", "/..%2fapi", "/api/get_photos%00", "/*",
     ]
 
+    /// The paths of railsauth, where a wrong method is 404.
+    private static let original: Set = [
+        "/", "/api/signup", "/api/signin", "/api/get_token", "/api/upload_photo", "/api/get_photos",
+        "/api/delete_photo",
+        "/api/reset_password", "/api/clear_token",
+    ]
+    private static let verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+    @Test("Beyond railsauth's paths, another method than a path takes is 405, and Allow names those that it takes")
+    func wrongMethod() async throws {
+        try await TestService.run(settings: ["GALLERY": "false"]) { service in
+            for (path, known) in Endpoint.methods where !Self.original.contains(path) {
+                // A setting closes these.
+                guard !path.hasPrefix("/gallery"), !["/api/members", "/api/members/1"].contains(path) else { continue }
+                for verb in Self.verbs where !known.contains(verb) {
+                    let answer = try await service.send(verb, path)
+                    #expect(answer.status == 405, "\(verb) \(path)")
+                    #expect(answer.headers["allow"] == known.sorted().joined(separator: ", "), "\(verb) \(path)")
+                    #expect(verb == "HEAD" || answer.json["code"] as? String == "method_not_allowed", "\(verb) \(path)")
+                }
+            }
+            let answer = try await service.send("PUT", "/api//records/x/y.json/")
+            #expect(answer.status == 401)
+            for path in ["/gallery/account", "/api/members", "/api/members/1"] {
+                #expect(try await service.send("POST", path).status == 404, "what is closed is not there: \(path)")
+            }
+            #expect(try await service.send("PATCH", "//api//me.json/").status == 401)
+            #expect(try await service.send("POST", "//api//me.json/?a").headers["allow"] == "GET, HEAD, PATCH")
+        }
+    }
+
     @Test("Anything else is the wrong URL or method, with and without credentials", .timeLimit(.minutes(2)))
     func wrongURL() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
-            let verbs = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
             let requests =
-                Endpoint.methods.sorted { $0.key < $1.key }.flatMap { path, known in
-                    verbs.filter { !known.contains($0) }.map { "\($0) \(path)" }
+                Self.original.sorted().flatMap { path in
+                    Self.verbs.filter { !Endpoint.methods[path, default: []].contains($0) }.map { "\($0) \(path)" }
                 } + Self.unknown.flatMap { path in ["GET", "HEAD", "POST", "DELETE"].map { "\($0) \(path)" } }
             for request in requests {
                 for authorization in [nil, TestService.basic, tokenHeader(token), "Token token=unknown"] {

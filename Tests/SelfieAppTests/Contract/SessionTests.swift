@@ -79,7 +79,7 @@ struct SessionTests {
                             "\(method) /api/clear_token?all=\(all)",
                             authorization: tokenHeader(tokens[0]),
                             status: 400,
-                            message: "all - is invalid,"
+                            message: "all - is invalid (true or false),"
                         )
                     )
                 }

@@ -58,7 +58,8 @@ struct UploadTests {
             let token = try await service.makeToken()
             let title = Part.title("My selfie")
             let (blank, missing) = ("image - can't be blank,", Refusal.missing)
-            let tooLarge = "The request is too large"
+            let tooLarge = "The request is too large (maximum is 4096 bytes)"
+            let longText = "The request is too large (maximum is 16384 bytes)"
             let long = String(repeating: "ü", count: 256)
             let script = Data("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8)
             let refusals: [(String, [Part], Int, String)] = [
@@ -66,7 +67,7 @@ struct UploadTests {
                 ("no image", [title], 400, missing),
                 ("image as text", [title, .image(fileName: nil)], 400, missing),
                 ("large image as text", [title, .image(TestImage.png(bytes: 40_000), fileName: nil)], 400, missing),
-                ("title of many bytes", [.title(String(repeating: "a", count: 40_000)), .image()], 413, tooLarge),
+                ("title of many bytes", [.title(String(repeating: "a", count: 40_000)), .image()], 413, longText),
                 ("no file chosen", [title, .image(Data(), fileName: "")], 400, missing),
                 ("no file chosen, with bytes", [title, .image(fileName: "")], 400, missing),
                 ("title as file", [.image(), Part(name: "title", fileName: "t", bytes: photo)], 400, missing),

@@ -88,7 +88,11 @@ struct MemberTests {
             }
             for other in [foreign, "unknown", "", "\\u0000"] {
                 let answer = try await service.call("PATCH", "/api/me", token: ada, json: #"{"picture":"\#(other)"}"#)
-                #expect(answer.status == 400 && answer.message == "picture - is invalid,", "\(other)")
+                #expect(
+                    answer.status == 400
+                        && answer.message == "picture - is invalid (the random_id of a photo of one's own, or null),",
+                    "\(other)"
+                )
             }
             try await service.postgres.write("UPDATE photos SET state = 'pending' WHERE random_id = \(foreign)")
             let pending = try await service.call("PATCH", "/api/me", token: bob, json: #"{"picture":"\#(foreign)"}"#)
@@ -133,12 +137,15 @@ struct MemberTests {
         (#"{"title":"\u001b[31m"}"#, "title_invalid", "title - is invalid,"),
         (#"{"title":"\#(long)"}"#, "title_too_long", "title - is too long (maximum is 255 characters),"),
         (#"{"title":null}"#, "title_invalid", "title - is invalid,"),
-        (#"{"picture":7}"#, "picture_invalid", "picture - is invalid,"),
-        (#"{"shows_email":"true"}"#, "shows_email_invalid", "shows_email - is invalid,"),
-        (#"{"shows_email":null}"#, "shows_email_invalid", "shows_email - is invalid,"),
-        (#"{"fields":null}"#, "fields_invalid", "fields - is invalid,"),
-        (#"{"fields":[1]}"#, "fields_invalid", "fields - is invalid,"),
-        (#"{"fields":"{}"}"#, "fields_invalid", "fields - is invalid,"),
+        (
+            #"{"picture":7}"#, "picture_invalid",
+            "picture - is invalid (the random_id of a photo of one's own, or null),"
+        ),
+        (#"{"shows_email":"true"}"#, "shows_email_invalid", "shows_email - is invalid (true or false),"),
+        (#"{"shows_email":null}"#, "shows_email_invalid", "shows_email - is invalid (true or false),"),
+        (#"{"fields":null}"#, "fields_invalid", "fields - is invalid (a JSON object),"),
+        (#"{"fields":[1]}"#, "fields_invalid", "fields - is invalid (a JSON object),"),
+        (#"{"fields":"{}"}"#, "fields_invalid", "fields - is invalid (a JSON object),"),
         (#"{"fields":{"a":["\u0000"]}}"#, "fields_has_null", "fields - has U+0000, which can't be stored,"),
         (#"{"fields":{"\u0000":1}}"#, "fields_has_null", "fields - has U+0000, which can't be stored,"),
         (
@@ -150,7 +157,8 @@ struct MemberTests {
         (
             #"{"first_name":"","title":5,"picture":"x","fields":{"a":"\u0000"},"b":1}"#, "first_name_blank",
             """
-            first_name - can't be blank,title - is invalid,b - is not known,picture - is invalid,\
+            first_name - can't be blank,title - is invalid,b - is not known,\
+            picture - is invalid (the random_id of a photo of one's own, or null),\
             fields - has U+0000, which can't be stored,
             """
         ),

@@ -89,6 +89,10 @@ struct PhotoPageTests {
             )
             let own = try #require(try await service.list(token: "ada-token").jsonArray?.first?["random_id"] as? String)
             try await service.postgres.write("UPDATE photos SET state = 'pending' WHERE random_id = \(own)")
+            let valid = [
+                "limit": "a whole number from 1 to 500", "order": "oldest or newest",
+                "after": "the random_id of a photo in the list",
+            ]
             for (query, name) in [
                 ("limit=0", "limit"), ("limit=501", "limit"), ("limit=-1", "limit"), ("limit=x", "limit"),
                 ("limit=", "limit"), ("limit=1.5", "limit"), ("limit=99999999999999999999", "limit"),
@@ -101,7 +105,7 @@ struct PhotoPageTests {
                         "GET /api/get_photos?\(query)",
                         authorization: tokenHeader("ada-token"),
                         status: 400,
-                        message: "\(name) - is invalid,"
+                        message: "\(name) - is invalid (\(valid[name] ?? "")),"
                     )
                 )
             }

@@ -17,8 +17,10 @@ struct RequestParametersTests {
         )
     }
 
+    private static let names = ParameterNames(all: ["nickname"], required: ["nickname"])
+
     private static func read(_ value: String?, _ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
-        try RequestParameters(query: [:], body: value.map { ["nickname": $0] } ?? [:], names: [parameter.name])
+        try RequestParameters(query: [:], body: value.map { ["nickname": $0] } ?? [:], names: Self.names)
             .text(parameter)
     }
 
@@ -27,7 +29,7 @@ struct RequestParametersTests {
         #expect(try Self.read(" Ada\n", Self.parameter(.text(maxCharacters: 3))) == "Ada")
         #expect(try Self.read("", Self.parameter(.text(maxCharacters: 3), isRequired: true))?.isEmpty == true)
         #expect(try Self.read(nil, Self.parameter(.text(maxCharacters: 3))) == nil)
-        #expect(throws: ServiceError.parametersMissing) {
+        #expect(throws: ServiceError.parametersMissing(["nickname"])) {
             try Self.read(nil, Self.parameter(.text(maxCharacters: 3), isRequired: true))
         }
     }
@@ -62,7 +64,7 @@ struct RequestParametersTests {
         let parameters = RequestParameters(
             query: ["nickname": "query"],
             body: ["nickname": "body"],
-            names: ["nickname"]
+            names: Self.names
         )
         #expect(try parameters.text(nickname) == "query")
     }

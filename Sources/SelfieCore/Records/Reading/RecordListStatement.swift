@@ -1,3 +1,4 @@
+import Encodings
 import Postgres
 import RecordSchema
 
@@ -12,7 +13,7 @@ struct RecordListStatement {
     /// page has, and the place of the last one if more follow. The page's records may be fewer, where it has too many bytes.
     ///
     /// - Returns: The statement.
-    /// - Throws: `RecordRefusal` for a condition without an index.
+    /// - Throws: `RecordRefusal` for a condition without an index, or with a value of another type than its field.
     func text() throws(RecordRefusal) -> PostgresQuery {
         let (walk, lookedAt) = try walk()
         let limit = PostgresQuery(stringLiteral: "\(query.limit + 1)")
@@ -144,7 +145,12 @@ struct RecordListStatement {
             guard reader.collection.definition.indexes.contains(field) else {
                 throw RecordRefusal(.noIndex(field: field))
             }
-            values.append((field, IndexValue(value, of: reader.collection.definition.field(field)?.type)))
+            let type = reader.collection.definition.field(field)?.type
+            // No record can have such a value, so a list without records would hide the mistake.
+            if value != .null, let reason = type?.problem(with: value), case .notA = reason {
+                throw RecordRefusal(.invalidCondition(RecordProblem(field, reason)))
+            }
+            values.append((field, IndexValue(value, of: type)))
         }
         return values
     }
