@@ -1,3 +1,5 @@
+import Encodings
+
 /// A strong entity tag: equal for two answers only if their bodies are (RFC 9110, section 8.8.3).
 struct EntityTag: Equatable {
     /// As headers have it, in quotes.
@@ -18,7 +20,7 @@ struct EntityTag: Equatable {
 
     private func isNamed(in list: String, takesWeak: Bool) -> Bool {
         // Most clients send one tag.
-        if list == quoted { return true }
+        if list.hasSameBytes(as: quoted) { return true }
         var rest = list.utf8[...]
         while true {
             rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: ",") }

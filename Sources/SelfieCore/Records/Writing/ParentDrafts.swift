@@ -62,7 +62,7 @@ struct ParentDrafts {
             guard let record = parents[id], let target = schema.collection(id: record.collectionID),
                 record.rights(of: author.streams(in: target)).contains(.write)
             else { continue }
-            let old = RecordPlanner.object(record.data)
+            let old = RecordPlanner.stored(record.data)
             let new = old.with([parent.set: .string(draft.id)])
             // Its other fields may break rules that came later. That is no matter of the new record.
             let data = RecordData(stored: new.text, new, in: target.definition)

@@ -28,7 +28,7 @@ extension RecordPlanner {
             )
             guard sharing.count <= RecordLimits.maxReaderCount + 1 else { throw RecordRefusal(.tooManyReaders) }
         }
-        let old = Self.object(record.data)
+        let old = Self.stored(record.data)
         return RecordDraft(
             position: position,
             collection: collection,

@@ -196,7 +196,7 @@ struct RecordPlanner {
     ) throws(RecordRefusal) -> StoredRecord {
         try Self.check(operation.condition, of: record)
         let sent = try data(operation.data ?? "{}").text
-        guard Self.object(sent).isEquivalent(to: Self.object(record.data)) else { throw RecordRefusal(.forbidden) }
+        guard Self.object(sent).isEquivalent(to: Self.stored(record.data)) else { throw RecordRefusal(.forbidden) }
         return StoredRecord(
             id: record.id,
             collection: collection.name,
@@ -252,8 +252,13 @@ struct RecordPlanner {
         }
     }
 
-    /// Reads what was written as JSON before.
+    /// Reads what a call brings, which was read before.
     static func object(_ text: String) -> JSONValue {
         (try? JSONValue.parse(text.utf8)) ?? .null
+    }
+
+    /// Reads the data of a record that is there, perhaps from before some texts were refused.
+    static func stored(_ text: String) -> JSONValue {
+        (try? JSONValue.parse(stored: text.utf8)) ?? .null
     }
 }
