@@ -624,10 +624,12 @@ let package = Package(
             name: "SoakTests",
             dependencies: [
                 "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieCore", "ServiceTestSupport", "ProcessTestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieWeb", "ServiceTestSupport",
+                "ProcessTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

@@ -20,6 +20,8 @@ extension AESCrypt {
     /// - Parameter text: What `decrypt` refused.
     /// - Returns: The most likely reason.
     package func problem(with text: String) -> AESCryptProblem {
+        // All that follows compares characters, which is slow for some that are not ASCII.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return .notBase64 }
         // The gem wraps its lines, but puts no space into them.
         var text = text.filter { !$0.isNewline }.drop { $0 == " " }
         while text.last == " " { text.removeLast() }

@@ -3,7 +3,7 @@ extension Bool {
     ///
     /// - Parameter settingText: `true`, `yes`, `on` or `1`, or the opposite, without regard to case; nil for others.
     package init?(settingText: String) {
-        switch settingText.lowercased() {
+        switch ProtocolWord(settingText.utf8) {
         case "true", "yes", "on", "1": self = true
         case "false", "no", "off", "0": self = false
         default: return nil

@@ -24,6 +24,8 @@ package enum HTTPDate {
     ///   - now: The present, in seconds since 1970: a year of two digits is never more than 50 years after it.
     /// - Returns: Seconds since 1970.
     package static func seconds(of text: String, now: time_t = time(nil)) -> time_t? {
+        // The rest compares characters, which is slow for some that are not ASCII.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let words = text.split { $0 == " " || $0 == "-" || $0 == "," }
         // The order is: name of the day, day, month, year, time. The oldest form has another.
         let isOldest = words.count == 5 && words[4].count == 4

@@ -8,12 +8,15 @@ struct JSONParser {
     private var depth = 0
     /// Where members are; nil when nobody asks.
     private(set) var places: JSONPlaces?
+    private let isStored: Bool
 
     /// - Parameters:
     ///   - text: The text in UTF-8.
     ///   - notesPlaces: Whether to note where members are.
-    init(_ text: some Collection<UInt8>, notesPlaces: Bool = false) {
+    ///   - isStored: Whether any name is taken, and texts become stream-safe.
+    init(_ text: some Collection<UInt8>, notesPlaces: Bool = false, isStored: Bool = false) {
         self.text = Array(text)
+        self.isStored = isStored
         places = notesPlaces ? JSONPlaces() : nil
     }
 
@@ -46,6 +49,8 @@ struct JSONParser {
             parser.skipSpace()
             let start = parser.index
             let name = try parser.string()
+            // Before it is hashed.
+            guard parser.isStored || name.isFitName else { throw .unfitName }
             parser.skipSpace()
             try parser.expect(":")
             parser.places?.enter(name, at: start, in: parser.text)
@@ -123,7 +128,7 @@ struct JSONParser {
             try appendEscaped(to: &bytes)
         }
         guard let string = String(validating: bytes, as: UTF8.self) else { throw .malformed }
-        return string
+        return isStored ? string.streamSafe : string
     }
 
     private mutating func appendEscaped(to bytes: inout [UInt8]) throws(JSONError) {

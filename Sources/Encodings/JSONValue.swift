@@ -25,12 +25,26 @@ package enum JSONValue: Sendable, Equatable {
         var parser = JSONParser(text)
         return try parser.document()
     }
+
+    /// Reads what was stored before, whose names may be longer than ``parse(_:)`` takes.
+    ///
+    /// Its texts become stream-safe: U+034F comes after every 30 combining marks in a row.
+    ///
+    /// - Parameter text: The text in UTF-8.
+    /// - Returns: The value.
+    /// - Throws: ``JSONError``.
+    package static func parse(stored text: some Collection<UInt8>) throws(JSONError) -> JSONValue {
+        var parser = JSONParser(text, isStored: true)
+        return try parser.document()
+    }
 }
 
-/// A text is no JSON, or is too deep.
+/// A text is no JSON, or is more than is taken.
 ///
 /// It holds nothing of the text.
 package enum JSONError: Error {
     case malformed
     case tooDeep
+    /// A name has more than 255 bytes, or more than 30 combining marks in a row.
+    case unfitName
 }

@@ -1,3 +1,4 @@
+import Encodings
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -80,7 +81,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .head(let head):
             guard state.takesRequest() else { return }
             // Other characters of a URL must be percent-encoded. The router could not handle them as they are.
-            guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            // No header needs many combining marks, which would be slow to compare.
+            guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+                !head.headers.contains(where: \.value.hasLongMarkRun)
+            else {
                 return reject(context: context, with: .malformedRequest)
             }
             do {

@@ -1,3 +1,4 @@
+import Encodings
 import NIOHTTP1
 
 /// What a request's header says about its connection.
@@ -6,7 +7,7 @@ extension HTTPRequestHead {
     var bodyLength: Int? { headers.first(name: "content-length").flatMap { Int($0) } }
 
     /// Whether the client waits to be told that its body is wanted.
-    var expectsContinue: Bool { headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" } }
+    var expectsContinue: Bool { headers[canonicalForm: "expect"].contains { ProtocolWord($0.utf8) == "100-continue" } }
 
     /// Whether NIO's decoder expects another protocol after it, and would read no further request.
     var changesProtocol: Bool { headers.contains(name: "upgrade") || method == .CONNECT }

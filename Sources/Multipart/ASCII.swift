@@ -42,15 +42,6 @@ extension Collection<UInt8> {
     var isToken: Bool {
         !isEmpty && allSatisfy(\.isTokenCharacter)
     }
-
-    /// The text of these bytes with `A` to `Z` made small and every other character left alone.
-    ///
-    /// `String.lowercased()` also changes characters beyond ASCII, such as the Kelvin sign into `k`. Two different
-    /// names would become one.
-    var asciiLowercased: String {
-        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
-        return String(decoding: map { capitals.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
 }
 
 extension ArraySlice<UInt8> {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A header value with parameters, such as `form-data; name="title"`, taken apart.
 ///
 /// The grammar is RFC 9110, section 5.6.6, read generously. Blanks may stand around `=`. An unquoted value runs to the
@@ -18,8 +20,8 @@ struct HeaderParameters {
         }
     }
 
-    /// What stands before the first `;`, in small letters.
-    let value: String
+    /// What stands before the first `;`.
+    let value: ArraySlice<UInt8>
 
     private var parameters: [(name: String, value: [UInt8])] = []
 
@@ -31,7 +33,7 @@ struct HeaderParameters {
     /// - Throws: `MultipartError.malformedHeader`.
     init(_ field: some Sequence<UInt8>, quotedPairs: QuotedPairs) throws(MultipartError) {
         var rest = ArraySlice(field)
-        value = rest.take { $0 != ASCII.semicolon }.trimmed.asciiLowercased
+        value = rest.take { $0 != ASCII.semicolon }.trimmed
         while rest.popFirst() != nil {
             let name = rest.take { $0 != ASCII.semicolon && $0 != ASCII.equals }.trimmed
             guard rest.first == ASCII.equals else {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The text that separates the parts of a body, as its Content-Type names it.
 package struct MultipartBoundary: Equatable, Sendable {
     /// The longest boundary in bytes: RFC 2046, section 5.1.1.
@@ -20,7 +22,7 @@ package struct MultipartBoundary: Equatable, Sendable {
     ///   `invalidBoundary`, `conflictingBoundaries`, or `malformedHeader` if quotes are left open.
     package init(contentType: String) throws(MultipartError) {
         let header = try HeaderParameters(contentType.utf8, quotedPairs: .all)
-        guard header.value == "multipart/form-data" else { throw .notMultipart }
+        guard ProtocolWord(header.value) == "multipart/form-data" else { throw .notMultipart }
         guard let bytes = try header.value(of: "boundary", ifConflicting: .conflictingBoundaries) else {
             throw .missingBoundary
         }

@@ -14,6 +14,8 @@ package enum MultipartError: Error, Equatable, Sendable {
     /// A header line, or a parameter in it, breaks the grammar. Examples: a bare CR or LF, a folded line, a line
     /// without a colon, an open quote, two values for one parameter.
     case malformedHeader
+    /// A field's name has more than 255 bytes, or more than 30 combining marks in a row.
+    case unfitName
     /// A boundary is followed by LF without CR.
     case malformedDelimiter
     /// The body has more parts than `MultipartLimits.maxPartCount`.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a part's header says about it.
 package struct MultipartPart: Equatable, Sendable {
     /// Whether a part is text or a file.
@@ -44,11 +46,11 @@ extension MultipartPart {
     /// disposition type counts, since the reference client sends its file as `attachment`.
     ///
     /// - Parameter header: The part's header.
-    /// - Throws: `MultipartError.malformedHeader`.
+    /// - Throws: `MultipartError.malformedHeader`, `unfitName`.
     init?(_ header: PartHeader) throws(MultipartError) {
-        guard let field = header.contentDisposition else { return nil }
-        let disposition = try HeaderParameters(field, quotedPairs: .quoteAndBackslash)
-        guard disposition.value.utf8.isToken else { throw .malformedHeader }
+        guard let value = header.contentDisposition else { return nil }
+        let disposition = try HeaderParameters(value, quotedPairs: .quoteAndBackslash)
+        guard disposition.value.isToken else { throw .malformedHeader }
 
         let name = try disposition.value(of: "name", ifConflicting: .malformedHeader)
         let plain = try disposition.value(of: "filename", ifConflicting: .malformedHeader)
@@ -57,7 +59,9 @@ extension MultipartPart {
         let filename = filenames.first { !$0.isEmpty }
 
         guard let name, !name.isEmpty, filenames.isEmpty || filename != nil else { return nil }
+        let field = decodedFormValue(name)
+        guard field.isFitName else { throw .unfitName }
         let contentType = header.contentType.flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
-        self.init(name: decodedFormValue(name), filename: filename, contentType: contentType)
+        self.init(name: field, filename: filename, contentType: contentType)
     }
 }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The header of one part, gathered byte by byte until the empty line that ends it.
 ///
 /// It keeps the one line that is being read and the two fields that matter; all others are checked

@@ -16,7 +16,7 @@ extension JSONValue {
         switch self {
         case .null, .boolean: []
         case .number(let digits): DecimalNumber(digits).isInRange ? [] : [.numberOutOfRange]
-        case .string(let text): text.utf8.contains(0) ? [.hasNull] : []
+        case .string(let text): text.utf8.contains(0) ? [.hasNull] : text.hasLongMarkRun ? [.tooManyMarks] : []
         case .array(let elements): elements.lazy.map(\.problems).first { !$0.isEmpty } ?? []
         case .object(let members):
             members.lazy.map { name, value in name.utf8.contains(0) ? [.hasNull] : value.problems }

@@ -22,6 +22,8 @@ package struct RecordProblem: Error, Equatable {
         case tooDeep
         /// A text has U+0000, which PostgreSQL's text can't hold.
         case hasNull
+        /// A text has more than 30 combining marks in a row.
+        case tooManyMarks
         /// A number is beyond what 64 bits of floating point hold.
         case numberOutOfRange
         /// The collection has no such field.

@@ -22,6 +22,7 @@ package struct TraceContext: Sendable, Equatable {
 
     /// Reads the value of a `traceparent` header; nil for one that must be ignored.
     package init?(header: String) {
+        guard header.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let fields = header.split(separator: "-", omittingEmptySubsequences: false)
         guard fields.count >= 4, fields[0].count == 2, fields[0] != "ff", fields[0] != "00" || fields.count == 4,
             fields[1].count == 32, fields[2].count == 16, fields[3].count == 2,

@@ -13,7 +13,7 @@ package enum NewName: Sendable {
             let words = name.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, let last = words.last else { return nil }
             return (String(first), String(last))
-        case .parts(let first, let last): return (first.trimmingWhitespace(), last.trimmingWhitespace())
+        case .parts(let first, let last): return (first.onOneLine(), last.onOneLine())
         }
     }
 
@@ -27,8 +27,8 @@ package enum NewName: Sendable {
     }
 
     private static func complaints(about name: String, _ field: Complaint.Field) -> [Complaint] {
-        let name = name.trimmingWhitespace()
-        let blank = name.allSatisfy(\.isWhitespace) ? [Complaint(field, .blank)] : []
+        let name = name.onOneLine()
+        let blank = name.isEmpty ? [Complaint(field, .blank)] : []
         return blank + Complaint.about(name, field)
     }
 }

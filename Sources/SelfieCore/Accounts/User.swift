@@ -36,7 +36,7 @@ package struct NewUser: Sendable {
         profile: NewProfile
     ) throws(InvalidInput) {
         let email = email.trimmingWhitespace()
-        let title = profile.title.trimmingWhitespace()
+        let title = profile.title.onOneLine()
         let complaints =
             name.complaints + Self.complaints(aboutEmail: email) + Password.complaints(about: password)
             + Complaint.about(title, .title) + ProfileFields.complaints(about: profile.fields)
@@ -58,11 +58,11 @@ package struct NewUser: Sendable {
         return complaints + Complaint.about(email, .email).filter { $0.problem != .invalid }
     }
 
-    /// The original's rule `\A[^@]+@([^@\.]+\.)+[^@\.]+\z`, and no NUL.
+    /// The original's rule `\A[^@]+@([^@\.]+\.)+[^@\.]+\z`, no NUL, and no more than 30 combining marks in a row.
     private static func isEmail(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         let halves = scalars.split(separator: "@", omittingEmptySubsequences: false)
-        guard halves.count == 2, !halves[0].isEmpty, !scalars.contains("\0") else { return false }
+        guard halves.count == 2, !halves[0].isEmpty, !scalars.contains("\0"), !text.hasLongMarkRun else { return false }
         let labels = halves[1].split(separator: ".", omittingEmptySubsequences: false)
         return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
     }

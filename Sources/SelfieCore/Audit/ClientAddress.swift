@@ -26,6 +26,7 @@ package struct ClientAddress: Sendable, Equatable {
     /// - Parameter text: An IPv4 or IPv6 address, perhaps with a port. IPv6 may be in brackets. The result is nil for
     ///   other texts.
     package init?(_ text: some StringProtocol) {
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         for candidate in Self.candidates(text) {
             if let address = Self(version4: candidate) ?? Self(version6: candidate) {
                 self = address

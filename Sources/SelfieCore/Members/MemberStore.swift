@@ -49,7 +49,7 @@ package struct MemberStore: Sendable {
             let rows = try await connection.query("SELECT profile FROM users WHERE id = \(id) FOR NO KEY UPDATE")
             guard let row = rows.first else { throw SessionError.ended }
             if !change.isEmpty {
-                let present = try JSONValue.parse(try row.decode("profile", as: PostgresJSON.self).utf8)
+                let present = try JSONValue.parse(stored: try row.decode("profile", as: PostgresJSON.self).utf8)
                 let picture = try await Self.pictureID(change.picture, ofUser: id, on: connection)
                 let hasPicture = picture != nil || change.picture == nil || change.picture == ProfileChange.Picture.none
                 let fields = try change.mergedFields(with: present, hasPicture: hasPicture)

@@ -70,7 +70,7 @@ package struct ProfileChange: Sendable {
             complain(field, .invalid)
             return nil
         }
-        let line = text.trimmingWhitespace()
+        let line = text.onOneLine()
         if line.isEmpty, !mayBeBlank { complain(field, .blank) }
         complaints += Complaint.about(line, field)
         return line
@@ -80,7 +80,8 @@ package struct ProfileChange: Sendable {
         switch value {
         case .null: picture = Picture.none
         // No photo has an id with U+0000, which PostgreSQL's text can't hold.
-        case .string(let randomID) where !randomID.utf8.contains(0): picture = .photo(randomID)
+        case .string(let randomID) where !randomID.utf8.contains(0) && !randomID.hasLongMarkRun:
+            picture = .photo(randomID)
         default: complain(.picture, .invalid)
         }
     }

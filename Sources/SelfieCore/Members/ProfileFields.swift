@@ -17,7 +17,13 @@ package enum ProfileFields {
         var problems: [Complaint.Problem] = []
         if fields.text.utf8.count > maxBytes { problems.append(.tooManyBytes(max: maxBytes)) }
         if fields.depth > maxDepth { problems.append(.tooDeep(maxDepth: maxDepth)) }
-        problems += fields.problems.map { $0 == .hasNull ? .hasNull : .numberOutOfRange }
+        problems += fields.problems.map { problem in
+            switch problem {
+            case .hasNull: .hasNull
+            case .tooManyMarks: .invalid
+            default: .numberOutOfRange
+            }
+        }
         return problems.map { Complaint(.fields, $0) }
     }
 }

@@ -18,8 +18,8 @@ package struct NewPhoto: Sendable {
     /// Checks what a client sent by the contract's rules.
     ///
     /// - Parameters:
-    ///   - title: The title.
-    ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is kept.
+    ///   - title: The title, which may have several lines.
+    ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is kept, on one line.
     ///   - object: The uploaded bytes.
     ///   - userID: The owner's id.
     ///   - isListed: Whether it is in its owner's list. Another photo goes when nothing refers to it.
@@ -27,8 +27,8 @@ package struct NewPhoto: Sendable {
     package init(title: String, fileName: String, object: SpooledObject, userID: Int, isListed: Bool = true)
         async throws
     {
-        let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0) } ?? ""
-        let complaints = Complaint.about(title, .title) + Complaint.about(name, .fileName)
+        let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0).onOneLine() } ?? ""
+        let complaints = Complaint.about(title, .title, mayHaveLines: true) + Complaint.about(name, .fileName)
         guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
         guard object.length > 0 else { throw InvalidInput(complaints: [Complaint(.image, .blank)]) }
         guard let image = try await object.image() else { throw PhotoError.unknownFormat }

@@ -45,7 +45,7 @@ struct TellPhotoLosses: Sendable {
         ).map { try $0.decode("record_key") }
         let drafts = try records.filter { noted.contains($0.key) }.map { record in
             guard let collection = schema.collection(id: record.collectionID) else { throw SchemaChanged() }
-            let value = RecordPlanner.object(record.data)
+            let value = RecordPlanner.stored(record.data)
             let data = RecordData(stored: record.data, value, in: collection.definition)
             return RecordDraft(
                 position: nil,

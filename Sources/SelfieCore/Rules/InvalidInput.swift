@@ -49,12 +49,23 @@ package struct Complaint: Sendable, Equatable {
     /// The most characters of a text.
     package static let maxCharacters = 255
 
-    /// The rules for any text: it is not too long, and has no control characters.
+    /// The rules for any text: it is not too long, has no control characters and no more than 30 combining marks in a row.
     ///
     /// PostgreSQL's text can't hold NUL. JSON makes six bytes of each, and a terminal obeys them.
-    static func about(_ text: String, _ field: Field) -> [Complaint] {
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - field: Its field.
+    ///   - mayHaveLines: Whether it may have line breaks and tabs.
+    /// - Returns: The rules that it breaks.
+    static func about(_ text: String, _ field: Field, mayHaveLines: Bool = false) -> [Complaint] {
         var complaints: [Complaint] = []
-        if text.unicodeScalars.contains(where: \.isControl) { complaints.append(Complaint(field, .invalid)) }
+        let isRefused: (Unicode.Scalar) -> Bool = { scalar in
+            scalar.isControl && !(mayHaveLines && ["\n", "\r", "\t"].contains(scalar))
+        }
+        if text.unicodeScalars.contains(where: isRefused) || text.hasLongMarkRun {
+            complaints.append(Complaint(field, .invalid))
+        }
         if text.unicodeScalars.count > maxCharacters {
             complaints.append(Complaint(field, .tooLong(maxCharacters: maxCharacters)))
         }

@@ -23,14 +23,15 @@ enum AuthorizationHeader {
     /// - Returns: Name and password; nil when the value has another form.
     static func basicCredential(in value: String) -> (name: String, password: String)? {
         guard let encoded = parameters(of: value, scheme: "basic") else { return nil }
-        let digits = Substring(encoded).reversed().drop { $0 == "=" }.reversed()
-        let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
+        var digits = Data(encoded)
+        while digits.last == UInt8(ascii: "=") { digits.removeLast() }
+        digits.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - digits.count % 4) % 4))
         guard
-            let decoded = Data(base64Encoded: String(digits) + padding),
+            let decoded = Data(base64Encoded: digits),
             let text = String(validating: decoded, as: UTF8.self),
-            let colon = text.firstIndex(of: ":")
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
-        return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+        return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
     }
 
     /// The token in a request's header; nil when there is none.

@@ -1,3 +1,4 @@
+import Encodings
 import HTTPTypes
 
 /// Whether a request comes from the service's own pages.
@@ -16,17 +17,18 @@ enum SameSiteRule {
     /// - Returns: Whether the request may go on.
     static func allows(_ request: HTTPRequest, origin: String) -> Bool {
         let site = fetchSite.flatMap { request.headerFields[$0] }
-        if let site, site != "same-origin" { return false }
+        if let site, !site.hasSameBytes(as: "same-origin") { return false }
         if let sent = request.headerFields[.origin] { return isSame(sent, origin, host: request.authority) }
         return site != nil || request.method == .get || request.method == .head
     }
 
     /// Compares hosts where a proxy that ends TLS does not tell so.
     private static func isSame(_ sent: String, _ origin: String, host: String?) -> Bool {
-        if sent == origin { return true }
+        if sent.hasSameBytes(as: origin) { return true }
         guard let host else { return false }
         // Where TLS is known, a page without it is another site.
-        return sent == "https://\(host)" || !origin.hasPrefix("https://") && sent == "http://\(host)"
+        return sent.hasSameBytes(as: "https://\(host)")
+            || !origin.hasPrefix("https://") && sent.hasSameBytes(as: "http://\(host)")
     }
 
     private static let fetchSite = HTTPField.Name("Sec-Fetch-Site")

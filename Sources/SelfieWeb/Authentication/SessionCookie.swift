@@ -20,7 +20,7 @@ struct SessionCookie {
     ///   - headers: The request's headers, which come from the service's own page. `Origin` tells of TLS that a proxy ends
     ///     and does not tell of. Browsers send it with all calls that set the cookie.
     init(origin: String, headers: HTTPFields) {
-        isSecure = origin.hasPrefix("https://") || headers[.origin]?.hasPrefix("https://") == true
+        isSecure = origin.hasPrefix("https://") || headers[.origin]?.utf8.starts(with: "https://".utf8) == true
     }
 
     private var name: String { isSecure ? Self.secureName : Self.plainName }
@@ -34,12 +34,13 @@ struct SessionCookie {
     }
 
     private static func token(named name: String, in headers: HTTPFields) -> String? {
+        let space = UInt8(ascii: " ")
         for value in headers[values: .cookie] {
-            for pair in value.split(separator: ";") {
-                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == name else { continue }
-                let token = parts[1].trimmingPrefix { $0 == " " }
-                return token.utf8.allSatisfy { $0.isASCIILetterOrDigit } && !token.isEmpty ? String(token) : nil
+            for pair in value.utf8.split(separator: UInt8(ascii: ";")) {
+                let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, parts[0].drop(while: { $0 == space }).elementsEqual(name.utf8) else { continue }
+                let token = parts[1].drop { $0 == space }
+                return token.allSatisfy(\.isASCIILetterOrDigit) && !token.isEmpty ? String(Substring(token)) : nil
             }
         }
         return nil

@@ -13,7 +13,7 @@ enum FormParameters {
     /// - Parameter text: The encoded form.
     /// - Returns: Values by name.
     /// - Throws: `ServiceError.malformedParameters` for a `%` without two digits or bytes that are not UTF-8,
-    ///   `.tooManyParameters` beyond `maxPairCount`.
+    ///   `.unfitName`, `.tooManyParameters` beyond `maxPairCount`.
     static func parse(_ text: some Collection<UInt8>) throws(ServiceError) -> [String: String] {
         var values: [String: String] = [:]
         let pairs = text.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
@@ -21,7 +21,9 @@ enum FormParameters {
         for pair in pairs {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
             let hasValue = name.count < pair.count
-            values[try decode(name)] = hasValue ? try decode(pair.dropFirst(name.count + 1)) : nil
+            let decodedName = try decode(name)
+            guard decodedName.isFitName else { throw .unfitName }
+            values[decodedName] = hasValue ? try decode(pair.dropFirst(name.count + 1)) : nil
         }
         return values
     }

@@ -14,17 +14,17 @@ enum JSONParameters {
     ///
     /// - Parameter body: The JSON text.
     /// - Returns: Texts, arrays and objects by name.
-    /// - Throws: `ServiceError.malformedJSON`, `ServiceError.tooManyParameters`.
+    /// - Throws: `ServiceError.malformedJSON`, `.unfitName`, `.tooManyParameters`.
     static func parse(
         _ body: ByteBuffer
     ) throws(ServiceError) -> (texts: [String: String], structures: [String: JSONValue]) {
         // To Rails, an empty body has no parameters.
         guard body.readableBytes > 0 else { return ([:], [:]) }
         let value: JSONValue
-        do {
+        do throws(JSONError) {
             value = try JSONValue.parse(body.readableBytesView)
         } catch {
-            throw .malformedJSON
+            throw ServiceError(error)
         }
         guard case .object(let members) = value else { return ([:], [:]) }
         guard members.count <= maxMemberCount else { throw .tooManyParameters }

@@ -1,3 +1,4 @@
+import Encodings
 import HTTPTypes
 
 /// The kinds of bodies that hold parameters.
@@ -25,11 +26,16 @@ enum MediaType {
             }
     }
 
-    /// The media type in small letters, without its parameters; nil when none is told.
+    /// Whether a request says that its body is JSON, and means what the standard calls so.
+    static func isJSON(_ request: HTTPRequest) -> Bool { essence(of: request) == "application/json" }
+
+    /// The media type without its parameters; nil when none is told.
     ///
     /// - Parameter request: The request's head.
     /// - Returns: Such as `application/json`.
-    static func essence(of request: HTTPRequest) -> String? {
-        request.headerFields[.contentType]?.prefix { $0 != ";" && $0 != "," }.filter { !$0.isWhitespace }.lowercased()
+    private static func essence(of request: HTTPRequest) -> ProtocolWord? {
+        request.headerFields[.contentType].map { value in
+            ProtocolWord(value.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") })
+        }
     }
 }

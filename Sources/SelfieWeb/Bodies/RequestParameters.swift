@@ -37,20 +37,33 @@ struct RequestParameters {
         self.hint = hint
     }
 
-    /// The value of a parameter; nil when it is missing.
-    subscript(parameter: Endpoint.Parameter) -> String? {
+    /// The value of a parameter, as it was sent; nil when it is missing.
+    private subscript(parameter: Endpoint.Parameter) -> String? {
         assert(names.all.contains(parameter.name), "the endpoint's description lacks \(parameter.name)")
         return query[parameter.name] ?? body[parameter.name]
+    }
+
+    /// The value of a parameter, before anything compares it; nil when it is missing.
+    ///
+    /// Only passwords may have many combining marks in a row: their bytes alone count.
+    ///
+    /// - Throws: `ServiceError` with status 400.
+    private func value(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
+        let value = self[parameter]
+        if !parameter.kind.isPassword, value?.hasLongMarkRun == true {
+            throw ServiceError(.invalid, of: parameter.name)
+        }
+        return value
     }
 
     /// The value of a required parameter.
     ///
     /// - Parameter parameter: The parameter.
     /// - Returns: Its value, which may be empty.
-    /// - Throws: `ServiceError.parametersMissing`.
+    /// - Throws: `ServiceError` with status 400.
     func require(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String {
         assert(parameter.isRequired, "the description of \(parameter.name) says that it need not be there")
-        guard let value = self[parameter] else { throw missing() }
+        guard let value = try value(parameter) else { throw missing() }
         return value
     }
 
@@ -75,7 +88,7 @@ struct RequestParameters {
     /// - Returns: Its value, which may be empty; nil when it is missing.
     /// - Throws: `ServiceError` with status 400 for an array or an object.
     func optional(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
-        if let value = self[parameter] { return value }
+        if let value = try value(parameter) { return value }
         try requireNoStructure(parameter)
         return nil
     }
@@ -88,7 +101,7 @@ struct RequestParameters {
     /// - Returns: Its value, without spaces around it; nil when it is missing and need not be there.
     /// - Throws: `ServiceError` with status 400.
     func text(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
-        guard let text = self[parameter]?.trimmingWhitespace() else {
+        guard let text = try value(parameter)?.trimmingWhitespace() else {
             if parameter.isRequired { throw missing() }
             return try optional(parameter)
         }
@@ -137,7 +150,7 @@ struct RequestParameters {
     /// - Returns: Its value.
     /// - Throws: `ServiceError` with status 400 for another text.
     func flag(_ parameter: Endpoint.Parameter, otherwise missing: Bool = false) throws(ServiceError) -> Bool {
-        guard let text = self[parameter]?.trimmingWhitespace(), !text.isEmpty else {
+        guard let text = try value(parameter)?.trimmingWhitespace(), !text.isEmpty else {
             try requireNoStructure(parameter)
             return missing
         }

@@ -41,9 +41,7 @@ struct EventStream: Sendable {
 
     /// Whether a request asks for one.
     static func isWanted(by headers: HTTPFields) -> Bool {
-        (headers[.accept] ?? "").split(separator: ",").contains { type in
-            type.prefix { $0 != ";" }.trimming(while: \.isWhitespace).lowercased() == contentType
-        }
+        ProtocolWord.list(headers[.accept] ?? "").contains(ProtocolWord(contentType.utf8))
     }
 
     /// The answer, which goes on until the client leaves or the stream ends.

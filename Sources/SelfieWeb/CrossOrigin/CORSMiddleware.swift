@@ -1,3 +1,4 @@
+import Encodings
 import HTTPTypes
 import Hummingbird
 
@@ -27,7 +28,7 @@ struct CORSMiddleware: ServiceMiddleware {
         next: @concurrent (Request, ServiceRequestContext) async throws -> Response
     ) async throws -> Response {
         guard !origins.isEmpty else { return try await next(request, context) }
-        let origin = request.headers[.origin].flatMap { origins.contains($0) ? $0 : nil }
+        let origin = request.headers[.origin].flatMap { sent in origins.first(where: sent.hasSameBytes) }
         var response: Response
         if let origin, request.method == .options, request.headers[.accessControlRequestMethod] != nil {
             response = preflightAnswer

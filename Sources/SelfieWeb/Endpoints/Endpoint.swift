@@ -138,14 +138,16 @@ package struct Endpoint: Sendable {
         if authentication.isForOwnPages { shared.append(.crossSiteRequest) }
         // Such a segment may make another path of it.
         if parameters.contains(where: { $0.place == .path }) { shared.append(.wrongURL) }
-        if parameters.contains(where: { $0.place != .path }) { shared += [.malformedParameters, .tooManyParameters] }
+        if parameters.contains(where: { $0.place != .path }) {
+            shared += [.malformedParameters, .tooManyParameters, .unfitName]
+        }
         if parameters.contains(where: { [.anywhere, .multipart].contains($0.place) }) {
             shared += [.malformedMultipart, .bodyTooLarge, .bodyIncomplete]
             if !parameters.contains(where: { $0.place == .multipart }) { shared.append(.malformedJSON) }
             if parameters.contains(where: \.isRequired) { shared.append(.parametersMissing) }
         }
         if let body {
-            shared += [.jsonRequired, .malformedJSON, .bodyTooLarge, .bodyIncomplete] + body.complaints
+            shared += [.jsonRequired, .malformedJSON, .unfitName, .bodyTooLarge, .bodyIncomplete] + body.complaints
         }
         return shared
     }

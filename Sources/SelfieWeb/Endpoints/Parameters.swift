@@ -64,7 +64,8 @@ extension Endpoint.Parameter {
         "email",
         .text(maxCharacters: nil),
         "The account's e-mail.",
-        example: "ada@example.com"
+        example: "ada@example.com",
+        refusedFor: [.invalid]
     )
     static let password = Self("password", .encryptedPassword, "The password, encrypted.", example: ciphertext)
     static let oldPassword = Self(
@@ -140,7 +141,13 @@ extension Endpoint.Parameter {
         refusedFor: [.invalid]
     )
     static let title = Self("title", text, "The photo's title.", example: "My first selfie", refusedFor: textRules)
-    static let photoID = Self("photo_id", .id, "The photo's `random_id`.", example: randomIDExample)
+    static let photoID = Self(
+        "photo_id",
+        .id,
+        "The photo's `random_id`.",
+        example: randomIDExample,
+        refusedFor: [.invalid]
+    )
     static let limit = Self(
         "limit",
         .integer(1...PhotoSelection.maxLimit),

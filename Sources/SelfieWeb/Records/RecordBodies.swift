@@ -34,7 +34,7 @@ struct RecordBodies: Sendable {
                     throw ServiceError.bodyTooLarge(maxBytes: RecordBodies.maxRecordBytes)
                 }
                 let value: JSONValue
-                do throws(JSONError) { value = try JSONValue.parse(text) } catch { throw ServiceError.malformedJSON }
+                do throws(JSONError) { value = try JSONValue.parse(text) } catch { throw ServiceError(error) }
                 do {
                     return try transform(value)
                 } catch let problem as RecordBodyProblem {
@@ -59,7 +59,7 @@ struct RecordBodies: Sendable {
         userID: Int,
         takesMany: Bool
     ) async throws -> Elements {
-        guard MediaType.essence(of: request.head) == JSONBody.mediaType else { throw ServiceError.jsonRequired }
+        guard MediaType.isJSON(request.head) else { throw ServiceError.jsonRequired }
         let maxBytes = takesMany ? Self.maxBytes : Self.maxRecordBytes
         let reservation = ByteReservation(of: budget, for: userID)
         var collected: [UInt8] = []
@@ -132,6 +132,7 @@ extension RecordOperation {
     private static func text(_ value: JSONValue?, _ name: String) throws(RecordBodyProblem) -> String? {
         switch value {
         case nil: nil
+        case .string(let text) where text.hasLongMarkRun: throw RecordBodyProblem(name, "is invalid")
         case .string(let text): text
         default: throw RecordBodyProblem(name, "must be a string")
         }
@@ -146,7 +147,9 @@ extension RecordOperation {
         }
         var ids: [String] = []
         for element in elements {
-            guard case .string(let id) = element else { throw RecordBodyProblem(name, "must be ids of members") }
+            guard case .string(let id) = element, !id.hasLongMarkRun else {
+                throw RecordBodyProblem(name, "must be ids of members")
+            }
             ids.append(id)
         }
         return ids

@@ -168,7 +168,7 @@ struct RecordEndpoints: EndpointGroup {
     }
 
     private static func segment(_ parameter: Endpoint.Parameter, _ context: SessionRequestContext) -> String? {
-        context.parameters.get(parameter.name).flatMap(PercentEncoding.decoded)
+        context.parameters.get(parameter.name).flatMap(PercentEncoding.decoded).flatMap { $0.isFitName ? $0 : nil }
     }
 
     private func writer(for request: Request, _ session: Session) -> RecordWriter {

@@ -170,6 +170,7 @@ extension RecordProblem {
             case .tooManyBytes: "is too long (maximum is \(RecordLimits.maxBytes) bytes)"
             case .tooDeep: "is too deep (maximum is \(RecordLimits.maxDepth) levels)"
             case .hasNull: "has U+0000"
+            case .tooManyMarks: "is invalid"
             case .numberOutOfRange: "has a number beyond 64 bits"
             case .unknown: "is unknown"
             case .missing: "is missing"

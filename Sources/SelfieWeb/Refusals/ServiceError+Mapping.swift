@@ -1,4 +1,5 @@
 import Budgets
+import Encodings
 import HTTPConnection
 import HTTPTypes
 import Hummingbird
@@ -64,8 +65,18 @@ extension ServiceError {
             switch error {
             case .fieldTooLarge, .fileTooLarge, .headerTooLarge, .preambleTooLarge: .bodyTooLarge
             case .tooManyParts: .tooManyParameters
+            case .unfitName: .unfitName
             case .unexpectedEnd: .bodyIncomplete
             default: .malformedMultipart
+            }
+    }
+
+    /// Maps why a body is no JSON that is taken.
+    init(_ error: JSONError) {
+        self =
+            switch error {
+            case .malformed, .tooDeep: .malformedJSON
+            case .unfitName: .unfitName
             }
     }
 

@@ -82,6 +82,11 @@ package struct ServiceError: Error, Equatable {
         code: "json_malformed",
         message: "The request's JSON is malformed"
     )
+    static let unfitName = ServiceError(
+        status: .badRequest,
+        code: "name_unfit",
+        message: "A name in the request has more than 255 bytes, or more than 30 combining marks in a row"
+    )
     static let jsonRequired = ServiceError(
         status: .unsupportedMediaType,
         code: "json_required",

@@ -35,7 +35,7 @@ struct ClientAddressReader: Sendable {
     }
 
     private static func last(_ count: Int, of list: String) -> ClientAddress? {
-        let entries = list.split(separator: ",", omittingEmptySubsequences: false)
-        return ClientAddress(entries[max(0, entries.count - count)])
+        let entries = list.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        return ClientAddress(Substring(entries[max(0, entries.count - count)]))
     }
 }

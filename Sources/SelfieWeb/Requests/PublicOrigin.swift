@@ -16,7 +16,7 @@ struct PublicOrigin: Sendable {
     func origin(of request: HTTPRequest) -> String {
         if let configured { return configured }
         let forwarded = Self.forwardedProtocol.flatMap { request.headerFields[$0] } ?? ""
-        let isSecure = !forwarded.isEmpty && forwarded.prefix { $0 != "," }.lowercased() == "https"
+        let isSecure = ProtocolWord(forwarded.utf8.prefix { $0 != UInt8(ascii: ",") }) == "https"
         let authority = request.authority.flatMap { Self.isAuthority($0) ? $0 : nil } ?? "localhost"
         return "\(isSecure ? "https" : "http")://\(authority)"
     }

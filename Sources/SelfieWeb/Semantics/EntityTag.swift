@@ -1,3 +1,5 @@
+import Encodings
+
 /// A strong entity tag: equal for two answers only if their bodies are (RFC 9110, section 8.8.3).
 struct EntityTag: Equatable {
     /// As headers have it, in quotes.

@@ -38,6 +38,6 @@ struct Preconditions {
         guard let version = headers[.ifRange] else { return true }
         if let lastModified, let date = HTTPDate.seconds(of: version) { return date == lastModified }
         // The header takes one tag, and no star.
-        return version == tag.quoted
+        return version.hasSameBytes(as: tag.quoted)
     }
 }

@@ -23,14 +23,17 @@ enum RequestedRange: Equatable {
         self = first <= last ? .part(first..<last + 1) : .unsatisfiable
     }
 
-    private static let unit = "bytes="
+    private static let unit: ProtocolWord = "bytes="
+    private static let unitLength = 6
 
     /// The two numbers of a single range.
     ///
     /// One of them may be missing.
     private static func parse(_ header: String) -> (first: Int?, last: Int?)? {
-        guard header.utf8.count > unit.utf8.count, header.prefix(unit.count).lowercased() == unit else { return nil }
-        let range = header.dropFirst(unit.count).trimming { $0 == " " || $0 == "\t" }
+        guard header.utf8.count > unitLength, header.utf8.allSatisfy({ $0 < 0x80 }),
+            ProtocolWord(header.utf8.prefix(unitLength)) == unit
+        else { return nil }
+        let range = header.dropFirst(unitLength).trimming { $0 == " " || $0 == "\t" }
         let numbers = range.split(separator: "-", omittingEmptySubsequences: false)
         guard numbers.count == 2, numbers.contains(where: { !$0.isEmpty }) else { return nil }
         guard let first = number(numbers[0]), let last = number(numbers[1]) else { return nil }

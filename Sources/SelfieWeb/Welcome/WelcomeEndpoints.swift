@@ -1,3 +1,4 @@
+import Encodings
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -31,7 +32,7 @@ struct WelcomeEndpoints: EndpointGroup {
 
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
-        guard let page, request.headers[.accept]?.contains("text/html") == true else {
+        guard let page, ProtocolWord.list(request.headers[.accept] ?? "").contains("text/html") else {
             return Response(
                 status: .ok,
                 headers: [.contentType: "text/plain; charset=utf-8", .vary: "Accept"],

@@ -127,7 +127,7 @@ struct MemberTests {
     private static let refused: [(body: String, code: String, message: String)] = [
         (#"{"first_name":" \t "}"#, "first_name_blank", "first_name - can't be blank,"),
         (#"{"first_name":"A\u0000"}"#, "first_name_invalid", "first_name - is invalid,"),
-        (#"{"first_name":"A\nB"}"#, "first_name_invalid", "first_name - is invalid,"),
+        (#"{"first_name":"A\u0007B"}"#, "first_name_invalid", "first_name - is invalid,"),
         (#"{"first_name":null}"#, "first_name_invalid", "first_name - is invalid,"),
         (#"{"first_name":5}"#, "first_name_invalid", "first_name - is invalid,"),
         (

@@ -210,7 +210,7 @@ package struct ApplySchema: Sendable {
             let records = try await transaction.lock(keys: keys)
             var drafts: [RecordDraft] = []
             for record in records {
-                let value = RecordPlanner.object(record.data)
+                let value = RecordPlanner.stored(record.data)
                 if (try? RecordData(value, in: collection.definition)) == nil { misfits += 1 }
                 let data = RecordData(stored: record.data, value, in: collection.definition)
                 drafts.append(

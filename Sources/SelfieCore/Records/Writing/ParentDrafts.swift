@@ -51,7 +51,7 @@ struct ParentDrafts {
         let goingKeys = Set(going.compactMap(\.existing?.key))
         return parents.filter { !goingKeys.contains($0.key) }.compactMap { record in
             guard let collection = schema.collection(id: record.collectionID) else { return nil }
-            let old = RecordPlanner.object(record.data)
+            let old = RecordPlanner.stored(record.data)
             guard case .object(var members) = old else { return nil }
             for rule in schema.parentRules where rule.parent.id == collection.id {
                 if case .string(let id)? = members[rule.field],
@@ -111,7 +111,7 @@ struct ParentDrafts {
             guard let record = parents[id], let target = schema.collection(id: record.collectionID),
                 record.rights(of: author.streams(in: target)).contains(.write)
             else { continue }
-            let old = RecordPlanner.object(record.data)
+            let old = RecordPlanner.stored(record.data)
             let new = old.with([parent.set: .string(draft.id)])
             guard new.text.utf8.count <= RecordLimits.maxBytes else {
                 throw RecordRefusal(.invalid([RecordProblem(parent.field, .parentFull)]), at: draft.position)

@@ -28,7 +28,7 @@ extension RecordPlanner {
             )
             guard sharing.count <= RecordLimits.maxReaderCount + 1 else { throw RecordRefusal(.tooManyReaders) }
         }
-        let old = Self.object(record.data)
+        let old = Self.stored(record.data)
         return RecordDraft(
             position: position,
             collection: collection,
@@ -51,7 +51,7 @@ extension RecordPlanner {
         try Self.check(operation.condition, version: record.version)
         var sharing = record.sharing
         sharing[author.member.streamID] = nil
-        let value = Self.object(record.data)
+        let value = Self.stored(record.data)
         let data = RecordData(stored: record.data, value, in: collection.definition)
         return RecordDraft(
             position: position,

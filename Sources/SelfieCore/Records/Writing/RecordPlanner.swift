@@ -222,8 +222,13 @@ struct RecordPlanner {
         }
     }
 
-    /// Reads what was written as JSON before.
+    /// Reads what a call brings, which was read before.
     static func object(_ text: String) -> JSONValue {
         (try? JSONValue.parse(text.utf8)) ?? .null
+    }
+
+    /// Reads the data of a record that is there, perhaps from before some texts were refused.
+    static func stored(_ text: String) -> JSONValue {
+        (try? JSONValue.parse(stored: text.utf8)) ?? .null
     }
 }
