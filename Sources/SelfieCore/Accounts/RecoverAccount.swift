@@ -48,7 +48,9 @@ package struct ChangeEmail: Sendable {
         self.users = users
     }
 
-    /// Changes the e-mail. Sessions go on.
+    /// Changes the e-mail.
+    ///
+    /// Sessions go on.
     ///
     /// - Parameters:
     ///   - email: The new one; white space around it is dropped.

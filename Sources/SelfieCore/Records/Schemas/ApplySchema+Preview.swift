@@ -37,6 +37,7 @@ extension ApplySchema {
     /// - Parameters:
     ///   - plan: The plan.
     ///   - connection: In the transaction that keeps others from writing.
+    /// - Returns: Whether it does.
     /// - Throws: `PostgresError`.
     static func showsMore(_ plan: SchemaPlan, on connection: PostgresConnection) async throws -> Bool {
         let names = plan.changes.compactMap(\.widening?.collection)
