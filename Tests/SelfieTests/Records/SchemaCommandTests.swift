@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import DatabaseTestSupport
 import Foundation
 import ProcessTestSupport
