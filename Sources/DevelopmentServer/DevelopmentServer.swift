@@ -101,13 +101,13 @@ package struct DevelopmentServer: Service {
         let schema = try SchemaFile.read(Self.schemaFile)
         try await PostgresClient.withClient(configuration: configuration) { postgres in
             let apply = ApplySchema(postgres: postgres)
-            let plan = try await apply.plan(schema)
-            if plan.changes.isEmpty { return }
-            guard plan.refusals.isEmpty, plan.losses.isEmpty else {
-                throw SchemaNotApplied(plan: plan.planText, file: Self.schemaFile)
+            let preview = try await apply.preview(schema)
+            if preview.plan.changes.isEmpty { return }
+            guard preview.plan.refusals.isEmpty, !preview.needsForce else {
+                throw SchemaNotApplied(plan: preview.text, file: Self.schemaFile)
             }
-            guard let report = try await apply(schema, as: plan) else { return }
-            say("Applied \(Self.schemaFile):\n\(plan.planText)\(report.misfitText)")
+            guard let report = try await apply(schema, as: preview.plan, mayShowMore: false) else { return }
+            say("Applied \(Self.schemaFile):\n\(preview.text)\(report.misfitText)")
         }
     }
 

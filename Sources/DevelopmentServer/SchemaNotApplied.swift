@@ -1,4 +1,4 @@
-/// The schema in the folder would lose data, or can't be applied.
+/// The schema in the folder would lose data or show records to more people, or can't be applied.
 struct SchemaNotApplied: Error, CustomStringConvertible {
     /// What it would change.
     let plan: String
@@ -7,7 +7,7 @@ struct SchemaNotApplied: Error, CustomStringConvertible {
     var description: String {
         """
         \(file) is not applied:
-        \(plan)To lose this data, run: selfie schema apply --force \(file)
+        \(plan)If that is meant, run: selfie schema apply --force \(file)
         """
     }
 }

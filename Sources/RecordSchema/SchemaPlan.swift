@@ -11,13 +11,26 @@ package struct SchemaPlan: Sendable, Equatable {
         package let losesData: Bool
         /// Whether it can't be made.
         package let isRefused: Bool
+        /// The collection whose records it removes; nil for none.
+        package let removed: String?
+        /// Who sees records that they did not see before; nil when nobody does.
+        package let widening: Widening?
         /// The collection whose records must be reviewed; nil for none.
         let reviewed: String?
 
-        init(_ description: String, losesData: Bool = false, isRefused: Bool = false, reviewed: String? = nil) {
+        init(
+            _ description: String,
+            losesData: Bool = false,
+            isRefused: Bool = false,
+            removed: String? = nil,
+            widening: Widening? = nil,
+            reviewed: String? = nil
+        ) {
             self.description = description
             self.losesData = losesData
             self.isRefused = isRefused
+            self.removed = removed
+            self.widening = widening
             self.reviewed = reviewed
         }
     }
@@ -54,7 +67,13 @@ package struct SchemaPlan: Sendable, Equatable {
             changes += Self.changes(from: before, to: collection, old, new)
         }
         for collection in old.collections where new.collection(collection.name) == nil {
-            changes.append(Change("remove the collection \(collection.name) with all its records", losesData: true))
+            changes.append(
+                Change(
+                    "remove the collection \(collection.name) with all its records",
+                    losesData: true,
+                    removed: collection.name
+                )
+            )
         }
         for role in old.roles where !new.roles.contains(where: { $0.name == role.name }) {
             changes.append(Change("remove the role \(role.name) with the list of its members", losesData: true))
@@ -89,6 +108,7 @@ package struct SchemaPlan: Sendable, Equatable {
     ) -> [Change] {
         var changes: [Change] = []
         let name = after.name
+        let widening = Widening(from: (before, old), to: (after, new))
         if before.access != after.access || before.role != after.role {
             // Records of an inbox lie with a member, others do not.
             let isRefused = before.access != after.access && [before.access, after.access].contains(.inbox)
@@ -98,11 +118,15 @@ package struct SchemaPlan: Sendable, Equatable {
                         + (isRefused ? ", which can't be done" : ""),
                     losesData: before.access == .acl,
                     isRefused: isRefused,
+                    widening: isRefused ? nil : widening,
                     reviewed: name
                 )
             )
         } else if !isSharedAlike(before, after, old, new) {
-            changes.append(Change("change who manages the records of \(name)", reviewed: name))
+            changes.append(Change("change who manages the records of \(name)", widening: widening, reviewed: name))
+        } else if let widening {
+            // They manage roles that manage its role, and so can give it to themselves.
+            changes.append(Change("let more roles come by the records of \(name)", widening: widening))
         }
         changes += fieldChanges(from: before, to: after)
         if Set(before.indexes) != Set(after.indexes) {
@@ -134,8 +158,12 @@ package struct SchemaPlan: Sendable, Equatable {
         let added = new.filter { before.field($0.name) == nil }.map {
             Change("add the field \($0.name) (\($0.type.word)) to \(name)", reviewed: name)
         }
-        let changed = new.filter { field in before.field(field.name).map { $0 != field } ?? false }.map {
-            Change("change the field \($0.name) of \(name)", reviewed: name)
+        let changed = new.compactMap { field -> Change? in
+            guard let before = before.field(field.name), before != field else { return nil }
+            return Change(
+                "change the field \(field.name) of \(name): \(field.difference(from: before))",
+                reviewed: name
+            )
         }
         let removed = old.filter { after.field($0.name) == nil }.map {
             Change("remove the field \($0.name) from \(name); records keep their values", reviewed: name)

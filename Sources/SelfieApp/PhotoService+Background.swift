@@ -16,6 +16,10 @@ extension PhotoService {
                 await useCases.housekeeper.tidy()
                 return .again
             },
+            PeriodicService(interval: expiryInterval) {
+                await useCases.housekeeper.removeExpiredRecords()
+                return .again
+            },
             PeriodicService(interval: sessionUseInterval) {
                 await useCases.sessionUses.writeDown(pausing: .milliseconds(100))
                 return .again

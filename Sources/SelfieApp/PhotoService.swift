@@ -39,6 +39,8 @@ package struct PhotoService: Service {
     var sessionUseInterval: Duration = .seconds(10)
     /// How often the counts of passwords that can't be decrypted are written to the database.
     var undecryptablePasswordInterval: Duration = .seconds(10)
+    /// How often expired records are removed: they are gone within a minute.
+    var expiryInterval: Duration = .seconds(30)
     /// How often old rows are removed.
     var tidyInterval: Duration = .seconds(300)
     /// The memory and the disk that uploads share while they wait for the store.

@@ -34,7 +34,7 @@ struct ChangePlanTests {
             try await TestCluster.withClient(url) { postgres in
                 let apply = ApplySchema(postgres: postgres)
                 let wanted = try Schema(file: Array(Self.schema.utf8))
-                _ = try await apply(wanted, as: try await apply.plan(wanted))
+                _ = try await apply(wanted, as: try await apply.preview(wanted).plan, mayShowMore: true)
                 for statement in Self.rows { try await postgres.write(statement) }
                 if hasCounted { try await postgres.write("ANALYZE") }
                 let schema = try await SchemaStore(postgres: postgres).applied()

@@ -140,6 +140,14 @@ struct DevTests {
             let after = try await SelfieProcess.run(["users", "list"], directory: folder.url)
             #expect(after.status != 0)
             #expect(after.errors.contains("can't be reached"), "\(after.errors)")
+            // Without another database, it is the development server that is missing.
+            try Data(settings.utf8).write(to: file)
+            for arguments in [["users", "list"], ["doctor"]] {
+                let stopped = try await SelfieProcess.run(arguments, directory: folder.url)
+                let text = stopped.output + stopped.errors
+                #expect(stopped.status == 1 && text.contains("bin/dev is not running here"), "\(text)")
+                #expect(!text.contains("AWS"), "\(text)")
+            }
             let dead = try await SelfieProcess.run(["probe", "--port", "\(port)"], directory: folder.url)
             #expect(dead.status == 1)
         }

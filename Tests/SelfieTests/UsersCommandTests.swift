@@ -124,6 +124,64 @@ struct UsersCommandTests {
         }
     }
 
+    private static func run(_ service: TestService, _ arguments: [String], input: String) async throws -> ProgramOutcome
+    {
+        try await SelfieProcess.run(
+            ["users"] + arguments,
+            environment: ["DATABASE_URL": service.databaseURL, "PASSWORD_HASH_COST": "10"],
+            input: input
+        )
+    }
+
+    @Test("password lets in who forgot it, and ends all sessions; email changes the e-mail")
+    func recovery() async throws {
+        try await ServedSelfie.run { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            _ = try await service.signUp(email: "bob@example.com")
+            for (input, error) in [
+                ("12345\n", "A password has at least 6 characters and at most 72 bytes."),
+                ("", "There is no password on standard input."),
+                (
+                    String(repeating: "x", count: 73) + "\n",
+                    "A password has at least 6 characters and at most 72 bytes."
+                ),
+            ] {
+                let outcome = try await Self.run(service, ["password", "ada@example.com"], input: input)
+                #expect(outcome.status == 1 && outcome.errors == "Error: \(error)\n", "\(outcome)")
+            }
+            #expect(try await service.list(token: token).status == 200)
+            let typed = try await Self.run(service, ["password", "ada@example.com"], input: "the new one\n")
+            #expect(typed.status == 0 && typed.output.contains("All sessions have ended."), "\(typed)")
+            #expect(!typed.output.contains("the new one"))
+            #expect(try await service.list(token: token).status == 401)
+            #expect(try await service.signIn(email: "ada@example.com").status == 401)
+            #expect(try await service.signIn(email: "ada@example.com", password: "the new one").status == 200)
+
+            let made = try await Self.run(service, ["password", "ada@example.com", "--generate", "--json"])
+            let password = try #require((try Self.json(made) as? [String: Any])?["password"] as? String)
+            #expect(password.count == 20)
+            #expect(try await service.signIn(email: "ada@example.com", password: password).status == 200)
+
+            for (email, error) in [
+                ("BOB@example.com", "Another account has this e-mail."),
+                ("nobody", "That is no e-mail: it must be like name@example.com."),
+            ] {
+                let outcome = try await Self.run(service, ["email", "ada@example.com", email])
+                #expect(outcome.status == 1 && outcome.errors == "Error: \(error)\n", "\(outcome)")
+            }
+            let changed = try await Self.run(service, ["email", "ada@example.com", " countess@example.com "])
+            #expect(changed.status == 0 && changed.output.contains("countess@example.com"), "\(changed)")
+            #expect(try await service.signIn(email: "ada@example.com", password: password).status == 401)
+            #expect(try await service.signIn(email: "countess@example.com", password: password).status == 200)
+            let audit =
+                try Self.json(try await Self.run(service, ["audit", "countess@example.com", "--json"]))
+                as? [[String: Any]]
+            let events = audit?.compactMap { $0["event"] as? String } ?? []
+            #expect(events.filter { $0 == "password_replaced" }.count == 2 && events.contains("email_changed"))
+        }
+    }
+
     @Test("quota shows what a user has and may have, and sets it for that user alone")
     func quota() async throws {
         try await ServedSelfie.run(settings: ["PHOTOS_PER_USER_MAX": "1"]) { served in

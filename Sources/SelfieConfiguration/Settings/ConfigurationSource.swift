@@ -53,7 +53,7 @@ package struct ConfigurationSource: Sendable {
     ///
     /// - Parameter environment: The process's environment.
     /// - Returns: The settings, and whether they are those of the development server.
-    /// - Throws: As above.
+    /// - Throws: `ConfigurationFileError`, also when no database is set and the development server of this folder is stopped.
     package static func ofCommand(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationFileError) -> (source: Self, isDevelopment: Bool) {
@@ -61,7 +61,10 @@ package struct ConfigurationSource: Sendable {
         guard DevelopmentData.keys.allSatisfy({ environment[$0] ?? "" == "" }) else { return (source, false) }
         let data = try read(DevelopmentData.file).values
         guard let process = data[DevelopmentData.processKey].flatMap({ pid_t($0) }), isAlive(process) else {
-            return (source, false)
+            guard source.value(of: "DATABASE_URL") == nil,
+                FileManager.default.fileExists(atPath: DevelopmentData.folder)
+            else { return (source, false) }
+            throw .developmentServerStopped
         }
         return (try Self(overrides: data, environment: environment), true)
     }
@@ -91,6 +94,8 @@ package struct ConfigurationSource: Sendable {
 
 /// Where a development server writes what commands beside it need.
 package enum DevelopmentData {
+    /// The folder of its data, relative to the folder in which the server runs.
+    static let folder = ".selfie"
     /// The file, relative to the folder in which the server runs.
     package static let file = ".selfie/environment"
     /// The settings that it holds.
@@ -106,13 +111,18 @@ extension ConfigurationSource: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A `.env` file exists but can't be used.
+/// The settings can't be read.
 package enum ConfigurationFileError: Error, CustomStringConvertible {
+    /// The settings of a command would be those of the development server, which does not run.
+    case developmentServerStopped
+    /// A `.env` file exists but can't be used.
     case unreadable(path: String)
     case tooLarge(path: String)
 
     package var description: String {
         switch self {
+        case .developmentServerStopped:
+            "bin/dev is not running here. Start it, or set DATABASE_URL for another database."
         case .unreadable(let path):
             "The file \(path) is there but can't be read. Check its permissions, and that it is UTF-8."
         case .tooLarge(let path): "The file \(path) has more than 64 KiB. Is it a file of settings?"

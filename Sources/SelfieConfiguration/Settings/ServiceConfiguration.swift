@@ -98,7 +98,7 @@ package struct ServiceConfiguration: Sendable {
         maxUploadBytes = settings.maxUploadBytes()
         tokenLifetimeHours = settings.integer("TOKEN_LIFETIME_HOURS", in: 1...(365 * 24), default: 24)
         rememberedLifetimeDays = settings.integer("REMEMBERED_LIFETIME_DAYS", in: 1...3_650, default: 90)
-        passwordHashCost = settings.integer("PASSWORD_HASH_COST", in: 10...14, default: 12)
+        passwordHashCost = settings.passwordHashCost()
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
         rateLimits = settings.rateLimits()
         auditRetentionDays = settings.integer("AUDIT_RETENTION_DAYS", in: 30...3650, default: 365)
@@ -148,6 +148,15 @@ package struct ServiceConfiguration: Sendable {
     /// - Throws: `ConfigurationError`.
     package static func photoQuota(from source: ConfigurationSource) throws(ConfigurationError) -> PhotoQuota {
         try read(from: source) { $0.photoQuota() }
+    }
+
+    /// Reads only the cost of new hashes.
+    ///
+    /// - Parameter source: Environment and `.env` file.
+    /// - Returns: The cost.
+    /// - Throws: `ConfigurationError`.
+    package static func passwordHashCost(from source: ConfigurationSource) throws(ConfigurationError) -> Int {
+        try read(from: source) { $0.passwordHashCost() }
     }
 
     /// Reads only what copying photos from one store to another needs.

@@ -69,6 +69,8 @@ package struct SettingsReader {
         return optional(key, expected) { Int($0).flatMap { range.contains($0) ? $0 : nil } }
     }
 
+    mutating func passwordHashCost() -> Int { integer("PASSWORD_HASH_COST", in: 10...14, default: 12) }
+
     mutating func boolean(_ key: String, default fallback: Bool) -> Bool {
         optional(key, "true or false", default: fallback) { Bool(settingText: $0) }
     }

@@ -2,7 +2,7 @@ import Encodings
 
 /// The name of an account to be made, as a client sent it.
 package enum NewName: Sendable {
-    /// Its first and last word become the names; one word is both.
+    /// Its first and last word become the names; one word is the first name, and there is no last name.
     case full(String)
     case parts(first: String, last: String)
 
@@ -12,7 +12,7 @@ package enum NewName: Sendable {
         case .full(let name):
             let words = name.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, let last = words.last else { return nil }
-            return (String(first), String(last))
+            return (String(first), words.count > 1 ? String(last) : "")
         case .parts(let first, let last): return (first.onOneLine(), last.onOneLine())
         }
     }

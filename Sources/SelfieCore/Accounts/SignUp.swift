@@ -22,37 +22,24 @@ package struct SignUp: Sendable {
         password: Password?,
         profile: NewProfile = NewProfile(),
         from source: RequestSource
-    ) async throws -> NewUser {
+    ) async throws -> User {
         let claimant = source.claimant(.unknown(email: email))
         try hasher.requireRoom(for: claimant)
         try await limiter.count(LimitedAction.signUp(from: source.address), ofUser: nil, from: source)
-        let user = try await check(email: email) { () throws(InvalidInput) in
-            try NewUser(name: name, email: email, password: password, profile: profile)
-        }
-        let hash = try await hasher.hash(user.password, for: claimant)
-        guard try await users.add(user, passwordHash: hash, from: source) else {
-            throw InvalidInput(complaints: [Self.emailTaken])
-        }
+        let new = try NewUser(name: name, email: email, password: password, profile: profile)
+        // Whether an address has an account is looked up only when all else is valid, and for each address seldom.
+        let counted = try await limiter.count([.signUp(of: new.email)], ofUser: nil, from: source)
+        let user = try await limiter.givingBack(
+            counted,
+            onFailureOf: { () async throws -> User? in
+                // Looked up before the costly hash. The insert decides in the end.
+                guard try await !users.hasAccount(email: new.email) else { return nil }
+                let hash = try await hasher.hash(new.password, for: claimant)
+                return try await users.add(new, passwordHash: hash, from: source)
+            }
+        )
+        guard let user else { throw InvalidInput(complaints: [Self.emailTaken]) }
+        await limiter.giveBack(counted)
         return user
-    }
-
-    /// Checks the data, and looks the e-mail up before the costly hash.
-    ///
-    /// The insert decides in the end.
-    private func check(
-        email: String,
-        _ make: () throws(InvalidInput) -> NewUser
-    ) async throws -> NewUser {
-        let user = Result(catching: make)
-        var complaints: [Complaint] = if case .failure(let error) = user { error.complaints } else { [] }
-        // All complaints come together, in the order of name, e-mail, password and profile.
-        if !complaints.contains(where: { $0.field == .email }), try await users.hasAccount(email: email) {
-            complaints.insert(
-                Self.emailTaken,
-                at: complaints.firstIndex { [.password, .title, .fields].contains($0.field) } ?? complaints.endIndex
-            )
-        }
-        guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
-        return try user.get()
     }
 }

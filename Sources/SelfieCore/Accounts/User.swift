@@ -6,9 +6,16 @@ package struct User: Sendable {
     package let firstName: String
     package let lastName: String
     package let email: String
+    /// The id that other members see.
+    package let memberID: String
     let passwordHash: String
     /// Whether an administrator has disabled it.
     let isDisabled: Bool
+}
+
+extension User {
+    /// The last name in answers of railsauth's calls: a name of one word is first and last name there.
+    package var railsLastName: String { lastName.isEmpty ? firstName : lastName }
 }
 
 /// The data of an account to be made, checked.
@@ -51,7 +58,8 @@ package struct NewUser: Sendable {
         fields = profile.fields
     }
 
-    private static func complaints(aboutEmail email: String) -> [Complaint] {
+    /// The rules for an e-mail, without white space around it.
+    static func complaints(aboutEmail email: String) -> [Complaint] {
         var complaints = email.isEmpty ? [Complaint(.email, .blank)] : []
         if !isEmail(email) { complaints.append(Complaint(.email, .invalid)) }
         // The contract's rule decides on characters, so only the length can still be wrong.

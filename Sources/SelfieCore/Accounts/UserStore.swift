@@ -28,7 +28,7 @@ package struct UserStore: Sendable {
         guard !email.unicodeScalars.contains("\0") else { return nil }
         let rows = try await postgres.read(
             """
-            SELECT id, first_name, last_name, email, password_hash, disabled_at IS NOT NULL AS is_disabled,
+            SELECT \(part: User.columns),
                 EXISTS (SELECT FROM known_addresses WHERE user_id = users.id AND network = \(network)) AS is_known
             FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))
             """
@@ -48,8 +48,7 @@ package struct UserStore: Sendable {
     package func find(id: Int) async throws -> User? {
         let rows = try await postgres.read(
             """
-            SELECT id, first_name, last_name, email, password_hash, disabled_at IS NOT NULL AS is_disabled
-            FROM users WHERE id = \(id)
+            SELECT \(part: User.columns) FROM users WHERE id = \(id)
             """
         )
         return try rows.first.map(User.init)
@@ -63,25 +62,25 @@ package struct UserStore: Sendable {
     ///   - user: The account.
     ///   - passwordHash: The hash of its password.
     ///   - source: Where the request came from. Its network is known as the user's from then on.
-    /// - Returns: Whether it was added; false when the e-mail has an account.
+    /// - Returns: The account; nil when the e-mail has one already.
     /// - Throws: `PostgresError`.
-    func add(_ user: NewUser, passwordHash: String, from source: RequestSource) async throws -> Bool {
-        let count = try await postgres.write(
-            """
+    func add(_ user: NewUser, passwordHash: String, from source: RequestSource) async throws -> User? {
+        let query: PostgresQuery = """
             WITH added AS (
                 INSERT INTO users (first_name, last_name, email, password_hash, title, profile)
                 VALUES (
                     \(user.firstName), \(user.lastName), \(user.email), \(passwordHash), \(user.title),
                     \(PostgresJSON(utf8: Array(user.fields.text.utf8)))
                 )
-                ON CONFLICT (lower(btrim(email))) DO NOTHING RETURNING id
+                ON CONFLICT (lower(btrim(email))) DO NOTHING RETURNING \(part: User.columns)
             ), known AS (
                 \(part: KnownAddressStore.insertion(of: source.address.network, forEach: "SELECT id FROM added"))
+            ), audited AS (
+                \(part: AuditStore.insertion(of: .signUp, from: source, forEach: "SELECT id FROM added"))
             )
-            \(part: AuditStore.insertion(of: .signUp, from: source, forEach: "SELECT id FROM added"))
+            SELECT * FROM added
             """
-        )
-        return count == 1
+        return try await postgres.withConnection { try await $0.query(query).first.map(User.init) }
     }
 
     /// Replaces the hash of a password with a stronger one.
@@ -199,12 +198,18 @@ package struct UserStore: Sendable {
 }
 
 extension User {
+    /// What a statement selects.
+    fileprivate static let columns: PostgresQuery = """
+        id, first_name, last_name, email, member_id, password_hash, disabled_at IS NOT NULL AS is_disabled
+        """
+
     fileprivate init(_ row: PostgresRow) throws {
         self.init(
             id: try row.decode("id"),
             firstName: try row.decode("first_name"),
             lastName: try row.decode("last_name"),
             email: try row.decode("email"),
+            memberID: try row.decode("member_id"),
             passwordHash: try row.decode("password_hash"),
             isDisabled: try row.decode("is_disabled")
         )

@@ -20,6 +20,9 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case sessionEnded = "session_ended"
     case passwordReset = "password_reset"
     case passwordResetFailed = "password_reset_failed"
+    /// Without the old one, because it was forgotten.
+    case passwordReplaced = "password_replaced"
+    case emailChanged = "email_changed"
     case photoDeleted = "photo_deleted"
     case accountDeleted = "account_deleted"
     case accountDeletionFailed = "account_deletion_failed"

@@ -63,16 +63,27 @@ struct AuditStore: Sendable {
     /// - Parameters:
     ///   - event: What happened.
     ///   - userID: The account's id.
+    ///   - actorID: The account of who did it, if that is another.
+    ///   - role: The role that the event is about; nil for none.
     ///   - source: Where the request came from; nil for the command line.
     ///   - connection: A connection in a transaction.
     /// - Throws: `PostgresError`.
     static func add(
         _ event: AuditEvent,
         userID: Int,
+        by actorID: Int? = nil,
+        role: String? = nil,
         from source: RequestSource?,
         on connection: PostgresConnection
     ) async throws {
-        try await connection.execute(insertion(of: event, from: source, forEach: "SELECT \(userID)::bigint"))
+        try await connection.execute(
+            """
+            INSERT INTO audit_events (event, user_id, actor_id, role, address, request_id)
+            VALUES (
+                \(event.rawValue), \(userID)::bigint, \(actorID)::bigint, \(role), \(source?.address.text), \(source?.requestID)
+            )
+            """
+        )
     }
 
     /// Removes addresses and request ids from a user's events, batch by batch.

@@ -4,13 +4,14 @@ import Postgres
 
 /// Removes old rows, and finishes deletions of accounts that a crash has interrupted.
 ///
-/// Old are expired sessions and records, ended windows of limits, addresses that were not used for long, events and counts.
+/// Old are expired sessions, ended windows of limits, addresses that were not used for long, events and counts.
 package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
     private let sessionLifetimeHours: Int
     private let auditRetentionDays: Int
     private let bell: ChangeBell?
     private let report: OutageReport
+    private let expiryReport: OutageReport
 
     init(
         postgres: PostgresClient,
@@ -28,9 +29,25 @@ package struct Housekeeper: Sendable {
             over: "tidying up works again",
             logger: logger
         )
+        expiryReport = OutageReport(
+            failing: "removing expired records fails and will be tried again",
+            over: "removing expired records works again",
+            logger: logger
+        )
     }
 
-    /// Removes all of them, and logs what failed.
+    /// Removes records that have expired, and logs what failed.
+    package func removeExpiredRecords() async {
+        do {
+            try await RecordCleaning(postgres: postgres, bell: bell).removeExpired()
+            expiryReport.succeeded()
+        } catch {
+            // Work that the end of the service interrupted did not fail.
+            if !Task.isCancelled { expiryReport.failed("\(error)") }
+        }
+    }
+
+    /// Removes all of them but expired records, and logs what failed.
     ///
     /// What fails keeps none of the others from its work.
     package func tidy() async {
@@ -38,7 +55,6 @@ package struct Housekeeper: Sendable {
         let records = RecordCleaning(postgres: postgres, bell: bell)
         let steps: [(name: String, run: () async throws -> Void)] = [
             ("accounts", { try await UserStore(postgres: postgres, bell: bell).finishDeletions() }),
-            ("records", { try await records.removeExpired() }),
             ("ended grants", { try await records.forgetEnded() }),
             ("deleted records", { try await records.forgetDeleted() }),
             ("sessions", { try await SessionStore(postgres: postgres).removeExpired() }),

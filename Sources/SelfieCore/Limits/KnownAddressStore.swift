@@ -53,6 +53,16 @@ struct KnownAddressStore: Sendable {
         try await connection.execute(insertion(of: network, forEach: "SELECT \(userID)::bigint"))
     }
 
+    /// Forgets all networks of a user.
+    ///
+    /// - Parameters:
+    ///   - userID: The user's id.
+    ///   - connection: In a transaction.
+    /// - Throws: `PostgresError`.
+    static func forgetAll(ofUser userID: Int, on connection: PostgresConnection) async throws {
+        try await connection.execute("DELETE FROM known_addresses WHERE user_id = \(userID)")
+    }
+
     /// Forgets addresses that were not used for long.
     ///
     /// - Parameter sessionLifetimeHours: How long a session lives. A user with a long one seldom signs in, but must not

@@ -85,6 +85,11 @@ struct LimitedAction: Sendable {
         each(of: address, .signUpPerAddress, .signUpLimited, "signup")
     }
 
+    /// An account is asked for with an e-mail that may have one.
+    static func signUp(of email: String) -> LimitedAction {
+        LimitedAction(.signInPerAccount, .signUpLimited, by: "signup of", normalized(email))
+    }
+
     static func getToken(from address: ClientAddress) -> [LimitedAction] {
         each(of: address, .getTokenPerAddress, .getTokenLimited, "get_token")
     }

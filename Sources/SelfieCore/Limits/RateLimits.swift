@@ -2,9 +2,9 @@
 ///
 /// All limits are listed here.
 package enum RateLimitName: String, Sendable, CaseIterable {
-    /// Wrong passwords for one account.
+    /// Wrong passwords for one account, and sign-ups with an e-mail that has one.
     ///
-    /// Those from a network that its user signed in from count apart.
+    /// Each of the two counts apart, as do wrong passwords from a network that the account's user signed in from.
     case signInPerAccount = "SIGNIN_PER_ACCOUNT"
     /// Wrong passwords from one address, for any accounts.
     case signInPerAddress = "SIGNIN_PER_ADDRESS"
@@ -18,7 +18,7 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case tokenGuessesPerAddress = "TOKEN_GUESSES_PER_ADDRESS"
     /// Uploads of one user.
     case uploadsPerUser = "UPLOADS_PER_USER"
-    /// Records that one user creates, changes or deletes.
+    /// Records that one user creates, changes or deletes, and changes of profile, blocks and roles.
     case recordWritesPerUser = "RECORD_WRITES_PER_USER"
     /// Records that one user sends to inboxes, and members whom one user names as readers.
     case inboxSendsPerUser = "INBOX_SENDS_PER_USER"

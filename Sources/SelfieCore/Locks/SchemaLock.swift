@@ -15,6 +15,18 @@ enum SchemaLock {
         try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE")
     }
 
+    /// The same without waiting, for work that is done again soon.
+    ///
+    /// - Parameter connection: In a transaction.
+    /// - Throws: ``SchemaLockTaken`` while a schema is being applied, `PostgresError`.
+    static func shareAtOnce(on connection: PostgresConnection) async throws {
+        do {
+            try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE NOWAIT")
+        } catch  where error.sqlState?.code == "55P03" {
+            throw SchemaLockTaken()
+        }
+    }
+
     /// Waits until nobody writes records, and keeps all others from it until the end of the transaction.
     ///
     /// - Parameter connection: In a transaction.
@@ -25,3 +37,6 @@ enum SchemaLock {
         try await connection.execute("LOCK TABLE schema_definitions IN EXCLUSIVE MODE")
     }
 }
+
+/// A schema is being applied.
+struct SchemaLockTaken: Error {}

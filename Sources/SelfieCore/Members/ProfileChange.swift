@@ -31,7 +31,7 @@ package struct ProfileChange: Sendable {
         for (name, value) in members {
             switch name {
             case "first_name": firstName = line(value, .firstName, mayBeBlank: false)
-            case "last_name": lastName = line(value, .lastName, mayBeBlank: false)
+            case "last_name": lastName = line(value, .lastName, mayBeBlank: true)
             case "title": title = line(value, .title, mayBeBlank: true)
             case "picture": readPicture(value)
             case "shows_email":

@@ -55,10 +55,14 @@ extension PhotoStore {
 
     /// Removes unlisted photos to which nothing refers any more.
     ///
-    /// Their keys go into `object_deletions`.
+    /// Their keys go into `object_deletions`. While a schema is being applied, nothing is done: the next sweep is soon.
     ///
     /// - Throws: `PostgresError`.
     func removeReleased() async throws {
+        do { try await removeAllReleased() } catch is SchemaLockTaken {}
+    }
+
+    private func removeAllReleased() async throws {
         var last = 0
         while true {
             let due = try await postgres.read(
@@ -83,7 +87,7 @@ extension PhotoStore {
 
     private func release(_ id: Int, ofUser userID: Int, dueAt: String) async throws {
         try await postgres.withTransaction { connection in
-            try await SchemaLock.share(on: connection)
+            try await SchemaLock.shareAtOnce(on: connection)
             // The library is locked before the photo, as everywhere. Another order could make a deadlock.
             try await connection.execute("SELECT FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE")
             let photo = try await connection.query("SELECT state FROM photos WHERE id = \(id) FOR UPDATE SKIP LOCKED")

@@ -58,14 +58,11 @@ package final class PhotoSweeper: Sendable {
     package func sweepOrWarn() async {
         // A process that only redirects sends no request that would learn it.
         if !isPrepared.load(ordering: .relaxed) { isPrepared.store(await prepare(), ordering: .relaxed) }
-        do {
-            try await sweep()
-            sweeps.succeeded()
-        } catch {
-            // Work that the end of the service interrupted did not fail.
-            if Task.isCancelled { return }
-            sweeps.failed("\(error)")
-        }
+        let failures = await runSteps()
+        // Work that the end of the service interrupted did not fail.
+        if Task.isCancelled { return }
+        if failures.isEmpty { return sweeps.succeeded() }
+        sweeps.failed(failures.map { "\($0.step): \($0.error)" }.joined(separator: "; "))
     }
 
     /// Learns what must be known of the store.
@@ -92,13 +89,32 @@ package final class PhotoSweeper: Sendable {
 
     /// Gives up uploads whose process is gone, and deletes the objects that are due.
     ///
-    /// - Throws: `PostgresError`. Deletions that failed stay recorded.
+    /// - Throws: `PostgresError` or the store's error of the first step that failed, after the others. Deletions that
+    ///   failed stay recorded.
     package func sweep() async throws {
-        try await photos.giveUpPending()
-        try await photos.removeReleased()
-        try await tellLosses()
-        try await workOffDeletions()
-        try await objects.removeLeftovers(from: now() - TimeInterval(PhotoStore.maxPendingSeconds))
+        if let failure = await runSteps().first { throw failure.error }
+    }
+
+    /// Runs all steps, so that one that fails stops none of the others.
+    private func runSteps() async -> [(step: String, error: any Error)] {
+        let steps: [(name: String, run: () async throws -> Void)] = [
+            ("pending photos", { try await self.photos.giveUpPending() }),
+            ("released photos", { try await self.photos.removeReleased() }),
+            ("lost photos", { try await self.tellLosses() }),
+            ("deletions", { try await self.workOffDeletions() }),
+            (
+                "leftovers",
+                {
+                    let date = self.now() - TimeInterval(PhotoStore.maxPendingSeconds)
+                    try await self.objects.removeLeftovers(from: date)
+                }
+            ),
+        ]
+        var failures: [(step: String, error: any Error)] = []
+        for step in steps {
+            do { try await step.run() } catch { failures.append((step.name, error)) }
+        }
+        return failures
     }
 
     private func workOffDeletions() async throws {

@@ -88,15 +88,20 @@ struct RecordCleaning: Sendable {
         while try await forgetSomeEnded() {}
     }
 
+    /// Selects the keys of grants that ended long ago and give nothing, the oldest first.
+    ///
+    /// The index `grants_forgettable_index` has these alone.
+    static let forgettable: PostgresQuery = """
+        SELECT collection_id, record_key, stream_id FROM grants
+        WHERE rights = 0 AND ended_at < now() AT TIME ZONE 'UTC' - \(forgettingDays) * interval '1 day'
+        ORDER BY ended_at LIMIT \(batchSize)
+        """
+
     private func forgetSomeEnded() async throws -> Bool {
         try await postgres.withTransaction { connection in
             // A schema that is applied holds streams in no order. It holds this lock before them.
             try await SchemaLock.share(on: connection)
-            let old: PostgresQuery = """
-                SELECT collection_id, record_key, stream_id FROM grants
-                WHERE rights = 0 AND ended_at < now() AT TIME ZONE 'UTC' - \(Self.forgettingDays) * interval '1 day'
-                ORDER BY ended_at LIMIT \(Self.batchSize)
-                """
+            let old = Self.forgettable
             let streams: [Int] = try await connection.query(
                 "SELECT DISTINCT stream_id FROM (\(part: old)) AS old ORDER BY stream_id"
             ).map { try $0.decode("stream_id") }

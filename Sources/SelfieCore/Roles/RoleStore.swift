@@ -94,18 +94,14 @@ package struct RoleStore: Sendable {
     /// - Parameters:
     ///   - role: The role's name.
     ///   - userID: The user.
-    ///   - source: Where the request came from; nil for the command line.
+    ///   - manager: Who gives it; nil for the command line.
     /// - Returns: Whether the user did not have it before.
     /// - Throws: `RoleError`, `PostgresError`.
-    package func add(_ role: String, to userID: Int, from source: RequestSource?) async throws -> Bool {
+    package func add(_ role: String, to userID: Int, by manager: RoleManager?) async throws -> Bool {
         let isAdded = try await postgres.withTransaction { connection in
             let users = try await connection.query("SELECT FROM users WHERE id = \(userID) FOR KEY SHARE")
             guard !users.isEmpty else { throw RoleError.noMember }
-            // Parallel calls wait here for each other, so that they can't pass the limit together.
-            let rows = try await connection.query(
-                "SELECT id::bigint AS id FROM roles WHERE name = \(role) FOR NO KEY UPDATE"
-            )
-            guard let roleID = try rows.first?.decode("id", as: Int.self) else { throw RoleError.noRole }
+            let roleID = try await Self.lock(role, for: manager, on: connection)
             let present = try await connection.query(
                 "SELECT FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
             )
@@ -117,7 +113,7 @@ package struct RoleStore: Sendable {
                 """
             )
             guard added == 1 else { throw RoleError.full }
-            try await AuditStore.add(.roleAdded, userID: userID, from: source, on: connection)
+            try await Self.note(.roleAdded, of: userID, role, by: manager, on: connection)
             return true
         }
         if isAdded { bell?.ring([.user(userID)]) }
@@ -129,25 +125,70 @@ package struct RoleStore: Sendable {
     /// - Parameters:
     ///   - role: The role's name.
     ///   - userID: The user.
-    ///   - source: Where the request came from; nil for the command line.
+    ///   - manager: Who takes it; nil for the command line.
     /// - Returns: Whether the user had it.
-    /// - Throws: `RoleError.noRole`, `PostgresError`.
-    package func remove(_ role: String, from userID: Int, source: RequestSource?) async throws -> Bool {
+    /// - Throws: `RoleError`, `PostgresError`.
+    package func remove(_ role: String, from userID: Int, by manager: RoleManager?) async throws -> Bool {
         let isRemoved = try await postgres.withTransaction { connection in
             try await connection.execute("SELECT FROM users WHERE id = \(userID) FOR KEY SHARE")
-            let rows = try await connection.query(
-                "SELECT id::bigint AS id FROM roles WHERE name = \(role) FOR NO KEY UPDATE"
-            )
-            guard let roleID = try rows.first?.decode("id", as: Int.self) else { throw RoleError.noRole }
+            let roleID = try await Self.lock(role, for: manager, on: connection)
             let removed = try await connection.execute(
                 "DELETE FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
             )
             guard removed == 1 else { return false }
-            try await AuditStore.add(.roleRemoved, userID: userID, from: source, on: connection)
+            try await Self.note(.roleRemoved, of: userID, role, by: manager, on: connection)
             return true
         }
         if isRemoved { bell?.ring([.user(userID)]) }
         return isRemoved
+    }
+
+    /// Locks a role, with those that decide on who manages it, to the end of the transaction.
+    ///
+    /// Parallel calls wait here for each other. So they can't pass the limit together, and nobody acts who has lost the right
+    /// to meanwhile.
+    ///
+    /// - Returns: The role's id.
+    private static func lock(
+        _ role: String,
+        for manager: RoleManager?,
+        on connection: PostgresConnection
+    ) async throws -> Int {
+        let rows = try await connection.query(
+            """
+            SELECT id::bigint AS id, name = \(role) AS is_wanted FROM roles
+            WHERE name = ANY(\((manager?.roles ?? []) + [role])) ORDER BY id FOR NO KEY UPDATE
+            """
+        )
+        guard let row = try rows.first(where: { try $0.decode("is_wanted") }) else { throw RoleError.noRole }
+        if let manager {
+            let names = try await connection.query(
+                names(ofUser: manager.userID, in: role, managers: manager.roles)
+            ).map { try $0.decode("name", as: String.self) }
+            switch Standing(names, managers: manager.roles) {
+            case .manager: break
+            case .member: throw RoleError.notManager
+            case .none: throw RoleError.noRole
+            }
+        }
+        return try row.decode("id")
+    }
+
+    private static func note(
+        _ event: AuditEvent,
+        of userID: Int,
+        _ role: String,
+        by manager: RoleManager?,
+        on connection: PostgresConnection
+    ) async throws {
+        try await AuditStore.add(
+            event,
+            userID: userID,
+            by: manager?.userID,
+            role: role,
+            from: manager?.source,
+            on: connection
+        )
     }
 
     /// Switches a role off or on.
@@ -177,6 +218,13 @@ package struct RoleStore: Sendable {
         case member
         /// The user has a role that manages it.
         case manager
+
+        /// - Parameters:
+        ///   - names: Those of the role and its managers that the user has, and that are not disabled.
+        ///   - managers: The names of the roles that manage it.
+        fileprivate init(_ names: [String], managers: [String]) {
+            self = names.contains(where: managers.contains) ? .manager : names.isEmpty ? .none : .member
+        }
     }
 
     /// What a user may do with the list of a role's members.
@@ -189,13 +237,17 @@ package struct RoleStore: Sendable {
     /// - Throws: `PostgresError`.
     package func standing(of userID: Int, in role: String, managers: [String]) async throws -> Standing {
         let names: [String] = try await postgres.read(
-            """
-            SELECT name::text AS name FROM role_members JOIN roles ON roles.id = role_id
-            WHERE user_id = \(userID) AND disabled_at IS NULL AND name = ANY(\(managers + [role]))
-            """
+            Self.names(ofUser: userID, in: role, managers: managers)
         ).map { try $0.decode("name") }
-        if names.contains(where: managers.contains) { return .manager }
-        return names.isEmpty ? .none : .member
+        return Standing(names, managers: managers)
+    }
+
+    /// Selects the names of a role and its managers that a user has, and that are not disabled.
+    private static func names(ofUser userID: Int, in role: String, managers: [String]) -> PostgresQuery {
+        """
+        SELECT name::text AS name FROM role_members JOIN roles ON roles.id = role_id
+        WHERE user_id = \(userID) AND disabled_at IS NULL AND name = ANY(\(managers + [role]))
+        """
     }
 
     /// The user whom other members know by an id.
@@ -231,6 +283,8 @@ extension RoleStore.Member {
 package enum RoleError: Error, Equatable {
     case noRole
     case noMember
+    /// Who calls does not manage it, or no more.
+    case notManager
     /// It has ``RoleStore/maxMemberCount`` members.
     case full
 }

@@ -60,6 +60,9 @@ package struct Diagnosis: Sendable {
         let configuration = Findings(subject: .configuration, report: report)
         switch source {
         case .success(let source): await check(source, configuration, report)
+        case .failure(ConfigurationFileError.developmentServerStopped):
+            configuration.failed("bin/dev is not running here", "Start it, or set DATABASE_URL for another database.")
+            configuration.skipped("everything else: nothing is known about the database and the photos' store")
         case .failure(let error):
             configuration.failed("it can't be read", "\(error)")
             configuration.skipped("everything else: nothing is known about the database and the photos' store")

@@ -64,7 +64,7 @@ struct SettingsDiagnosis {
     }
 
     private var tokenWithoutPassword: Explanation? {
-        guard ["true", "yes", "1"].contains(source.value(of: "GET_TOKEN_WITHOUT_PASSWORD")?.lowercased()) else {
+        guard source.value(of: "GET_TOKEN_WITHOUT_PASSWORD").flatMap(Bool.init(settingText:)) == true else {
             return nil
         }
         return Explanation(

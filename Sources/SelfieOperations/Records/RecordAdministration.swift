@@ -7,6 +7,8 @@ package struct RecordAdministration: Sendable {
     private let users: UserAdministration
 
     /// The roles and their members.
+    ///
+    /// Changes go by ``change(_:)``, so that readers are told.
     package var roles: RoleStore { RoleStore(postgres: users.postgres) }
 
     /// Runs a body with a database.
@@ -21,11 +23,19 @@ package struct RecordAdministration: Sendable {
         _ body: (RecordAdministration) async throws -> Result
     ) async throws -> Result {
         try await UserAdministration.with(configuration) { users in
-            let result = try await body(RecordAdministration(users: users))
-            // Roles and the schema decide on what readers see.
-            await ChangeBell(postgres: users.postgres).ringForEverything()
-            return result
+            try await body(RecordAdministration(users: users))
         }
+    }
+
+    /// Changes roles, and tells readers, since roles decide on what they see.
+    ///
+    /// - Parameter body: Changes them, and says whether it did.
+    /// - Returns: Whether it did.
+    /// - Throws: What the body throws.
+    package func change(_ body: (RoleStore) async throws -> Bool) async throws -> Bool {
+        let isChanged = try await body(roles)
+        if isChanged { await ChangeBell(postgres: users.postgres).ringForEverything() }
+        return isChanged
     }
 
     /// The schema that is applied.
@@ -39,10 +49,10 @@ package struct RecordAdministration: Sendable {
     /// What applying a schema would do.
     ///
     /// - Parameter schema: The schema.
-    /// - Returns: The plan.
+    /// - Returns: The plan, with the numbers of records and of people.
     /// - Throws: `PostgresError`, `InvalidSchema`.
-    package func plan(_ schema: Schema) async throws -> SchemaPlan {
-        try await ApplySchema(postgres: users.postgres).plan(schema)
+    package func preview(_ schema: Schema) async throws -> SchemaPreview {
+        try await ApplySchema(postgres: users.postgres).preview(schema)
     }
 
     /// Applies a schema.
@@ -50,10 +60,19 @@ package struct RecordAdministration: Sendable {
     /// - Parameters:
     ///   - schema: The schema.
     ///   - plan: What its operator has agreed to.
-    /// - Returns: What was done; nil when the present schema is not the plan's any more.
+    ///   - mayShowMore: Whether records that are there may be shown to more people.
+    /// - Returns: What was done; nil when the present schema is not the plan's any more, or when records have come that it
+    ///   would show to more people.
     /// - Throws: `SchemaPlanRefused`, `RecordsBusy`, `PostgresError`.
-    package func apply(_ schema: Schema, as plan: SchemaPlan) async throws -> ApplySchema.Report? {
-        try await ApplySchema(postgres: users.postgres)(schema, as: plan)
+    package func apply(
+        _ schema: Schema,
+        as plan: SchemaPlan,
+        mayShowMore: Bool
+    ) async throws -> ApplySchema.Report? {
+        let report = try await ApplySchema(postgres: users.postgres)(schema, as: plan, mayShowMore: mayShowMore)
+        // The schema decides on what readers see.
+        if report != nil { await ChangeBell(postgres: users.postgres).ringForEverything() }
+        return report
     }
 
     /// The id of a user.

@@ -67,13 +67,18 @@ package struct AuditSummary: Sendable, Encodable {
     package let count: Int
     /// Nil when there was no such account.
     @Nullable package var userID: Int?
+    /// Who did it to the account; nil for its user, and for the command line.
+    @Nullable package var actorID: Int?
+    /// The role that was given or taken; nil for other events.
+    @Nullable package var role: String?
     /// Nil for an event of the command line, and for a deleted account.
     @Nullable package var address: String?
     @Nullable package var requestID: String?
 
     private enum CodingKeys: String, CodingKey {
-        case id, happenedAt, event, count, address
+        case id, happenedAt, event, count, role, address
         case userID = "userId"
+        case actorID = "actorId"
         case requestID = "requestId"
     }
 
@@ -83,6 +88,8 @@ package struct AuditSummary: Sendable, Encodable {
         event = try row.decode("event")
         count = try row.decode("count")
         userID = try row.decodeIfPresent("user_id")
+        actorID = try row.decodeIfPresent("actor_id")
+        role = try row.decodeIfPresent("role")
         address = try row.decodeIfPresent("address")
         requestID = try row.decodeIfPresent("request_id")
     }

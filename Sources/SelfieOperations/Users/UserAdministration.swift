@@ -81,7 +81,7 @@ package struct UserAdministration: Sendable {
     package func disable(_ selector: UserSelector) async throws -> Bool {
         let id = try await id(of: selector)
         let isDisabled = try await UserStore(postgres: postgres).disable(id: id)
-        await ChangeBell(postgres: postgres).ringForEverything()
+        if isDisabled { await ChangeBell(postgres: postgres).ringForEverything() }
         return isDisabled
     }
 
@@ -156,7 +156,7 @@ package struct UserAdministration: Sendable {
             }
         let rows = try await postgres.read(
             """
-            SELECT id, happened_at, event, count, user_id, address, request_id FROM audit_events
+            SELECT id, happened_at, event, count, user_id, actor_id, role, address, request_id FROM audit_events
             WHERE id < \(before) AND (\(id)::bigint IS NULL OR user_id = \(id)::bigint) ORDER BY id DESC LIMIT \(limit)
             """
         )

@@ -17,11 +17,11 @@ struct AccountEndpoints: EndpointGroup {
             .basic(handleSignUp),
             "Make an account",
             details: "Nobody is signed in by it: call `signIn` next.",
-            limitedBy: [.signUpPerAddress],
+            limitedBy: [.signUpPerAddress, .signInPerAccount],
             takes: [
                 .fullNameOrNames, .firstName, .lastName, .email, .chosenPassword, .memberTitle, .memberFields,
             ],
-            answers: [.ok("The account.", .object(Member.user + Member.noToken))],
+            answers: [.ok("The account.", .object(Member.user + Member.noToken + [Member.id]))],
             refuses: [.tooManyRequests]
         ),
         HandledEndpoint(
@@ -34,7 +34,7 @@ struct AccountEndpoints: EndpointGroup {
             details: "Begins a session of its own, and leaves the user's other sessions alone.",
             limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount],
             takes: [.accountEmail, .password, .device, .remember],
-            answers: [.ok("The account, with a token.", .object(Member.user + Member.token))],
+            answers: [.ok("The account, with a token.", .object(Member.user + Member.token + [Member.id]))],
             refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
         ),
         HandledEndpoint(
@@ -66,7 +66,7 @@ struct AccountEndpoints: EndpointGroup {
             details: "Ends all sessions of the user and all URLs of photos, and begins a new session.",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.oldPassword, .newPassword, .device],
-            answers: [.ok("The account, with a new token.", .object(Member.user + Member.token))],
+            answers: [.ok("The account, with a new token.", .object(Member.user + Member.token + [Member.id]))],
             refuses: [tokenExpiredForReset, AccountRequests.wrongPassword]
         ),
         clearToken(.get, "signOut", "Sign out"),
@@ -125,10 +125,11 @@ struct AccountEndpoints: EndpointGroup {
         let user = try await requests.signUp(request, context)
         return .json { json in
             json.member("first_name", user.firstName)
-            json.member("last_name", user.lastName)
+            json.member("last_name", user.railsLastName)
             json.member("email", user.email)
             json.member("api_authtoken", nil)
             json.member("authtoken_expiry", nil)
+            json.member("id", user.memberID)
         }
     }
 
@@ -168,10 +169,11 @@ struct AccountEndpoints: EndpointGroup {
     private static func response(user: User, issued: IssuedToken) -> Response {
         Response.json { json in
             json.member("first_name", user.firstName)
-            json.member("last_name", user.lastName)
+            json.member("last_name", user.railsLastName)
             json.member("email", user.email)
             json.member("api_authtoken", issued.token)
             json.member("authtoken_expiry", issued.expiry.contractText)
+            json.member("id", user.memberID)
         }.notStored()
     }
 }

@@ -44,7 +44,7 @@ struct AccountRequests: Sendable {
     ///   - context: Its context.
     /// - Returns: The account that was made.
     /// - Throws: What refuses the request.
-    func signUp(_ request: Request, _ context: ServiceRequestContext) async throws -> NewUser {
+    func signUp(_ request: Request, _ context: ServiceRequestContext) async throws -> User {
         let parameters = try await RequestParameters.read(from: request, context: context)
         return try await useCases.signUp(
             name: try name(parameters),

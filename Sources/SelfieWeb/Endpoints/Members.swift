@@ -7,6 +7,7 @@ extension Endpoint.Answer.Member {
         Self("last_name", .text, "The last word of the name.", example: "Lovelace"),
         Self("email", .text, "The e-mail.", example: "ada@example.com"),
     ]
+    static let id = Self("id", .text, "The id that other members see.", example: .string(memberID))
     static let token = [
         Self(
             "api_authtoken",

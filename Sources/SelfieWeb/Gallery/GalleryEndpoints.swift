@@ -176,7 +176,7 @@ struct GalleryEndpoints: EndpointGroup {
     @Sendable
     private func handleSignUp(request: Request, context: ServiceRequestContext) async throws -> Response {
         let user = try await accounts.signUp(request, context)
-        return Self.response(firstName: user.firstName, lastName: user.lastName, email: user.email)
+        return Self.response(of: user)
     }
 
     @Sendable
@@ -215,14 +215,10 @@ struct GalleryEndpoints: EndpointGroup {
     }
 
     private static func response(of user: User) -> Response {
-        response(firstName: user.firstName, lastName: user.lastName, email: user.email)
-    }
-
-    private static func response(firstName: String, lastName: String, email: String) -> Response {
         Response.json { json in
-            json.member("first_name", firstName)
-            json.member("last_name", lastName)
-            json.member("email", email)
+            json.member("first_name", user.firstName)
+            json.member("last_name", user.lastName)
+            json.member("email", user.email)
         }.notStored()
     }
 }

@@ -7,6 +7,8 @@ import SelfieCore
 /// Whom a user wants to hear nothing from.
 struct BlockEndpoints: EndpointGroup {
     private let blocks: BlockStore
+    private let countWrites: CountRecordWrites
+    private let sources: RequestSourceReader
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = [
@@ -31,6 +33,7 @@ struct BlockEndpoints: EndpointGroup {
                 The member can send nothing more. The member is not told. Nothing changes for one who is blocked already. A \
                 user blocks at most \(BlockStore.maxCount) members.
                 """,
+            limitedBy: [.recordWritesPerUser],
             takes: [.memberID],
             answers: [.message(blocked)],
             refuses: [.tokenExpired, .memberNotFound, .memberIsOneself, .tooManyBlocks]
@@ -43,6 +46,7 @@ struct BlockEndpoints: EndpointGroup {
             .token(handleUnblock),
             "End the block of a member",
             details: "Nothing changes for a member who is not blocked.",
+            limitedBy: [.recordWritesPerUser],
             takes: [.memberID],
             answers: [.message(unblocked)],
             refuses: [.tokenExpired, .memberNotFound]
@@ -62,6 +66,8 @@ struct BlockEndpoints: EndpointGroup {
 
     init(_ parts: WebParts) {
         blocks = parts.useCases.blocks
+        countWrites = parts.useCases.countRecordWrites
+        sources = parts.sources
         now = parts.now
     }
 
@@ -76,16 +82,21 @@ struct BlockEndpoints: EndpointGroup {
 
     @Sendable
     private func handleBlock(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        try await blocks.block(try Self.memberID(context), by: session.userID)
+        try await blocks.block(try Self.memberID(context), by: try await changer(request, context))
         return .message(Self.blocked)
     }
 
     @Sendable
     private func handleUnblock(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        try await blocks.unblock(try Self.memberID(context), by: session.userID)
+        try await blocks.unblock(try Self.memberID(context), by: try await changer(request, context))
         return .message(Self.unblocked)
+    }
+
+    /// The user who changes a block, once the change is counted.
+    private func changer(_ request: Request, _ context: SessionRequestContext) async throws -> Int {
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        try await countWrites(by: session.userID, from: sources.source(of: request, context: context))
+        return session.userID
     }
 
     private static func memberID(_ context: SessionRequestContext) throws(ServiceError) -> String {

@@ -8,6 +8,7 @@ import SelfieCore
 struct MemberEndpoints: EndpointGroup {
     private let parts: WebParts
     private let members: MemberStore
+    private let countWrites: CountRecordWrites
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -31,6 +32,7 @@ struct MemberEndpoints: EndpointGroup {
                 What is left out stays as it is. `fields` is a merge patch (RFC 7396): `null` removes a field. Others see all \
                 but the e-mail, and that if `shows_email` is `true`.
                 """,
+            limitedBy: [.recordWritesPerUser],
             sends: .profileChange,
             answers: [.ok("The changed profile.", .object(Member.profile))],
             refuses: [.tokenExpired]
@@ -42,6 +44,7 @@ struct MemberEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         self.parts = parts
         members = parts.useCases.members
+        countWrites = parts.useCases.countRecordWrites
     }
 
     @Sendable
@@ -58,6 +61,7 @@ struct MemberEndpoints: EndpointGroup {
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         let body = try await JSONBody.read(from: request, context: context, maxBytes: Self.maxBodyBytes)
         guard case .object(let change) = body else { throw ServiceError.jsonNotAnObject }
+        try await countWrites(by: session.userID, from: parts.sources.source(of: request, context: context))
         let profile = try await members.change(profileOfUser: session.userID, by: ProfileChange(change))
         return response(profile, at: date, to: request)
     }

@@ -9,11 +9,8 @@ extension Endpoint.JSONBodyDescription {
             "type": "object", "additionalProperties": false,
             "properties": [
                 "first_name": name("The first name."),
-                "last_name": name("The last name."),
-                "title": [
-                    "type": "string", "maxLength": JSONValue(Complaint.maxCharacters), "not": Pattern.control,
-                    "description": "What others see under the name.",
-                ],
+                "last_name": line("The last name; empty for who has one name only."),
+                "title": line("What others see under the name."),
                 "picture": [
                     "type": ["string", "null"],
                     "description": "The `random_id` of a photo of one's own; `null` for no picture.",
@@ -29,7 +26,7 @@ extension Endpoint.JSONBodyDescription {
             ],
         ],
         example: ["title": "Analyst", "shows_email": true, "fields": ["phone": "+44 20 7946 0000", "fax": .null]],
-        complaints: nameRules("first_name") + nameRules("last_name") + rules("title", lineRules)
+        complaints: nameRules("first_name") + rules("last_name", lineRules) + rules("title", lineRules)
             + rules("picture", [.invalid]) + rules("shows_email", [.invalid])
             + rules(
                 "fields",
@@ -46,6 +43,13 @@ extension Endpoint.JSONBodyDescription {
 
     private static func rules(_ name: String, _ problems: [Complaint.Problem]) -> [ServiceError] {
         problems.map { ServiceError($0, of: name) }
+    }
+
+    private static func line(_ description: String) -> JSONValue {
+        [
+            "type": "string", "maxLength": JSONValue(Complaint.maxCharacters), "not": Pattern.control,
+            "description": .string(description),
+        ]
     }
 
     private static func name(_ description: String) -> JSONValue {

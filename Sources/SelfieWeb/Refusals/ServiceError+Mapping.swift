@@ -33,6 +33,7 @@ extension ServiceError {
             case let reset as ChangeReset: ServiceError(reset)
             case RoleError.noRole: .roleNotFound
             case RoleError.noMember: .memberNotFound
+            case RoleError.notManager: .roleForbidden
             case RoleError.full: .roleFull
             case NoBytes.holderHasAll: .tooManyAtOnce
             case NoBytes.allTaken: .unavailable

@@ -97,7 +97,7 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, _) = try await managedRole(context)
+        let role = try await managedRole(context).name
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.membersLimit) ?? Self.usualLimit
         let after = try parameters.text(.membersAfter) ?? ""
@@ -113,7 +113,7 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, _) = try await managedRole(context)
+        let role = try await managedRole(context).name
         guard let id = context.parameters.get(Endpoint.Parameter.memberID.name), MemberID.isPossible(id),
             let member = try await roles.member(id, of: role)
         else { throw ServiceError.memberNotFound }
@@ -122,15 +122,15 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleAdd(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, userID, source) = try await change(request, context, isDisabledToo: false)
-        _ = try await roles.add(role, to: userID, from: source)
+        let (role, userID, manager) = try await change(request, context, isDisabledToo: false)
+        _ = try await roles.add(role, to: userID, by: manager)
         return .message(Self.added)
     }
 
     @Sendable
     private func handleRemove(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, userID, source) = try await change(request, context, isDisabledToo: true)
-        guard try await roles.remove(role, from: userID, source: source) else { throw ServiceError.memberNotFound }
+        let (role, userID, manager) = try await change(request, context, isDisabledToo: true)
+        guard try await roles.remove(role, from: userID, by: manager) else { throw ServiceError.memberNotFound }
         return .message(Self.removed)
     }
 
@@ -139,25 +139,33 @@ struct RoleEndpoints: EndpointGroup {
         _ request: Request,
         _ context: SessionRequestContext,
         isDisabledToo: Bool
-    ) async throws -> (role: String, userID: Int, source: RequestSource) {
-        let (role, session) = try await managedRole(context)
+    ) async throws -> (role: String, userID: Int, manager: RoleManager) {
+        let (role, managers, session) = try await managedRole(context)
         let source = sources.source(of: request, context: context)
         try await countWrites(by: session.userID, from: source)
         let id = context.parameters.get(Endpoint.Parameter.memberID.name) ?? ""
-        return (role, try await roles.userID(ofMember: id, isDisabledToo: isDisabledToo), source)
+        return (
+            role, try await roles.userID(ofMember: id, isDisabledToo: isDisabledToo),
+            RoleManager(userID: session.userID, roles: managers, source: source)
+        )
     }
 
     /// The role of a call, if the caller manages it.
-    private func managedRole(_ context: SessionRequestContext) async throws -> (name: String, session: Session) {
+    ///
+    /// Whoever changes something is looked at again in its transaction.
+    private func managedRole(
+        _ context: SessionRequestContext
+    ) async throws -> (name: String, managers: [String], session: Session) {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let schema = try await schemas.newest().schema
         let name = context.parameters.get(Endpoint.Parameter.role.name) ?? ""
         guard schema.roles.contains(where: { $0.name == name }) else { throw ServiceError.roleNotFound }
-        let standing = try await roles.standing(of: session.userID, in: name, managers: schema.managers(of: name))
+        let managers = schema.managers(of: name)
+        let standing = try await roles.standing(of: session.userID, in: name, managers: managers)
         switch standing {
         case .none: throw ServiceError.roleNotFound
         case .member: throw ServiceError.roleForbidden
-        case .manager: return (name, session)
+        case .manager: return (name, managers, session)
         }
     }
 

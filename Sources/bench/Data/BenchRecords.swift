@@ -23,7 +23,7 @@ enum BenchRecords {
     static func make(_ client: PostgresClient) async throws {
         let schema = try Schema(file: Array(Self.schema.utf8))
         let apply = ApplySchema(postgres: client)
-        guard try await apply(schema, as: try await apply.plan(schema)) != nil else {
+        guard try await apply(schema, as: try await apply.preview(schema).plan, mayShowMore: true) != nil else {
             throw BenchError.missing("schema")
         }
         try await client.withConnection { connection in

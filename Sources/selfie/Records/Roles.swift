@@ -14,9 +14,22 @@ struct Roles: AsyncParsableCommand {
         do {
             try await body()
         } catch RoleError.noRole {
-            throw ValidationError("There is no role \(role). The schema file has them.")
+            throw RolesError.noRole(role)
         } catch RoleError.full {
-            throw ValidationError("A role has at most \(RoleStore.maxMemberCount) members.")
+            throw RolesError.full
+        }
+    }
+}
+
+/// Why a command about roles failed.
+private enum RolesError: Error, CustomStringConvertible {
+    case noRole(String)
+    case full
+
+    var description: String {
+        switch self {
+        case .noRole(let role): "There is no role \(role). The schema file has them."
+        case .full: "A role has at most \(RoleStore.maxMemberCount) members."
         }
     }
 }
@@ -42,7 +55,7 @@ struct ListRoles: AsyncParsableCommand {
         }
         let members = try await SchemaCommand.withRecords { records in
             guard try await records.roles.list().contains(where: { $0.name == role }) else {
-                throw ValidationError("There is no role \(role). The schema file has them.")
+                throw RolesError.noRole(role)
             }
             return try await records.roles.members(of: role, limit: RoleStore.maxMemberCount)
         }
@@ -76,7 +89,8 @@ struct AddRole: AsyncParsableCommand {
         let (role, user) = (arguments.role, arguments.user)
         try await SchemaCommand.withRecords { records in
             try await Roles.naming(role) {
-                let isNew = try await records.roles.add(role, to: try await records.id(of: user), from: nil)
+                let id = try await records.id(of: user)
+                let isNew = try await records.change { try await $0.add(role, to: id, by: nil) }
                 print(isNew ? "\(user) has the role \(role) now." : "\(user) has the role \(role) already.")
             }
         }
@@ -92,7 +106,8 @@ struct RemoveRole: AsyncParsableCommand {
         let (role, user) = (arguments.role, arguments.user)
         try await SchemaCommand.withRecords { records in
             try await Roles.naming(role) {
-                let had = try await records.roles.remove(role, from: try await records.id(of: user), source: nil)
+                let id = try await records.id(of: user)
+                let had = try await records.change { try await $0.remove(role, from: id, by: nil) }
                 print(had ? "\(user) has the role \(role) no more." : "\(user) does not have the role \(role).")
             }
         }
@@ -111,7 +126,7 @@ struct DisableRole: AsyncParsableCommand {
     func run() async throws {
         try await SchemaCommand.withRecords { records in
             try await Roles.naming(role) {
-                let isChanged = try await records.roles.setDisabled(role, true)
+                let isChanged = try await records.change { try await $0.setDisabled(role, true) }
                 print(isChanged ? "The role \(role) is disabled now." : "The role \(role) is disabled already.")
             }
         }
@@ -127,7 +142,7 @@ struct EnableRole: AsyncParsableCommand {
     func run() async throws {
         try await SchemaCommand.withRecords { records in
             try await Roles.naming(role) {
-                let isChanged = try await records.roles.setDisabled(role, false)
+                let isChanged = try await records.change { try await $0.setDisabled(role, false) }
                 print(isChanged ? "The role \(role) is enabled now." : "The role \(role) is enabled already.")
             }
         }

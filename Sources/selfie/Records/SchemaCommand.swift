@@ -25,8 +25,8 @@ struct ApplySchemaFile: AsyncParsableCommand {
         commandName: "apply",
         abstract: "Apply a schema file.",
         discussion: """
-            Shows what will change, and changes it in one transaction. Writers of records wait meanwhile. What loses data \
-            needs --force.
+            Shows what will change, and changes it in one transaction. Writers of records wait meanwhile. What loses data, \
+            and what shows records that are there to more people, needs --force.
             """
     )
 
@@ -36,22 +36,27 @@ struct ApplySchemaFile: AsyncParsableCommand {
     @Flag(help: "Only show what would change.")
     var dryRun = false
 
-    @Flag(help: "Also make changes that lose data.")
+    @Flag(help: "Also make changes that lose data or show records to more people.")
     var force = false
 
     func run() async throws {
         let schema = try SchemaFile.read(file)
         try await SchemaCommand.withRecords { records in
-            let plan = try await records.plan(schema)
+            let preview = try await records.preview(schema)
+            let plan = preview.plan
             if plan.changes.isEmpty { return print("The schema is up to date.") }
-            print(dryRun ? "This would change:\n\(plan.planText)" : "Changes:\n\(plan.planText)", terminator: "")
+            print(dryRun ? "This would change:\n\(preview.text)" : "Changes:\n\(preview.text)", terminator: "")
             guard plan.refusals.isEmpty else { return try end("Nothing was changed: a change can't be made.") }
-            guard !dryRun else { return }
-            guard force || plan.losses.isEmpty else {
-                return try end("Nothing was changed. To lose this data, add --force.")
+            guard !dryRun else { return StandardError.write(preview.misfitText) }
+            guard force || !preview.needsForce else {
+                StandardError.write(preview.misfitText)
+                let effects = [plan.losses.isEmpty ? nil : "lose this data", preview.showsMore ? "show more" : nil]
+                return try end(
+                    "Nothing was changed. To \(effects.compactMap(\.self).joined(separator: " and ")), add --force."
+                )
             }
-            guard let report = try await records.apply(schema, as: plan) else {
-                return try end("Nothing was changed: somebody else has changed the schema. Please try again.")
+            guard let report = try await records.apply(schema, as: plan, mayShowMore: force) else {
+                return try end("Nothing was changed: somebody else has made changes meanwhile. Please try again.")
             }
             print("Applied.")
             StandardError.write(report.misfitText)

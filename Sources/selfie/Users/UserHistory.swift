@@ -60,13 +60,13 @@ struct UserAudit: AsyncParsableCommand {
                 [
                     "\(event.id)", Cell.time(event.happenedAt),
                     event.count > 1 ? "\(event.event) ×\(event.count)" : event.event,
-                    event.userID.map { "\($0)" } ?? "",
+                    event.userID.map { "\($0)" } ?? "", event.actorID.map { "\($0)" } ?? "", event.role ?? "",
                     event.address ?? "", Cell.text(event.requestID),
                 ]
             }
             return TextTable.text(
-                [["ID", "WHEN", "EVENT", "USER", "ADDRESS", "REQUEST"]] + rows,
-                rightAligned: [0, 3]
+                [["ID", "WHEN", "EVENT", "USER", "BY", "ROLE", "ADDRESS", "REQUEST"]] + rows,
+                rightAligned: [0, 3, 4]
             )
         }
         if events.count == limit, let last = events.last {

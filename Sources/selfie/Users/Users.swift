@@ -10,8 +10,8 @@ struct Users: AsyncParsableCommand {
         discussion:
             "A user is named by id, e-mail or member id. Only DATABASE_URL is needed. The service may be running or not.",
         subcommands: [
-            ListUsers.self, ShowUser.self, DisableUser.self, EnableUser.self, UserQuota.self, DeleteUser.self,
-            UserSessions.self, UserAudit.self,
+            ListUsers.self, ShowUser.self, DisableUser.self, EnableUser.self, UserPassword.self, UserEmail.self,
+            UserQuota.self, DeleteUser.self, UserSessions.self, UserAudit.self,
         ]
     )
 }

@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import DatabaseTestSupport
 import Logging
 import Postgres
@@ -193,6 +194,30 @@ struct HousekeeperTests {
             for table in ["sessions", "known_addresses", "rate_limits", "audit_events WHERE address IS NOT NULL"] {
                 let rows = try await postgres.read(PostgresQuery(stringLiteral: "SELECT FROM \(table)"))
                 #expect(rows.isEmpty, "\(table)")
+            }
+        }
+    }
+
+    @Test("Records that have expired go within a minute, whenever the rest is tidied up")
+    func expiredRecords() async throws {
+        try await TestService.runWithSchema(
+            adjust: { service in
+                #expect(service.expiryInterval <= .seconds(55))
+                service.tidyInterval = .seconds(3_600)
+                service.expiryInterval = .milliseconds(20)
+            }
+        ) { service in
+            let ada = try await service.addMember("ada")
+            let made = try await service.call(
+                "PUT",
+                "/api/records/threads/t",
+                as: ada,
+                #"{"data":{"value":"secret"},"expires_at":"2999-01-01T00:00:00Z"}"#
+            )
+            #expect(made.status == 200, "\(made.text)")
+            try await service.postgres.write("UPDATE records SET expires_at = now() AT TIME ZONE 'UTC'")
+            try await poll("no word of it is left") {
+                try await service.count("SELECT count(*) FROM records WHERE data IS NOT NULL") == 0
             }
         }
     }

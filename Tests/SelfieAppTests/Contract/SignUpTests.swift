@@ -82,7 +82,7 @@ struct SignUpTests {
                     "taken and short",
                     email: "taken@example.com",
                     password: short,
-                    message: Refusal.emailTaken + Refusal.passwordTooShort
+                    message: Refusal.passwordTooShort
                 ),
                 Self.scenario(
                     "invalid and short",
@@ -173,6 +173,36 @@ struct SignUpTests {
         }
     }
 
+    @Test("One word is first and last name in railsauth's answers, and a first name alone for members")
+    func oneWord() async throws {
+        try await TestService.run(settings: ["DIRECTORY": "members"]) { service in
+            let made = try await service.signUp(email: "cher@example.com", fullName: " Cher ")
+            let signedIn = try await service.signIn(email: "cher@example.com")
+            for answer in [made, signedIn] {
+                #expect(answer.json["first_name"] as? String == "Cher" && answer.json["last_name"] as? String == "Cher")
+            }
+            #expect(signedIn.json.values.allSatisfy { $0 is String } && signedIn.json.count == 6)
+            let id = try #require(made.json["id"] as? String)
+            #expect(signedIn.json["id"] as? String == id)
+            let token = try #require(signedIn.json["api_authtoken"] as? String)
+            for path in ["/api/me", "/api/members/\(id)"] {
+                let member = try await service.call("GET", path, token: token)
+                #expect(member.json["first_name"] as? String == "Cher" && member.json["last_name"] as? String == "")
+                #expect(member.json["id"] as? String == id)
+            }
+            // What was read can be sent back.
+            let same = try await service.call(
+                "PATCH",
+                "/api/me",
+                token: token,
+                #"{"first_name":"Cher","last_name":""}"#
+            )
+            #expect(same.status == 200, "\(same.text)")
+            let found = try await service.call("GET", "/api/members?query=cher", token: token)
+            #expect((found.json["members"] as? [[String: Any]])?.count == 1, "\(found.text)")
+        }
+    }
+
     @Test("Names are the first and the last word, e-mails lose the space around them and keep their case")
     func normalization() async throws {
         try await TestService.run { service in
@@ -188,7 +218,13 @@ struct SignUpTests {
                 #expect(values["last_name"] as? String == last)
                 #expect(values["email"] as? String == "User\(index)@Example.COM")
                 #expect(values["api_authtoken"] is NSNull && values["authtoken_expiry"] is NSNull)
-                #expect(answer.text.hasSuffix(#""api_authtoken":null,"authtoken_expiry":null}"#))
+                let id = try #require(values["id"] as? String)
+                #expect(answer.text.hasSuffix(#""api_authtoken":null,"authtoken_expiry":null,"id":"\#(id)"}"#))
+                #expect(
+                    try await service.count(
+                        "SELECT count(*) FROM users WHERE member_id = \(id) AND first_name = \(first)"
+                    ) == 1
+                )
             }
             for email in ["user0@example.com", "USER0@EXAMPLE.COM", "  user0@example.com\n"] {
                 let answer = try await service.signIn(email: email)

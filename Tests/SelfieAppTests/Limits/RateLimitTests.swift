@@ -35,6 +35,46 @@ struct RateLimitTests {
         #expect(address.hasPrefix(hasUser ? "127." : "192.0.2."))
     }
 
+    @Test("Sign-ups with one e-mail are limited from wherever they come, but not by accounts that were made")
+    func signUpsOfEmail() async throws {
+        let settings = Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/15m"])
+        try await TestService.run(settings: settings) { service in
+            for number in 0..<4 {
+                let answer = try await service.signUp(
+                    email: number % 2 == 0 ? "ada@example.com" : " ADA@example.com",
+                    headers: Self.from("192.0.2.\(number)")
+                )
+                #expect(answer.status == [200, 400, 400, 429][number], "\(number): \(answer.text)")
+            }
+            // It is another count than that of passwords.
+            #expect(try await service.signIn(email: "ada@example.com", headers: Self.from("192.0.2.9")).status == 200)
+            let short = try await service.signUp(email: "ada@example.com", password: "12345")
+            #expect(short.status == 400 && !short.text.contains("taken"), "\(short.text)")
+        }
+    }
+
+    @Test("Changes of a profile and of blocks count like writes of records")
+    func profiles() async throws {
+        let settings = Self.settings(["RATE_LIMIT_RECORD_WRITES_PER_USER": "3/10m"])
+        try await TestService.run(settings: settings) { service in
+            let token = try await service.addSession()
+            let bob = try await service.addSession(name: "bob")
+            let id = try await service.memberID("bob")
+            let calls = [
+                ("PATCH", "/api/me", #"{"title":"A"}"#), ("PUT", "/api/blocks/\(id)", nil),
+                ("DELETE", "/api/blocks/\(id)", nil),
+            ]
+            for status in [200, 429] {
+                for (method, path, body) in calls {
+                    let answer = try await service.call(method, path, token: token, body)
+                    #expect(answer.status == status, "\(method): \(answer.text)")
+                }
+            }
+            #expect(try await service.call("GET", "/api/me", token: token).status == 200)
+            #expect(try await service.call("PATCH", "/api/me", token: bob, #"{"title":"B"}"#).status == 200)
+        }
+    }
+
     @Test("Sign-ups of an address are limited, with headers that tell how, and nothing is left of one too many")
     func signUps() async throws {
         try await TestService.run(settings: Self.settings(["RATE_LIMIT_SIGNUP_PER_ADDRESS": "2/1h"])) { service in

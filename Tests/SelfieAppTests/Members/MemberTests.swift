@@ -133,7 +133,6 @@ struct MemberTests {
         (
             #"{"last_name":"\#(long)"}"#, "last_name_too_long", "last_name - is too long (maximum is 255 characters),"
         ),
-        (#"{"last_name":""}"#, "last_name_blank", "last_name - can't be blank,"),
         (#"{"title":"\u001b[31m"}"#, "title_invalid", "title - is invalid,"),
         (#"{"title":"\#(long)"}"#, "title_too_long", "title - is too long (maximum is 255 characters),"),
         (#"{"title":null}"#, "title_invalid", "title - is invalid,"),

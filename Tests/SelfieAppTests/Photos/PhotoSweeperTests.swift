@@ -116,6 +116,34 @@ struct PhotoSweeperTests {
         }
     }
 
+    @Test("A schema that is being applied, or a step that fails, stops none of the other steps")
+    func steps() async throws {
+        try await withScene { scene in
+            let photo = try await scene.begin(secondsAgo: 0)
+            try await scene.postgres.write("UPDATE photos SET state = 'unlisted' WHERE random_id = \(photo)")
+            try await scene.postgres.write(
+                "INSERT INTO photo_releases (photo_id, due_at) SELECT id, now() - interval '1 day' FROM photos"
+            )
+            let object = try await scene.begin(secondsAgo: 0)
+            try await scene.postgres.write("DELETE FROM photos WHERE random_id = \(object)")
+            try await scene.postgres.write(
+                "INSERT INTO object_deletions (random_id) VALUES (\(object)) ON CONFLICT (random_id) DO UPDATE SET due_at = now() - interval '1 day'"
+            )
+            try await scene.postgres.withTransaction { connection in
+                try await connection.execute("LOCK TABLE records IN EXCLUSIVE MODE")
+                try await scene.sweeper.sweep()
+            }
+            #expect(try scene.keys() == [photo])
+            let other = try await scene.begin(secondsAgo: 41)
+            try await scene.postgres.write("ALTER TABLE photo_releases RENAME TO gone")
+            await #expect(throws: (any Error).self) { try await scene.sweeper.sweep() }
+            #expect(try scene.keys() == [photo] && !(try await scene.photoIDs().contains(other)))
+            try await scene.postgres.write("ALTER TABLE gone RENAME TO photo_releases")
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys().isEmpty)
+        }
+    }
+
     @Test("Uploads that have been pending for 40 s are given up with their objects, younger ones are not")
     func pending() async throws {
         try await withScene { scene in

@@ -15,12 +15,14 @@ import Testing
 struct RecordEndTests {
     /// Lets the housekeeping run once, as a process does every few minutes.
     static func tidy(_ service: TestService) async {
-        await Housekeeper(
+        let housekeeper = Housekeeper(
             postgres: service.postgres,
             sessionLifetimeHours: 24,
             auditRetentionDays: 90,
             logger: service.log.logger(level: .info)
-        ).tidy()
+        )
+        await housekeeper.removeExpiredRecords()
+        await housekeeper.tidy()
     }
 
     @Test("An account takes along what it owns, what waits in inboxes, and its grants; others see it go")
@@ -225,6 +227,27 @@ struct RecordEndTests {
             )
             #expect(forgotten == 2)
             try await service.expectSoundStreams()
+        }
+    }
+
+    @Test("Grants that give something are not before those that are forgotten, however long ago they ended")
+    func forgettable() async throws {
+        try await TestService.runWithSchema { service in
+            try await service.postgres.write(
+                """
+                INSERT INTO grants (stream_id, collection_id, record_key, rights, seq, ended_at)
+                SELECT 1, 1, n, CASE WHEN n > 5000 THEN 0 ELSE 4 END, n, now() - interval '40 days' - n * interval '-1 second'
+                FROM generate_series(1, 5010) AS n
+                """
+            )
+            try await service.postgres.write("ANALYZE grants")
+            let plan: [String] = try await service.postgres.withConnection { connection in
+                try await connection.query("EXPLAIN (ANALYZE, TIMING OFF) \(part: RecordCleaning.forgettable)").map {
+                    try $0.decode("QUERY PLAN")
+                }
+            }
+            let text = plan.joined(separator: "\n")
+            #expect(text.contains("rows=10 ") && !text.contains("Rows Removed by Filter"), "\(text)")
         }
     }
 

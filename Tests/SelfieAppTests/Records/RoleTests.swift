@@ -55,6 +55,35 @@ struct RoleTests {
                 "SELECT count(*) FROM audit_events WHERE event IN ('role_added', 'role_removed') AND address IS NOT NULL"
             )
             #expect(events == 4)
+            let named = try await service.count(
+                """
+                SELECT count(*) FROM audit_events
+                WHERE event IN ('role_added', 'role_removed') AND role = 'team' AND actor_id = \(lead.userID)
+                """
+            )
+            #expect(named == 4)
+        }
+    }
+
+    @Test("Who loses the right to manage a role while the call waits changes nothing")
+    func race() async throws {
+        try await TestService.runWithSchema { service in
+            let lead = try await service.addMember("lead", role: "leads")
+            let ada = try await service.addMember("ada")
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                try await service.postgres.withTransaction { connection in
+                    try await connection.execute("SELECT FROM roles WHERE name = 'leads' FOR UPDATE")
+                    tasks.addTask {
+                        let answer = try await service.call("PUT", "/api/roles/team/members/\(ada.id)", as: lead)
+                        #expect(answer.status == 404 && answer.code == "role_not_found", "\(answer.text)")
+                    }
+                    try await service.waitForLocks(1)
+                    try await connection.execute("DELETE FROM role_members WHERE user_id = \(lead.userID)")
+                }
+                try await tasks.waitForAll()
+            }
+            #expect(try await service.count("SELECT count(*) FROM role_members") == 0)
+            #expect(try await service.count("SELECT count(*) FROM audit_events WHERE event = 'role_added'") == 0)
         }
     }
 

@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import DatabaseTestSupport
 import Foundation
 import ProcessTestSupport
@@ -66,6 +67,113 @@ struct SchemaCommandTests {
         }
     }
 
+    @Test("What shows records to more people needs --force, and the numbers of records and people come first")
+    func widening() async throws {
+        try await TestService.run { service in
+            try await TemporaryFolder.with { folder in
+                let path = folder.appending(path: "schema.json")
+                func apply(_ access: String, _ options: [String] = []) async throws -> ProgramOutcome {
+                    let text = #"{"collections": {"notes": {"access": "\#(access)"}}}"#
+                    try Data(text.utf8).write(to: path)
+                    return try await Self.run(service, ["schema", "apply", path.path] + options)
+                }
+                #expect(try await apply("private").status == 0)
+                // Where there is no record, nothing is shown.
+                #expect(try await apply("published").status == 0)
+                #expect(try await apply("private").status == 0)
+                let ada = try await service.addMember("ada")
+                _ = try await service.addMember("eve")
+                for id in ["n1", "n2"] {
+                    let made = try await service.call("PUT", "/api/records/notes/\(id)", as: ada, #"{"data":{}}"#)
+                    #expect(made.status == 200, "\(made.text)")
+                }
+                let line =
+                    "  shows more: change the access of notes from private to published (2 records to 2 more people)\n"
+                let dry = try await apply("published", ["--dry-run"])
+                #expect(dry.status == 0 && dry.output == "This would change:\n\(line)", "\(dry)")
+                let refused = try await apply("published")
+                #expect(refused.status == 1 && refused.output == "Changes:\n\(line)", "\(refused)")
+                #expect(refused.errors == "Nothing was changed. To show more, add --force.\n")
+                #expect(try await Self.run(service, ["schema", "show"]).output.contains("private"))
+                #expect(try await apply("published", ["--force"]).status == 0)
+                #expect(try await Self.run(service, ["schema", "show"]).output.contains("published"))
+            }
+        }
+    }
+
+    @Test("A dry run tells how many records go, and how many do not keep to the new rules")
+    func dryRun() async throws {
+        try await TestService.run { service in
+            try await TemporaryFolder.with { folder in
+                let path = folder.appending(path: "schema.json")
+                func apply(_ collections: String, _ options: [String] = []) async throws -> ProgramOutcome {
+                    try Data("{\"collections\":{\(collections)}}".utf8).write(to: path)
+                    return try await Self.run(service, ["schema", "apply", path.path] + options)
+                }
+                func notes(_ max: Int) -> String {
+                    #""notes":{"access":"private","fields":{"text":{"type":"string","max":\#(max)}}}"#
+                }
+                #expect(try await apply(notes(2_000) + #","old":{"access":"private"}"#).status == 0)
+                let ada = try await service.addMember("ada")
+                for (path, text) in [
+                    ("notes/n1", "short"), ("notes/n2", "longer"), ("notes/n3", "longest"), ("old/o", ""),
+                ] {
+                    let made = try await service.call(
+                        "PUT",
+                        "/api/records/\(path)",
+                        as: ada,
+                        #"{"data":{"text":"\#(text)"}}"#
+                    )
+                    #expect(made.status == 200, "\(made.text)")
+                }
+                let dry = try await apply(notes(5), ["--dry-run"])
+                #expect(dry.status == 0)
+                #expect(
+                    dry.output == """
+                        This would change:
+                          change the field text of notes: max 2000 -> 5
+                          loses data: remove the collection old with all its records (1 record)
+
+                        """
+                )
+                let misfits =
+                    "2 records of notes do not keep to the new rules. They stay until somebody changes them.\n"
+                #expect(dry.errors == misfits)
+                let real = try await apply(notes(5), ["--force"])
+                #expect(real.status == 0 && real.errors == misfits)
+            }
+        }
+    }
+
+    /// Looks at roles, then changes one, with a mark behind each.
+    private static func lookAndChange(_ service: TestService) async throws {
+        for (mark, commands) in [
+            ("u998", [["roles", "list"], ["schema", "show"]]), ("u999", [["roles", "add", "team", "ada@example.com"]]),
+        ] {
+            for command in commands {
+                let outcome = try await run(service, command)
+                #expect(outcome.status == 0, "\(outcome)")
+            }
+            try await service.postgres.write("SELECT pg_notify('selfie_changes', \(mark))")
+        }
+    }
+
+    @Test("Looking at roles tells no reader, changing them does")
+    func notifications() async throws {
+        try await TestService.runWithSchema { service in
+            _ = try await service.addMember("ada")
+            var heard: [String] = []
+            for await event in service.postgres.listen(to: "selfie_changes") {
+                switch event {
+                case .mayHaveMissed: try await Self.lookAndChange(service)
+                case .notification(let notification): heard.append(notification.payload)
+                }
+                if heard.last == "u999" { break }
+            }
+            #expect(heard == ["u998", "*", "u999"])
+        }
+    }
+
     @Test("Roles are given, listed, switched off and on, and taken, and the audit knows")
     func roles() async throws {
         try await TestService.runWithSchema(settings: [:]) { service in
@@ -88,7 +196,8 @@ struct SchemaCommandTests {
             #expect(removed.output == "ada@example.com has the role team no more.\n")
             for arguments in [["add", "nothing", "ada@example.com"], ["disable", "nothing"], ["list", "nothing"]] {
                 let outcome = try await Self.run(service, ["roles"] + arguments)
-                #expect(outcome.status != 0 && outcome.errors.contains("There is no role nothing"), "\(outcome)")
+                let error = "Error: There is no role nothing. The schema file has them.\n"
+                #expect(outcome.status == 1 && outcome.errors == error, "\(outcome)")
             }
             let nobody = try await Self.run(service, ["roles", "add", "team", "eve@example.com"])
             #expect(nobody.status != 0 && nobody.errors.contains("There is no user eve@example.com."))

@@ -71,7 +71,7 @@ extension TestService {
     package func apply(_ text: String) async throws -> ApplySchema.Report {
         let schema = try Schema(file: Array(text.utf8))
         let apply = ApplySchema(postgres: postgres)
-        let report = try await apply(schema, as: try await apply.plan(schema))
+        let report = try await apply(schema, as: try await apply.preview(schema).plan, mayShowMore: true)
         return try #require(report)
     }
 

@@ -20,19 +20,10 @@ package struct ApplySchema: Sendable {
         package let misfits: [(collection: String, count: Int)]
     }
 
-    /// What applying a schema would do.
-    ///
-    /// - Parameter schema: The schema.
-    /// - Returns: The plan.
-    /// - Throws: `PostgresError`, `InvalidSchema` for a present one that a newer service has applied.
-    package func plan(_ schema: Schema) async throws -> SchemaPlan {
-        SchemaPlan(from: try await SchemaStore(postgres: postgres).applied().schema, to: schema)
-    }
-
     /// How long writers of records may be in the way.
     private static let maxLockSeconds = 10
     /// The most records that are reviewed at a time.
-    private static let batchSize = 200
+    static let batchSize = 200
 
     /// Applies a schema.
     ///
@@ -41,11 +32,17 @@ package struct ApplySchema: Sendable {
     /// - Parameters:
     ///   - schema: The schema.
     ///   - plan: What its operator has agreed to.
-    /// - Returns: What was done; nil when the present schema is not the plan's any more.
+    ///   - mayShowMore: Whether records that are there may be shown to more people.
+    /// - Returns: What was done; nil when the present schema is not the plan's any more, or when records have come that it
+    ///   would show to more people.
     /// - Throws: `SchemaPlanRefused`, `RecordsBusy` when others write records all the time, `PostgresError`.
-    package func callAsFunction(_ schema: Schema, as plan: SchemaPlan) async throws -> Report? {
+    package func callAsFunction(
+        _ schema: Schema,
+        as plan: SchemaPlan,
+        mayShowMore: Bool
+    ) async throws -> Report? {
         guard plan.refusals.isEmpty else { throw SchemaPlanRefused() }
-        return try await Self.givingUp { try await apply(schema, as: plan) }
+        return try await Self.givingUp { try await apply(schema, as: plan, mayShowMore: mayShowMore) }
     }
 
     /// Says in its own words that others write all the time.
@@ -57,7 +54,7 @@ package struct ApplySchema: Sendable {
         }
     }
 
-    private func apply(_ schema: Schema, as plan: SchemaPlan) async throws -> Report? {
+    private func apply(_ schema: Schema, as plan: SchemaPlan, mayShowMore: Bool) async throws -> Report? {
         try await postgres.withTransaction { connection in
             try await connection.execute(
                 PostgresQuery(stringLiteral: "SET LOCAL lock_timeout = '\(Self.maxLockSeconds)s'")
@@ -65,6 +62,7 @@ package struct ApplySchema: Sendable {
             try await SchemaLock.takeAlone(on: connection)
             let old = try AppliedSchema(try await connection.query(SchemaStore.selection)[0])
             guard SchemaPlan(from: old.schema, to: schema) == plan else { return nil }
+            if !mayShowMore, try await Self.showsMore(plan, on: connection) { return nil }
             if plan.changes.isEmpty { return Report(plan: plan, misfits: []) }
             try await removeParts(from: old, to: schema, on: connection)
             try await addParts(of: schema, on: connection)

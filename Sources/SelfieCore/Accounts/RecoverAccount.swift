@@ -1,0 +1,71 @@
+import Budgets
+import Encodings
+
+/// Lets somebody into an account again whose password is forgotten, or whose e-mail has changed.
+///
+/// Whoever calls it has made sure that it is the account's user who asks.
+package struct RecoverAccount: Sendable {
+    let users: UserStore
+    let hasher: PasswordHasher
+
+    /// - Parameters:
+    ///   - users: The accounts.
+    ///   - hasher: Hashes passwords.
+    package init(users: UserStore, hasher: PasswordHasher) {
+        self.users = users
+        self.hasher = hasher
+    }
+
+    /// Replaces the password, and ends all sessions and all URLs of photos.
+    ///
+    /// - Parameters:
+    ///   - password: The new one.
+    ///   - userID: The account.
+    ///   - source: Where the request came from; nil for the command line.
+    /// - Returns: Whether there is such an account.
+    /// - Throws: `InvalidInput`, `FairLineRefusal`, `PasswordHasherError`, `PostgresError`.
+    package func setPassword(
+        _ password: Password,
+        ofUser userID: Int,
+        from source: RequestSource? = nil
+    ) async throws -> Bool {
+        let password = try Password.checked(password)
+        let claimant =
+            source?.claimant(.user(id: userID)) ?? FairLine.Claimant(group: "command line", member: "user \(userID)")
+        let hash = try await hasher.hash(password, for: claimant)
+        return try await users.replacePassword(ofUser: userID, with: hash, from: source)
+    }
+}
+
+/// Gives an account another e-mail.
+///
+/// Whoever calls it has made sure that the account's user gets mail there.
+package struct ChangeEmail: Sendable {
+    let users: UserStore
+
+    /// - Parameter users: The accounts.
+    package init(users: UserStore) {
+        self.users = users
+    }
+
+    /// Changes the e-mail.
+    ///
+    /// Sessions go on.
+    ///
+    /// - Parameters:
+    ///   - email: The new one; white space around it is dropped.
+    ///   - userID: The account.
+    ///   - source: Where the request came from; nil for the command line.
+    /// - Returns: Whether there is such an account.
+    /// - Throws: `InvalidInput`, also when another account has the e-mail, `PostgresError`.
+    package func callAsFunction(
+        _ email: String,
+        ofUser userID: Int,
+        from source: RequestSource? = nil
+    ) async throws -> Bool {
+        let email = email.trimmingWhitespace()
+        let complaints = NewUser.complaints(aboutEmail: email)
+        guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
+        return try await users.changeEmail(ofUser: userID, to: email, from: source)
+    }
+}
