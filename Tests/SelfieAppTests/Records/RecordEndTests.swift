@@ -16,12 +16,14 @@ import Testing
 struct RecordEndTests {
     /// Lets the housekeeping run once, as a process does every few minutes.
     static func tidy(_ service: TestService) async {
-        await Housekeeper(
+        let housekeeper = Housekeeper(
             postgres: service.postgres,
             sessionLifetimeHours: 24,
             auditRetentionDays: 90,
             logger: service.log.logger(level: .info)
-        ).tidy()
+        )
+        await housekeeper.finishDeletions()
+        await housekeeper.tidy()
     }
 
     @Test("An account takes along what it owns, what waits in inboxes, and its grants; others see it go")
