@@ -80,6 +80,20 @@ package final class ByteReservation<Holder: Hashable & Sendable>: Sendable {
         bytes.withLock { $0 += more }
     }
 
+    /// Gives back what it has beyond some bytes.
+    ///
+    /// - Parameter count: How many it keeps, if it has as many.
+    package func shrink(to count: Int) {
+        let rest = bytes.withLock { bytes in
+            defer { bytes = min(bytes, count) }
+            return bytes - min(bytes, count)
+        }
+        budget.giveBack(rest, of: holder)
+    }
+
+    /// How many it has.
+    package var byteCount: Int { bytes.withLock { $0 } }
+
     /// Gives everything back.
     package func giveBack() {
         let all = bytes.withLock { bytes in

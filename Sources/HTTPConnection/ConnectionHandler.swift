@@ -30,6 +30,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isInputClosed = false
     /// Whether a head with a Content-Length waits to be sent with the first bytes of its body.
     private var holdsHead = false
+    /// Whether an answer has begun, and not ended.
+    private var isAnswering = false
     /// Whether the gate is about to go on.
     private var isResuming = false
     /// Whether reads are as large as a body wants them.
@@ -158,13 +160,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
             if head.status.code >= 200, state.responseHead() {
                 head.headers.replaceOrAdd(name: "connection", value: "close")
             }
-            holdsHead = head.status.code >= 200 && head.headers.contains(name: "content-length")
+            isAnswering = head.status.code >= 200
+            holdsHead = isAnswering && head.headers.contains(name: "content-length")
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let buffer):
             holdsHead = false
             context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: promise)
         case .end(let trailers):
-            holdsHead = false
+            (holdsHead, isAnswering) = (false, false)
             context.write(wrapOutboundOut(.end(trailers.map { HTTPHeaders($0) })), promise: promise)
             if state.responseEnd(now: context.eventLoop.now) == .linger { linger(context: context) }
             resumeGate(context: context)
@@ -187,6 +190,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
             }
             promise?.succeed()
+        case is SentEvent:
+            guard isAnswering, !holdsHead else { return promise?.succeed() ?? () }
+            // What is written after everything else is taken after it.
+            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer()))), promise: promise)
         case let event as SendFileEvent:
             holdsHead = false
             let sent = promise ?? context.eventLoop.makePromise()

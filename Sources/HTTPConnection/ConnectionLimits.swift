@@ -39,6 +39,10 @@ package struct ConnectionLimits: Sendable {
     ///
     /// Many small answers take several times as much memory.
     var writeBufferWaterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 4 * 1024, high: 8 * 1024)
+    /// With how many unsent bytes of a client the system takes no more.
+    ///
+    /// By itself it would take some megabytes for each client that is slow.
+    var maxUnsentBytes = 32 * 1024
     /// The time in which a client must take `minWrittenBytesPerTimeout` of an answer, or all of it.
     var writeTimeout: TimeAmount = .seconds(25)
     /// See `writeTimeout`.

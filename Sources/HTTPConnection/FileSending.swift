@@ -18,6 +18,9 @@ struct SendFileEvent: Sendable {
     }
 }
 
+/// Asks the connection to tell when the socket has taken all that was written of an answer.
+struct SentEvent: Sendable {}
+
 /// How files are sent.
 private enum FileSending {
     /// How many bytes are handed to the system at a time.
@@ -28,6 +31,15 @@ private enum FileSending {
 }
 
 extension Channel {
+    /// Waits until the socket has taken all that was written of the present answer.
+    ///
+    /// An answer that has not begun does not wait.
+    ///
+    /// - Throws: What the connection throws when it ends early.
+    package func waitUntilSent() async throws {
+        try await triggerUserOutboundEvent(SentEvent()).get()
+    }
+
     /// Sends a range of a file as the next bytes of a body.
     ///
     /// They go from the system's memory straight to the socket.

@@ -48,6 +48,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         channel.eventLoop.makeCompletedFuture {
             try channel.syncOptions?.setOption(.recvAllocator, value: .upTo(limits.maxReadBytes))
             try channel.syncOptions?.setOption(.writeBufferWaterMark, value: limits.writeBufferWaterMark)
+            channel.limitUnsentBytes(to: limits.maxUnsentBytes)
             let abandonment = try Self.addHandlers(
                 to: channel,
                 limits: limits,
@@ -148,6 +149,17 @@ extension Channel {
     package var handlerTimeOut: HandlerTimeOut? {
         guard eventLoop.inEventLoop else { return nil }
         return (try? pipeline.syncOperations.handler(type: ConnectionHandler.self))?.handlerTimeOut
+    }
+}
+
+extension Channel {
+    /// Has the system take no more of an answer while it has so many unsent bytes.
+    ///
+    /// A channel that can't be told is none of TCP, or has just been closed.
+    fileprivate func limitUnsentBytes(to count: Int) {
+        // `TCP_NOTSENT_LOWAT` (Linux, include/uapi/linux/tcp.h, Documentation/networking/ip-sysctl.rst).
+        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 25))
+        try? syncOptions?.setOption(option, value: count)
     }
 }
 

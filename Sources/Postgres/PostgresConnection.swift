@@ -10,6 +10,11 @@ package struct PostgresConnection: Sendable {
         self.lease = lease
     }
 
+    /// Whether a pooler stands before the server, so that each transaction may run in another session.
+    ///
+    /// Temporary tables, and what is set for a session, are lost there, or are found by others.
+    package var isBehindPooler: Bool { get async { await pool.isBehindPooler } }
+
     /// Runs a statement and returns its rows.
     ///
     /// - Parameters:

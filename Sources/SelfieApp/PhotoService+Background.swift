@@ -12,6 +12,10 @@ extension PhotoService {
                 await useCases.sweeper.sweepOrWarn()
                 return .again
             },
+            PeriodicService(interval: sweepInterval) {
+                await useCases.housekeeper.finishDeletions()
+                return .again
+            },
             PeriodicService(interval: tidyInterval) {
                 await useCases.housekeeper.tidy()
                 return .again

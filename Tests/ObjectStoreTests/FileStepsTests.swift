@@ -123,6 +123,27 @@ struct FileStepsTests {
         }
     }
 
+    @Test("A deletion survives a loss of power before anybody is told, and all of a call with one synchronization")
+    func deletion() async throws {
+        try await TemporaryFolder.with { folder in
+            let recorder = Recorder(folder)
+            let store = try DiskObjectStore(directory: folder.path, steps: recorder.steps)
+            try Data().write(to: folder.appending(path: "a"))
+            let failures = try await store.delete([ObjectDeletion(key: "a"), ObjectDeletion(key: "b")])
+            #expect(failures.isEmpty)
+            #expect(recorder.calls == ["remove a", "remove b", "synchronize"])
+        }
+    }
+
+    @Test("A deletion that may not survive is told of, so that its entry stays")
+    func unsynchronizedDeletion() async throws {
+        try await TemporaryFolder.with { folder in
+            let steps = Recorder(folder, failing: "synchronize").steps
+            let store = try DiskObjectStore(directory: folder.path, steps: steps)
+            await #expect(throws: ObjectStoreError.self) { _ = try await store.delete([ObjectDeletion(key: "a")]) }
+        }
+    }
+
     @Test("Synchronizing asks the system")
     func system() throws {
         // There is nothing to synchronize of this one, and the system says so.

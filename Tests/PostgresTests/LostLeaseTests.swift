@@ -1,4 +1,6 @@
 import DatabaseTestSupport
+import Glibc
+import NIOCore
 import ServerProcesses
 import TestSupport
 import Testing
@@ -124,6 +126,40 @@ struct LostLeaseTests {
                 #expect(error?.isUnavailable == true, "\(String(reflecting: error))")
                 #expect(try await client.read("SELECT 1 AS one").count == 1)
             }
+        }
+    }
+
+    @Test("A statement whose end could not be sent is answered as lost once, and never sent again")
+    func unsynchronized() async throws {
+        try await withClient(maxConnections: 1) { client, _ in
+            try await client.withConnection { connection in
+                let pool = client.pools[0]
+                let error: Result<PostgresRows, PostgresError> = await withCheckedContinuation { answer in
+                    pool.eventLoop.execute {
+                        pool.assumeIsolated { pool in
+                            // The pool has not noticed yet when it sends.
+                            let socket = pool.members[0].connection.libpq.socket
+                            #expect(socket.map { shutdown($0, CInt(SHUT_RDWR)) } == 0)
+                            let statement = Statement(
+                                id: pool.makeID(),
+                                content: .query("SELECT 1 AS one"),
+                                timeout: nil,
+                                purpose: .leased,
+                                start: pool.now,
+                                completion: { answer.resume(returning: $0) }
+                            )
+                            pool.send(statement, on: connection.lease)
+                        }
+                    }
+                }
+                guard case .failure(.connectionLost) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect(await client.waiterCount == 0)
+            }
+            // The only connection is nobody's now.
+            #expect(try await client.read("SELECT 1 AS one").count == 1)
         }
     }
 

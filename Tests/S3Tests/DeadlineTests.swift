@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import NIOCore
 import S3TestSupport
 import ServerProcesses
+import Synchronization
 import TestSupport
 import Testing
 
@@ -42,12 +43,18 @@ struct DeadlineTests {
         return failure.cause as? S3NoAnswer
     }
 
-    @Test("A silent store fails a put after four seconds, without another try")
+    /// Deletes an object: a request without a body, whose sending is no sign of life after the time was moved.
+    private static func delete(of client: S3Client) async -> S3NoAnswer? {
+        let error = await failure { () async throws(S3Error) in try await client.deleteOne(S3Deletion(key: "a")) }
+        return error?.failure?.cause as? S3NoAnswer
+    }
+
+    @Test("A silent store fails a call after four seconds, without another try")
     func silentStore() async throws {
         try await ScriptedServer.with([.hang, .hang]) { server in
             let time = ManualTime()
             try await Self.withClient(of: server, time) { client in
-                async let cause = Self.put(S3Body("hello"), to: client)
+                async let cause = Self.delete(of: client)
                 try await poll("the request came") { server.received.count == 1 }
                 try await time.ring(.seconds(4))
                 let noAnswer = await cause
@@ -55,6 +62,68 @@ struct DeadlineTests {
             }
             #expect(server.received.count == 1)
             #expect(time.elapsed == .seconds(4))
+        }
+    }
+
+    @Test("A silent store fails a put, too, counted from when it took the body")
+    func silentAfterBody() async throws {
+        try await ScriptedServer.with([.hang, .hang]) { server in
+            let time = ManualTime()
+            try await Self.withClient(of: server, time) { client in
+                let cause = try await whilePassing {
+                    if !server.received.isEmpty { time.ringFirst() }
+                } _: {
+                    await Self.put(S3Body("hello"), to: client)
+                }
+                #expect(cause == .silent)
+            }
+            #expect(server.received.count == 1)
+        }
+    }
+
+    @Test("Keys that are waited for leave a silent store less time, so that both keep to the promise")
+    func silenceAfterKeys() async throws {
+        let time = ManualTime()
+        let keys = ScriptedServer.Reply.answer { _ in
+            time.move(to: .milliseconds(1_500))
+            return .credentials("1", expiration: credentialEpoch)
+        }
+        try await ScriptedServer.with([keys]) { source in
+            try await ScriptedServer.with([.hang, .hang]) { server in
+                try await withS3Client(
+                    endpoint: server.endpoint,
+                    source: .container(try ContainerCredentials(fullURI: source.endpoint + "/")),
+                    deadlines: S3Deadlines(),
+                    time: S3Time(time)
+                ) { client in
+                    async let cause = Self.delete(of: client)
+                    try await poll("the request came") { server.received.count == 1 }
+                    // Not four seconds after the keys came.
+                    try await time.ring(.milliseconds(4_400))
+                    let noAnswer = await cause
+                    #expect(noAnswer == .silent)
+                }
+            }
+        }
+    }
+
+    @Test("A put whose source is being read when the time is over ends for its silence, not by a fault of the source")
+    func silentSource() async throws {
+        try await ScriptedServer.with([.send(.stored)]) { server in
+            let time = ManualTime()
+            let reads = Mutex(0)
+            let body = S3Body.streamed(100_000) {
+                reads.withLock { $0 += 1 }
+                try await time.sleep(for: .seconds(3_600))
+            }
+            try await Self.withClient(of: server, time) { client in
+                async let cause = Self.put(body, to: client)
+                try await poll("it is read") { reads.withLock { $0 } == 1 }
+                try await time.awaitAlarm(at: .seconds(3_600))
+                try await time.ring(.seconds(4))
+                let noAnswer = await cause
+                #expect(noAnswer == .silent)
+            }
         }
     }
 
@@ -67,7 +136,7 @@ struct DeadlineTests {
             try await Self.withClient(of: server, time, deadlines: deadlines) { client in
                 // The system still takes some of it, and each piece is a sign of life.
                 let cause = try await whilePassing {
-                    if !server.received.isEmpty, let alarm = time.alarms.first { time.move(to: alarm) }
+                    if !server.received.isEmpty { time.ringFirst() }
                 } _: {
                     await Self.put(.streamed(20_000_000), to: client)
                 }
@@ -86,7 +155,7 @@ struct DeadlineTests {
             let time = ManualTime()
             let retries = S3RetryPolicy(sleep: { _ in time.move(to: .seconds(1)) })
             try await Self.withClient(of: server, time, retries: retries) { client in
-                async let cause = Self.put(S3Body("x"), to: client)
+                async let cause = Self.delete(of: client)
                 try await poll("the second request came") { server.received.count == 2 }
                 try await time.ring(.milliseconds(4_400))
                 let noAnswer = await cause

@@ -74,6 +74,13 @@ package final class ManualTime: Sendable {
     /// Sets the time forward by so long.
     package func advance(by duration: Duration) { move(to: elapsed + duration) }
 
+    /// Sets the time to the first alarm, if there is one.
+    ///
+    /// Use it with ``whilePassing(_:_:)`` where alarms may be set, or put off, after the time was moved.
+    package func ringFirst() {
+        if let alarm = alarms.first { move(to: alarm) }
+    }
+
     /// Waits until somebody sleeps until then.
     ///
     /// - Parameter alarm: Counted from the start.
@@ -83,6 +90,9 @@ package final class ManualTime: Sendable {
     }
 
     /// Waits until somebody sleeps until then, and sets the time to it.
+    ///
+    /// What happens beside it, such as a sign of life, may come before or after that, and put the alarm off. Then
+    /// nobody would move the time again: use ``ringFirst()``.
     ///
     /// - Parameter alarm: Counted from the start.
     /// - Throws: `NotInTime`.

@@ -67,11 +67,13 @@ package struct DiskObjectStore: ObjectStore {
 
     package func delete(_ objects: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {
         let paths = try objects.map { object throws(ObjectStoreError) in (object.key, try path(of: object.key)) }
-        return try await run { [steps] in
+        return try await run { [directory, steps] in
             var failures: [String: any Error] = [:]
             for (key, path) in paths {
                 do { try steps.remove(path) } catch { failures[key] = error }
             }
+            // Otherwise a loss of power could bring a file back whose entry is gone.
+            if let folder = try PosixFile.open(path: directory) { try steps.synchronize(folder) }
             return failures
         }
     }

@@ -51,15 +51,22 @@ package struct PostgresConfiguration: Sendable {
     /// What the URL sets, by libpq's keywords (`host`, `sslmode` and the like), a password among them.
     package var options: [String: String] { LibPQ.options(ofURL: url) }
 
-    /// Sets what the decoding of results needs, and the time limits that the server keeps.
+    /// Sets the session's time zone, and the time limits that the server keeps.
     ///
     /// It also keeps PostgreSQL from compiling statements. That took 0.2 s for one that runs for a millisecond, where the
     /// planner did not know how few rows there were.
-    var setUp: PostgresQuery {
+    ///
+    /// Behind a pooler it sets nothing: other clients would get the session with what was set, and this one another.
+    ///
+    /// - Parameter processID: The process that the server named when the connection was opened.
+    /// - Returns: A statement with one row. `is_pooled` tells whether another process has answered.
+    func setUp(processID: Int) -> PostgresQuery {
         let milliseconds = statementTimeout.map { Int($0 / .milliseconds(1)) } ?? 0
         return """
-            SELECT set_config('timezone', 'UTC', false),
-                set_config('statement_timeout', \(String(milliseconds)), false), set_config('jit', 'off', false)
+            SELECT pg_backend_pid() <> \(processID)::bigint AS is_pooled,
+                CASE WHEN pg_backend_pid() = \(processID)::bigint THEN set_config('timezone', 'UTC', false)
+                    || set_config('statement_timeout', \(String(milliseconds)), false)
+                    || set_config('jit', 'off', false) END
             """
     }
 }

@@ -25,6 +25,11 @@ struct LibPQ: ~Copyable {
     /// Whether the connection is beyond use.
     var isBroken: Bool { PQstatus(connection) != CONNECTION_OK }
 
+    /// The process that the server named when the connection was opened.
+    ///
+    /// A pooler names a number of its own.
+    var processID: Int { Int(PQbackendPID(connection)) }
+
     /// Whether a transaction is open, sound or failed.
     var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
 

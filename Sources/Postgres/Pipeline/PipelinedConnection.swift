@@ -6,7 +6,7 @@ import DequeModule
 final class PipelinedConnection {
     typealias Entry = PipelineStateMachine<Statement>.Entry
 
-    private let libpq: LibPQ
+    let libpq: LibPQ
     private let watchID: UInt64
     /// What the socket is being watched for; nothing once it was ready.
     private var watched: SocketWatcher.Events = []

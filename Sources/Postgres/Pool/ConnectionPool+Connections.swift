@@ -105,7 +105,11 @@ extension ConnectionPool {
         now: ContinuousClock.Instant
     ) {
         switch outcome {
-        case .success:
+        case .success(let rows):
+            if (try? rows.first?.decode("is_pooled", as: Bool.self)) == true {
+                isBehindPooler = true
+                stopPreparing()
+            }
             reachability.succeeded()
             machine.opened(member.id, now: now, jitter: .random(in: 0...1))
         case .failure(let error): lose(member.id, .cannotConnect(String(reflecting: error)))
@@ -181,7 +185,8 @@ extension ConnectionPool {
             let member = Member(id: id, connection: connection)
             members.append(member)
             let timeout = configuration.connectTimeout
-            send(Statement(configuration.setUp, timeout: timeout, purpose: .setUp, start: now), on: member, now: now)
+            let setUp = configuration.setUp(processID: connection.libpq.processID)
+            send(Statement(setUp, timeout: timeout, purpose: .setUp, start: now), on: member, now: now)
         case .failure(let error):
             failedToOpen(id, error)
             scheduleTurn()

@@ -47,6 +47,8 @@ actor ConnectionPool {
     nonisolated let lastID = Atomic<UInt64>(0)
     /// Whether statements are kept prepared: not behind a pooler that lends a session to several clients.
     var preparesStatements = true
+    /// Whether a pooler was found between this and the server.
+    var isBehindPooler = false
     private var isTurnScheduled = false
     private var wakeUpCall = WakeUpCall()
     let metrics: PoolMetrics
@@ -222,7 +224,9 @@ actor ConnectionPool {
         } catch {
             let isSetUp = statement.purpose == .setUp
             lose(member.id, isSetUp ? .cannotConnect(String(reflecting: error)) : error)
-            // Its sync was never sent, so it took no effect.
+            // When its sync could not be sent, it was under way, and was answered as lost with the connection.
+            guard !statement.isAnswered else { return }
+            // Otherwise nothing of it was sent, so it took no effect.
             if let lease = member.lease, lostLeases[lease]?.isReplaceable == true, statement.retries < Self.maxRetries {
                 statement.retries += 1
                 send(statement, on: lease)

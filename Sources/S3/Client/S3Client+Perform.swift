@@ -56,8 +56,9 @@ extension S3Client {
         var corrections = Corrections(mayAsk: mayAsk)
         var tries = 0
         while true {
-            let watchdog = Watchdog(silence: call.silence(deadlines), end: call.end, time: time)
+            // Keys may be waited for, and that leaves the store less time to be silent.
             let signing = try await signing()
+            let watchdog = Watchdog(silence: call.silence(deadlines), end: call.end, time: time)
             let transfer = Transfer(body: request.body, time: time)
             do {
                 return try await attempt(
@@ -207,7 +208,8 @@ extension S3Client {
     private static func sort(_ error: any Error, transfer: Transfer) -> S3Error {
         if let error = error as? S3Error { return error }
         if error is CancellationError { return .cancelled }
-        if let sourceError = transfer.sourceError { return .source(sourceError) }
+        // The watchdog ends a try by cancelling it, and a source that is being read then fails, too.
+        if let sourceError = transfer.sourceError, !(error is S3NoAnswer) { return .source(sourceError) }
         let error = error.isOfOtherProtocol ? S3NoAnswer.malformed : error
         let brokeOffBody = transfer.hasLargeBody && transfer.hasBegun && !(error is S3NoAnswer)
         return .unavailable(S3Failure(cause: error, brokeOffBody: brokeOffBody))

@@ -65,7 +65,8 @@ final class Transfer: Sendable {
             noteSignOfLife()
             return bytes
         } catch {
-            state.withLock { $0.sourceError = error }
+            // Whoever ends the try cancels its source, which is not at fault then.
+            if !(error is CancellationError) { state.withLock { $0.sourceError = error } }
             throw error
         }
     }

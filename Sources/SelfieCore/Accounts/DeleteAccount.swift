@@ -9,7 +9,7 @@ package struct DeleteAccount: Sendable {
     ///   - session: The session of the account's user.
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - source: Where the request came from.
-    /// - Returns: Whether the password was right. Then the account is gone.
+    /// - Returns: Whether the password was right. Then the account is gone, or closed while its records go.
     /// - Throws: `RateLimitExceeded`, `SessionError.ended` when the session has ended or the account is gone or
     ///   disabled, `PostgresError`, `PasswordHasherError`.
     package func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws
@@ -32,7 +32,8 @@ package struct DeleteAccount: Sendable {
                 let isDeleted = try await users.delete(
                     userID: user.id,
                     passwordHash: user.passwordHash,
-                    sessionID: session.id
+                    sessionID: session.id,
+                    isWhole: false
                 )
                 return isDeleted ? () : nil
             }

@@ -4,8 +4,8 @@ extension UserStore {
     /// Removes an account with everything that belongs to it.
     ///
     /// An account without records, and with few grants, goes in one transaction. Another one is first closed for good. Then
-    /// its records go, batch by batch, so that those who share them see each of them go. The rest follows. The housekeeping
-    /// finishes what a crash has left.
+    /// its records go, batch by batch, so that those who share them see each of them go. The rest follows.
+    /// ``finishDeletions()`` finishes what was left.
     ///
     /// The keys of its photos go into `object_deletions` for the sweeper. Its audit events lose the addresses and the
     /// requests' ids.
@@ -14,9 +14,16 @@ extension UserStore {
     ///   - userID: The account's id.
     ///   - passwordHash: The hash that the password was checked against; nil for an administrator, who needs none.
     ///   - sessionID: The session of the request; nil for an administrator.
+    ///   - isWhole: Whether all of it goes before this returns. Otherwise most of a large account may be left for
+    ///     ``finishDeletions()``, and nothing is thrown once the account is closed.
     /// - Returns: Whether it did. False when the account is gone or has another password.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
-    package func delete(userID: Int, passwordHash: String?, sessionID: Int?) async throws -> Bool {
+    package func delete(
+        userID: Int,
+        passwordHash: String?,
+        sessionID: Int?,
+        isWhole: Bool = true
+    ) async throws -> Bool {
         let isLarge = try await postgres.withTransaction { connection -> Bool? in
             try await SchemaLock.share(on: connection)
             // Sign-ins, uploads and writers of records wait for this lock, and then find no account.
@@ -46,11 +53,20 @@ extension UserStore {
         }
         guard let isLarge else { return false }
         bell?.ring([.user(userID)])
-        if isLarge { try await finishDeletion(userID) }
+        guard isLarge else { return true }
+        do {
+            try await finishDeletion(userID, maxBatches: isWhole ? .max : Self.maxBatchesAtOnce)
+        } catch {
+            // The account is closed. Whoever waits for the answer is told so.
+            if isWhole { throw error }
+        }
         return true
     }
 
-    /// Finishes the deletions that crashes have interrupted.
+    /// How many batches go before the request is answered: a hundred records, and what the user reads.
+    private static let maxBatchesAtOnce = 2
+
+    /// Finishes the deletions of accounts that are closed: large ones, and those that crashes have interrupted.
     ///
     /// - Throws: `PostgresError`.
     func finishDeletions() async throws {
@@ -61,18 +77,30 @@ extension UserStore {
     }
 
     /// Removes an account that is closed for good.
-    private func finishDeletion(_ userID: Int) async throws {
+    ///
+    /// - Parameters:
+    ///   - userID: The account's id.
+    ///   - maxBatches: After how many batches of records and of grants it stops.
+    /// - Throws: `PostgresError`.
+    private func finishDeletion(_ userID: Int, maxBatches: Int = .max) async throws {
         let removal = RemoveRecords(
             postgres: postgres,
             schemas: SchemaCache(store: SchemaStore(postgres: postgres)),
             bell: bell
         )
-        var isGone = false
+        var (isGone, batchesLeft) = (false, maxBatches)
         while !isGone {
             while case let keys = try await recordKeys(ofUser: userID), !keys.isEmpty {
+                guard batchesLeft > 0 else { return }
+                batchesLeft -= 1
                 try await removal(keys: keys, areExpired: false)
             }
-            while try await removeSomeGrants(ofUser: userID) {}
+            var mayHaveGrants = true
+            while mayHaveGrants {
+                guard batchesLeft > 0 else { return }
+                batchesLeft -= 1
+                mayHaveGrants = try await removeSomeGrants(ofUser: userID)
+            }
             isGone = try await postgres.withTransaction { connection in
                 try await SchemaLock.share(on: connection)
                 let locked = try await connection.query(

@@ -2,7 +2,7 @@ import Logging
 import Outages
 import Postgres
 
-/// Removes old rows, and finishes deletions of accounts that a crash has interrupted.
+/// Removes old rows, and finishes deletions of accounts.
 ///
 /// Old are expired sessions, ended windows of limits, addresses that were not used for long, events and counts.
 package struct Housekeeper: Sendable {
@@ -12,6 +12,7 @@ package struct Housekeeper: Sendable {
     private let bell: ChangeBell?
     private let report: OutageReport
     private let expiryReport: OutageReport
+    private let deletionReport: OutageReport
 
     init(
         postgres: PostgresClient,
@@ -34,6 +35,11 @@ package struct Housekeeper: Sendable {
             over: "removing expired records works again",
             logger: logger
         )
+        deletionReport = OutageReport(
+            failing: "the deletion of accounts fails and will be tried again",
+            over: "accounts are deleted again",
+            logger: logger
+        )
     }
 
     /// Removes records that have expired, and logs what failed.
@@ -47,14 +53,25 @@ package struct Housekeeper: Sendable {
         }
     }
 
-    /// Removes all of them but expired records, and logs what failed.
+    /// Finishes the deletions of accounts that are closed.
+    ///
+    /// Run it every few seconds: nobody can sign up with the e-mail of such an account until then.
+    package func finishDeletions() async {
+        do {
+            try await UserStore(postgres: postgres, bell: bell).finishDeletions()
+            if !Task.isCancelled { deletionReport.succeeded() }
+        } catch {
+            if !Task.isCancelled { deletionReport.failed("\(error)") }
+        }
+    }
+
+    /// Removes all old rows but expired records, and logs what failed.
     ///
     /// What fails keeps none of the others from its work.
     package func tidy() async {
         let audit = AuditStore(postgres: postgres)
         let records = RecordCleaning(postgres: postgres, bell: bell)
         let steps: [(name: String, run: () async throws -> Void)] = [
-            ("accounts", { try await UserStore(postgres: postgres, bell: bell).finishDeletions() }),
             ("ended grants", { try await records.forgetEnded() }),
             ("deleted records", { try await records.forgetDeleted() }),
             ("sessions", { try await SessionStore(postgres: postgres).removeExpired() }),

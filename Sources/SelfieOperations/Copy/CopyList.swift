@@ -15,7 +15,11 @@ struct CopyList {
     private static let pageCount = 500
 
     /// Makes the table.
+    ///
+    /// - Parameter connection: The connection of the temporary table, kept until the end.
+    /// - Throws: `InstallationError.pooler`, `PostgresError`.
     init(on connection: PostgresConnection) async throws {
+        try await InstallationError.refusePooler(of: connection)
         self.connection = connection
         try await connection.execute(
             "CREATE TEMPORARY TABLE copied_photos (id bigint PRIMARY KEY, random_id text NOT NULL)"

@@ -105,6 +105,15 @@ struct DatabaseDiagnosis: Sendable {
     }
 
     private func checkTemporaryTables(_ connection: PostgresConnection) async throws(PostgresError) {
+        if await connection.isBehindPooler {
+            return findings.warning(
+                "a pooler stands before it, and keeps no session for selfie photos reconcile and copy",
+                """
+                Run these two with the DATABASE_URL of the database itself. Set for the role what Selfie can't set for \
+                sessions that others use: ALTER ROLE … SET jit = off; ALTER ROLE … SET statement_timeout = '2500ms'.
+                """
+            )
+        }
         let rows = try await connection.query(
             "SELECT has_database_privilege(current_database(), 'TEMPORARY') AS may, current_user::text AS role"
         )

@@ -9,6 +9,8 @@ package enum InstallationError: Error, CustomStringConvertible {
     case noFolder(path: String)
     /// There are photos, but their bucket does not exist.
     case noBucket(name: String)
+    /// A pooler stands before the database, and a temporary table is needed.
+    case pooler
     /// The database or the store failed.
     case outage(any Error)
 
@@ -17,8 +19,18 @@ package enum InstallationError: Error, CustomStringConvertible {
         error is PostgresError || error is ObjectStoreError ? InstallationError.outage(error) : error
     }
 
+    /// Refuses a connection on which temporary tables are lost, or left to others.
+    static func refusePooler(of connection: PostgresConnection) async throws(InstallationError) {
+        if await connection.isBehindPooler { throw .pooler }
+    }
+
     package var description: String {
         switch self {
+        case .pooler:
+            """
+            There is a pooler such as PgBouncer before the database, and this needs a session of its own. Run it with \
+            the DATABASE_URL of the database itself. The service may go on meanwhile.
+            """
         case .noFolder(let path): "There is no folder \(path). Correct OBJECTS_PATH."
         case .noBucket(let name):
             "There is no bucket \(name). Correct S3_BUCKET_NAME, or the store's address and region."

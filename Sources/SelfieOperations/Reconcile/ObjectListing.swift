@@ -14,8 +14,9 @@ struct ObjectListing {
     /// Makes the table.
     ///
     /// - Parameter connection: The connection of the temporary table, kept until the comparison ends.
-    /// - Throws: `PostgresError`.
+    /// - Throws: `InstallationError.pooler`, `PostgresError`.
     init(on connection: PostgresConnection) async throws {
+        try await InstallationError.refusePooler(of: connection)
         self.connection = connection
         try await connection.execute(
             """

@@ -9,7 +9,7 @@ import SelfieCore
 struct ChangeEndpoints: EndpointGroup {
     private let follow: FollowChanges
     private let places: Places<Int>
-    private let lists: Places<Int>
+    private let answers: ByteBudget<Int>
     private let writers: ChangeWriters
     private let metrics: ChangeMetrics
     private let now: @Sendable () -> Date
@@ -43,7 +43,7 @@ struct ChangeEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         follow = parts.useCases.followChanges
         places = parts.streams
-        lists = parts.recordLists
+        answers = parts.answers
         writers = ChangeWriters(photoURLs: parts.photoURLs, origin: parts.origin, now: parts.now)
         metrics = parts.changeMetrics
         now = parts.now
@@ -63,9 +63,12 @@ struct ChangeEndpoints: EndpointGroup {
         let seconds = try parameters.integer(.wait) ?? 0
         try await follow.requireCollections(of: query, by: session.userID)
         guard isStream else {
+            // Who waits takes the memory when there is something.
+            let early = seconds > 0 ? nil : try AnswerMemory(of: answers, for: session, context)
             let batch = try await batch(query, start, session, seconds)
+            let memory = try early ?? AnswerMemory(of: answers, for: session, context)
             metrics.delivered(batch.changes.count)
-            return response(with: batch, to: request, of: session)
+            return response(with: batch, to: request, of: session, within: memory)
         }
         let stream = EventStream(
             query: query,
@@ -86,11 +89,7 @@ struct ChangeEndpoints: EndpointGroup {
         _ seconds: Int
     ) async throws -> ChangeBatch {
         do {
-            guard seconds > 0 else {
-                let turn = try lists.take(for: session.userID)
-                defer { withExtendedLifetime(turn) {} }
-                return try await follow.page(query, from: start, by: session)
-            }
+            guard seconds > 0 else { return try await follow.page(query, from: start, by: session) }
             let place = try places.take(for: session.userID)
             defer { withExtendedLifetime(place) {} }
             return try await follow.page(query, from: start, by: session, waiting: seconds)
@@ -100,9 +99,9 @@ struct ChangeEndpoints: EndpointGroup {
         }
     }
 
-    private func response(with batch: ChangeBatch, to request: Request, of session: Session) -> Response {
+    private func response(with batch: ChangeBatch, to request: Request, of session: Session, within memory: AnswerMemory) -> Response {
         let writer = writers.writer(for: request, of: session)
-        return Response.json { json in
+        return Response.json(within: memory) { json in
             json.nested("changes") { $0.array(batch.changes) { writer.write($1, to: &$0) } }
             json.member("cursor", batch.end.text)
             json.member("more", batch.hasMore)

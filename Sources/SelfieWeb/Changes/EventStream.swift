@@ -26,14 +26,8 @@ struct EventStream: Sendable {
     private static let lifetimeSeconds = 3_240...3_960
     /// For how long sent bytes may stay unacknowledged, in milliseconds.
     fileprivate static let maxUnconfirmedMilliseconds = 60_000
-    /// With how many unsent bytes of a client the system takes no more.
-    ///
-    /// By itself it would take some megabytes for each client that is slow.
-    fileprivate static let maxUnsentBytes = 32 << 10
     /// `TCP_USER_TIMEOUT` (tcp(7); Linux, include/uapi/linux/tcp.h).
     fileprivate static let userTimeoutOption: CInt = 18
-    /// `TCP_NOTSENT_LOWAT` (Linux, include/uapi/linux/tcp.h, Documentation/networking/ip-sysctl.rst).
-    fileprivate static let unsentLimitOption: CInt = 25
     /// A comment.
     ///
     /// Only the blank line makes an event of it that clients take in.
@@ -50,7 +44,7 @@ struct EventStream: Sendable {
     /// - Returns: The answer.
     func response(context: SessionRequestContext) async -> Response {
         context.notes.noteStreaming()
-        await context.channel.limitSystemResources()
+        await context.channel.limitUnconfirmedTime()
         var headers: HTTPFields = [.contentType: Self.contentType, .cacheControl: "no-store"]
         // nginx holds answers back otherwise.
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
@@ -128,16 +122,13 @@ struct EventStream: Sendable {
 }
 
 extension Channel {
-    /// Has the system drop a client that is gone without a word, and hold few bytes for one that is slow.
-    fileprivate func limitSystemResources() async {
-        let limits = [
-            (EventStream.userTimeoutOption, EventStream.maxUnconfirmedMilliseconds),
-            (EventStream.unsentLimitOption, EventStream.maxUnsentBytes),
-        ]
-        for (name, value) in limits {
-            let option = NIOBSDSocket.Option(rawValue: name)
-            // A channel that can't be told has just been closed.
-            try? await setOption(ChannelOptions.Types.SocketOption(level: .tcp, name: option), value: value).get()
-        }
+    /// Has the system drop a client that is gone without a word.
+    fileprivate func limitUnconfirmedTime() async {
+        let option = NIOBSDSocket.Option(rawValue: EventStream.userTimeoutOption)
+        // A channel that can't be told has just been closed.
+        try? await setOption(
+            ChannelOptions.Types.SocketOption(level: .tcp, name: option),
+            value: EventStream.maxUnconfirmedMilliseconds
+        ).get()
     }
 }

@@ -1,6 +1,6 @@
 package import Budgets
 
-/// The memory that lists of photos share in a process.
+/// The memory that lists of photos, and answers about records and members, share in a process.
 ///
 /// The holders are users, by their ids.
 package struct ListBudget: Sendable {
@@ -12,6 +12,12 @@ package struct ListBudget: Sendable {
     ///
     /// Each holds up to 250 rows, of two kilobytes at most, and two pieces of JSON: usually about 200 KiB.
     package var streams = Places<Int>(.init("LISTS_STREAMED", per: "USER"), limits: .init(total: 128, perHolder: 32))
+
+    /// The answers of records, changes, members and batches: while they are made, and until the socket has taken their
+    /// last byte.
+    ///
+    /// So it counts what slow clients hold. A user has room for eight pages of the largest size.
+    package var answers = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 16 << 20)
 
     package init() {}
 }

@@ -13,7 +13,10 @@ package struct WebParts: Sendable {
     let sources: RequestSourceReader
     let settings: Settings
     let spoolBudget: SpoolBudget
-    let listBudget: ListBudget
+    /// One for all groups, so that a list makes room for any other.
+    let keptLists: KeptLists
+    /// The lists that are made while their clients read; the holders are users.
+    let listStreams: Places<Int>
     let downloads: DownloadPlaces
     /// The requests of a session that are under way.
     ///
@@ -24,8 +27,8 @@ package struct WebParts: Sendable {
     )
     /// The lists of a user that are being made from rows.
     let listRequests = Places<Int>(.init("LISTS_AT_ONCE", per: "USER"), limits: .init(total: .max, perHolder: 32))
-    /// The lists of records, and the pages of changes, of a user: about two megabytes each at most.
-    let recordLists = Places<Int>(.init("RECORD_LISTS_AT_ONCE", per: "USER"), limits: .init(total: 64, perHolder: 8))
+    /// The memory of answers about records and members; the holders are users.
+    let answers: ByteBudget<Int>
     /// The clients that wait for changes; the holders are users.
     let streams: Places<Int>
     let photoURLs: PhotoURLSigner
@@ -127,7 +130,9 @@ package struct WebParts: Sendable {
         self.objects = objects
         self.settings = settings
         self.spoolBudget = spoolBudget
-        self.listBudget = listBudget
+        keptLists = KeptLists(budget: listBudget.kept)
+        listStreams = listBudget.streams
+        answers = listBudget.answers
         downloads = DownloadPlaces(limits: downloadLimits)
         streams = Places(
             .init("STREAMS_AT_ONCE", per: "USER"),

@@ -67,8 +67,9 @@ struct DirectoryEndpoints: EndpointGroup {
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let date = parts.now()
-        _ = try context.session.alive(at: date, otherwise: .tokenExpired)
+        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
+        let memory = try AnswerMemory(of: parts.answers, for: session, context)
         let page = try await members.page(
             DirectorySelection(
                 beginning: try parameters.text(.beginning),
@@ -77,7 +78,7 @@ struct DirectoryEndpoints: EndpointGroup {
             )
         )
         let writer = MemberWriter(parts, at: date, for: request.head)
-        return Response.json { json in
+        return Response.json(within: memory) { json in
             json.nested("members") { json in
                 json.array(page.members) { writer.write($1, to: &$0) }
             }

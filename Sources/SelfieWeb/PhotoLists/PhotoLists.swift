@@ -28,14 +28,11 @@ struct PhotoLists: Sendable {
     private let kept: KeptLists
     private let streams: Places<Int>
 
-    /// - Parameters:
-    ///   - useCases: Lists photos.
-    ///   - budget: The memory of lists.
-    init(_ useCases: UseCases, budget: ListBudget) {
-        listPhotos = useCases.listPhotos
-        photos = useCases.photos
-        kept = KeptLists(budget: budget.kept)
-        streams = budget.streams
+    init(_ parts: WebParts) {
+        listPhotos = parts.useCases.listPhotos
+        photos = parts.useCases.photos
+        kept = parts.keptLists
+        streams = parts.listStreams
     }
 
     /// A list that was sent before.
@@ -46,7 +43,7 @@ struct PhotoLists: Sendable {
     ///   - urls: The photos' URLs.
     /// - Returns: The list; nil when it is not in memory as it must be now.
     func kept(_ selection: PhotoSelection, of library: PhotoLibrary, urls: PhotoURLDay) -> KeptList? {
-        selection == .all ? kept.list(of: library, urls: urls) : nil
+        selection == .all ? kept.keptList(of: library, urls: urls) : nil
     }
 
     /// Makes a list.
@@ -71,7 +68,13 @@ struct PhotoLists: Sendable {
         let whole = try await whole(first, then: &pieces, within: reservation)
         let body: ResponseBody
         if let whole {
-            let list = KeptList(selected.library, urls: urls, pieces: whole, reservation: reservation)
+            let list = KeptList(
+                selected.library,
+                urls: urls,
+                tag: selected.library.entityTag(of: .all, urls: urls),
+                pieces: whole,
+                reservation: reservation
+            )
             // Photos that were deleted meanwhile belong to this version, and are missing.
             if selection == .all, pieces.hasAllPhotos { kept.keep(list) }
             body = ResponseBody(list)

@@ -84,7 +84,7 @@ final class PhotoEndpoints: EndpointGroup {
         maxUploadBytes = parts.settings.maxUploadBytes
         sources = parts.sources
         spoolBudget = parts.spoolBudget
-        lists = PhotoLists(parts.useCases, budget: parts.listBudget)
+        lists = PhotoLists(parts)
         listRequests = parts.listRequests
         now = parts.now
     }

@@ -19,6 +19,9 @@ struct RecordBodies: Sendable {
     /// The most bytes of a body with many records.
     static let maxBytes = 8 << 20
 
+    /// About the most bytes of an answer with one record, with its readers and the URLs of its photos.
+    static let maxRecordAnswerBytes = RecordLimits.maxBytes + (16 << 10)
+
     /// A body's elements, one after another.
     struct Elements {
         /// Whether the body is an array.
@@ -26,6 +29,9 @@ struct RecordBodies: Sendable {
         fileprivate let texts: [ArraySlice<UInt8>]
         /// Given back when the last of it is dropped.
         fileprivate let reservation: ByteReservation<Int>
+
+        /// About the most bytes of an answer with these records, and with what a small record has beside what was sent.
+        var answerBytes: Int { texts.reduce(0) { $0 + $1.count + (4 << 10) } }
 
         /// Reads the elements, each by itself, so that only one at a time takes more memory than its text.
         func map<Result>(_ transform: (JSONValue) throws -> Result) throws -> [Result] {

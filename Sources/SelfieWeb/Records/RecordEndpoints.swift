@@ -15,7 +15,7 @@ struct RecordEndpoints: EndpointGroup {
     private let origin: PublicOrigin
     private let photoURLs: PhotoURLSigner
     private let sources: RequestSourceReader
-    private let lists: Places<Int>
+    private let answers: ByteBudget<Int>
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = common + inbox
@@ -26,7 +26,7 @@ struct RecordEndpoints: EndpointGroup {
         origin = parts.origin
         photoURLs = parts.photoURLs
         sources = parts.sources
-        lists = parts.recordLists
+        answers = parts.answers
         now = parts.now
     }
 
@@ -36,12 +36,11 @@ struct RecordEndpoints: EndpointGroup {
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let query = try RecordQuery(request, context: context)
-        let turn = try lists.take(for: session.userID)
-        defer { withExtendedLifetime(turn) {} }
+        let memory = try AnswerMemory(of: answers, for: session, context)
         let place = try place(context)
         let page = try await readRecords.page(query, in: place, by: session.userID)
         let writer = writer(for: request, session)
-        let response = Response.json { json in
+        let response = Response.json(within: memory) { json in
             json.nested("records") { $0.array(page.records) { writer.write($1, to: &$0) } }
             json.nested("included") { $0.array(page.included) { writer.write($1, to: &$0) } }
             json.member("next", page.next)
@@ -53,12 +52,13 @@ struct RecordEndpoints: EndpointGroup {
     func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let place = try place(context)
+        let memory = try AnswerMemory(RecordBodies.maxRecordAnswerBytes, of: answers, for: session, context)
         let record = try await readRecords.record(try id(context), in: place, by: session.userID)
         // The URLs of photos change each day.
         if record.photos.isEmpty, Preconditions(tag: record.tag).outcome(request.headers) == .notModified {
             return Self.notKept(Response(status: .notModified, headers: [.eTag: record.tag.quoted]))
         }
-        return Self.notKept(response(record, to: request, session))
+        return Self.notKept(response(record, to: request, session, within: memory))
     }
 
     // MARK: Writing
@@ -69,9 +69,10 @@ struct RecordEndpoints: EndpointGroup {
         let place = try place(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         let operations = try elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
+        let memory = try AnswerMemory(elements.answerBytes, of: answers, for: session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
-        guard elements.areMany else { return response(records[0], to: request, session) }
-        return response(records, to: request, session)
+        guard elements.areMany else { return response(records[0], to: request, session, within: memory) }
+        return response(records, to: request, session, within: memory)
     }
 
     @Sendable
@@ -94,8 +95,9 @@ struct RecordEndpoints: EndpointGroup {
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: false)
         let condition = try RecordOperation.Condition(request.headers)
         let operations = try elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
+        let memory = try AnswerMemory(RecordBodies.maxRecordAnswerBytes, of: answers, for: session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: false)
-        return response(records[0], to: request, session)
+        return response(records[0], to: request, session, within: memory)
     }
 
     @Sendable
@@ -105,8 +107,9 @@ struct RecordEndpoints: EndpointGroup {
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         guard elements.areMany else { throw RecordBodyProblem("the body", "must be an array").refusal }
         let operations = try elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
+        let memory = try AnswerMemory(elements.answerBytes, of: answers, for: session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: true)
-        return response(records, to: request, session)
+        return response(records, to: request, session, within: memory)
     }
 
     @Sendable
@@ -179,18 +182,18 @@ struct RecordEndpoints: EndpointGroup {
         )
     }
 
-    private func response(_ record: StoredRecord, to request: Request, _ session: Session) -> Response {
+    private func response(_ record: StoredRecord, to request: Request, _ session: Session, within memory: AnswerMemory) -> Response {
         let writer = writer(for: request, session)
-        var response = Response.json { writer.writeMembers(of: record, to: &$0) }
+        var response = Response.json(within: memory) { writer.writeMembers(of: record, to: &$0) }
         response.headers[.eTag] = record.tag.quoted
         return response
     }
 
-    private func response(_ records: [StoredRecord], to request: Request, _ session: Session) -> Response {
+    private func response(_ records: [StoredRecord], to request: Request, _ session: Session, within memory: AnswerMemory) -> Response {
         let writer = writer(for: request, session)
         var json = JSONWriter()
         json.array(records) { writer.write($1, to: &$0) }
-        return Response(json)
+        return Response(json, within: memory)
     }
 
     private static func deleted(_ count: Int) -> Response {

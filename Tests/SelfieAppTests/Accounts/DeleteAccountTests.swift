@@ -280,6 +280,9 @@ struct DeleteAccountTests {
                 """
             )
             #expect(try await Self.delete(service, token).status == 200)
+            // So many go after the answer.
+            #expect(try await service.list(token: token).status == 401)
+            await RecordEndTests.tidy(service)
             #expect(try await service.count("SELECT count(*) FROM photos") == 1)
             #expect(try await service.count("SELECT count(*) FROM users") == 1)
             let written = try await service.count(

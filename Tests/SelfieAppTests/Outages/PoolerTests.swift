@@ -7,6 +7,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
+@testable import SelfieOperations
+
 @Suite("Behind PgBouncer in transaction mode", .timeLimit(.minutes(2)))
 struct PoolerTests {
     /// All calls of one user, and what each must show.
@@ -51,6 +53,31 @@ struct PoolerTests {
         )
         #expect(gone.status == 200, "\(gone.text)")
         #expect(try await service.list(token: token).status == 401)
+    }
+
+    @Test("Nothing is set in sessions that others use, and what needs a session of its own is refused before it begins")
+    func sessions() async throws {
+        try await TestCluster.withDatabase { databaseURL in
+            try await Pgbouncer.with(databaseURL, sessions: 1) { pooled in
+                try await TestService.run(databaseURL: pooled) { service in
+                    let token = try await service.makeToken()
+                    #expect(try await service.upload(token: token).status == 200)
+                    let rows = try await service.postgres.read(
+                        "SELECT name FROM pg_settings WHERE name IN ('jit', 'statement_timeout') AND source = 'session'"
+                    )
+                    #expect(rows.isEmpty)
+                    let error = await #expect(throws: InstallationError.self) {
+                        try await service.postgres.withConnection { _ = try await ObjectListing(on: $0) }
+                    }
+                    #expect(error?.description.contains("DATABASE_URL of the database itself") == true)
+                    await #expect(throws: InstallationError.self) {
+                        try await service.postgres.withConnection { _ = try await CopyList(on: $0) }
+                    }
+                    let tables = try await service.count("SELECT count(*) FROM pg_class WHERE relpersistence = 't'")
+                    #expect(tables == 0)
+                }
+            }
+        }
     }
 
     @Test("Two services share a few sessions, and no statement is mistaken for another", arguments: [1, 3])

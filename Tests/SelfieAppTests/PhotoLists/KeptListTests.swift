@@ -168,6 +168,27 @@ struct KeptListTests {
         }
     }
 
+    @Test("A list of the gallery makes room for one of the API, and the other way round")
+    func galleryAndAPI() async throws {
+        // Room for one list, as above.
+        let budget = ByteBudget<Int>(maxBytes: 400 << 10, maxBytesPerHolder: 300 << 10)
+        try await TestService.run(adjust: { $0.listBudget.kept = budget }) { service in
+            let token = try await service.makeToken(email: "ada@example.com")
+            try await service.addRows(400, name: "ada")
+            try await service.addSession(name: "bob")
+            try await service.addRows(400, name: "bob")
+            let isKept = { (answer: HTTPAnswer) in
+                #expect(answer.jsonArray?.count == 400, "\(answer.text.prefix(200))")
+                return answer.headers["content-length"] != nil
+            }
+            let cookie = ("Cookie", "selfie=\(token)")
+            for _ in 0..<2 {
+                #expect(isKept(try await service.send("GET", "/gallery/photos", headers: [cookie])))
+                #expect(isKept(try await service.list(token: "bob-token")))
+            }
+        }
+    }
+
     @Test("Very short lists count with what they take beside their JSON")
     func overhead() async throws {
         let budget = ByteBudget<Int>(maxBytes: 1 << 20)

@@ -22,6 +22,7 @@ struct RecordEndTests {
             logger: service.log.logger(level: .info)
         )
         await housekeeper.removeExpiredRecords()
+        await housekeeper.finishDeletions()
         await housekeeper.tidy()
     }
 

@@ -36,7 +36,7 @@ final class KeptLists: Sendable {
     }
 
     /// A user's list, if it is kept in this version and with these URLs.
-    func list(of library: PhotoLibrary, urls: PhotoURLDay) -> KeptList? {
+    func keptList(of library: PhotoLibrary, urls: PhotoURLDay) -> KeptList? {
         state.withLock { state in
             guard let list = state.entries[library.userID]?.list, list.version == library.version,
                 list.urls.isSame(as: urls)
@@ -100,8 +100,14 @@ final class KeptList: Sendable {
     let pieces: [ByteBuffer]
     private let reservation: ByteReservation<Int>
 
-    init(_ library: PhotoLibrary, urls: PhotoURLDay, pieces: [ByteBuffer], reservation: ByteReservation<Int>) {
-        tag = library.entityTag(of: .all, urls: urls)
+    init(
+        _ library: PhotoLibrary,
+        urls: PhotoURLDay,
+        tag: EntityTag,
+        pieces: [ByteBuffer],
+        reservation: ByteReservation<Int>
+    ) {
+        self.tag = tag
         userID = library.userID
         version = library.version
         self.urls = urls

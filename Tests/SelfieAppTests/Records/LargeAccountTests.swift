@@ -1,0 +1,59 @@
+import ConnectionTestSupport
+import Postgres
+import ServiceTestSupport
+import Testing
+
+@testable import SelfieCore
+
+@Suite("Accounts that are closed before all of them is gone", .timeLimit(.minutes(2)))
+struct LargeAccountTests {
+    @Test("Who leaves with more records than go at once is answered when the account is closed; the rest follows")
+    func largeAccount() async throws {
+        try await TestService.runWithSchema(adjust: { $0.doesNothingByItself() }) { service in
+            let ada = try await service.addMember("ada")
+            let houses = "[\(Array(repeating: #"{"data":{"address":"a"}}"#, count: 100).joined(separator: ","))]"
+            for _ in 0..<3 {
+                #expect(try await service.call("POST", "/api/records/houses", as: ada, houses).status == 200)
+            }
+            let isDeleted = try await UserStore(postgres: service.postgres).delete(
+                userID: ada.userID,
+                passwordHash: nil,
+                sessionID: nil,
+                isWhole: false
+            )
+            #expect(isDeleted)
+            #expect(try await service.count("SELECT count(*) FROM records WHERE data IS NOT NULL") == 100)
+            #expect(try await service.call("GET", "/api/me", as: ada).status == 401)
+            await RecordEndTests.tidy(service)
+            #expect(try await service.count("SELECT count(*) FROM users") == 0)
+            #expect(try await service.count("SELECT count(*) FROM records WHERE data IS NOT NULL") == 0)
+        }
+    }
+
+    @Test("A failure after the account was closed is none of the request's")
+    func failureAfterClosing() async throws {
+        try await TestService.runWithSchema(adjust: { $0.doesNothingByItself() }) { service in
+            let ada = try await service.addMember("ada")
+            let body = #"{"data":{"address":"a"}}"#
+            #expect(try await service.call("PUT", "/api/records/houses/h", as: ada, body).status == 200)
+            try await service.postgres.write(
+                "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'no'; END$$"
+            )
+            try await service.postgres.write(
+                "CREATE TRIGGER refused BEFORE UPDATE ON records FOR EACH ROW EXECUTE FUNCTION refuse()"
+            )
+            let users = UserStore(postgres: service.postgres)
+            let isDeleted = try await users.delete(
+                userID: ada.userID,
+                passwordHash: nil,
+                sessionID: nil,
+                isWhole: false
+            )
+            #expect(isDeleted)
+            #expect(try await service.count("SELECT count(*) FROM users WHERE leaving_since IS NOT NULL") == 1)
+            try await service.postgres.write("DROP TRIGGER refused ON records")
+            await RecordEndTests.tidy(service)
+            #expect(try await service.count("SELECT count(*) FROM users") == 0)
+        }
+    }
+}
