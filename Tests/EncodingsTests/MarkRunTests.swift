@@ -1,4 +1,5 @@
 import Encodings
+import OrderedCollections
 import Testing
 
 @Suite("Combining marks in a row")

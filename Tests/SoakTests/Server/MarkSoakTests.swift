@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import Foundation
+import HTTPTypes
 import NIOCore
 import ServiceTestSupport
 import Testing
@@ -123,7 +124,7 @@ struct MarkSoakTests {
         switch endpoint.authentication {
         case .public: []
         case .basic: [("Authorization", TestService.basic)]
-        case .token, .checksItsOwnToken: [("Authorization", tokenHeader(token))]
+        case .token, .checksItsOwnToken: [("Authorization", "Token token=\(token)")]
         case .ownPage: [("Sec-Fetch-Site", "same-origin")]
         case .cookie, .checksItsOwnCookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]
         }
