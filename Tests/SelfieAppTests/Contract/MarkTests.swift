@@ -27,7 +27,8 @@ struct MarkTests {
                             authorization: TestService.basic,
                             payload,
                             status: status,
-                            message: message
+                            message: message,
+                            event: status == 401 ? "sign_in_failed" : nil
                         )
                     )
                 }
