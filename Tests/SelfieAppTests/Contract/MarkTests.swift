@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import Foundation
+import Postgres
 import ServiceTestSupport
 import Testing
 
@@ -26,7 +27,8 @@ struct MarkTests {
                             authorization: TestService.basic,
                             payload,
                             status: status,
-                            message: message
+                            message: message,
+                            event: status == 401 ? "sign_in_failed" : nil
                         )
                     )
                 }
