@@ -1,6 +1,7 @@
 import ConnectionTestSupport
 import DatabaseTestSupport
 import Foundation
+import Postgres
 import ProcessTestSupport
 import ServerProcesses
 import ServiceTestSupport
@@ -158,18 +159,24 @@ struct SchemaCommandTests {
         }
     }
 
+    /// What readers are told, up to the last mark.
+    private static func heard(by service: TestService) async throws -> [String] {
+        var payloads: [String] = []
+        for await event in service.postgres.listen(to: "selfie_changes") {
+            switch event {
+            case .mayHaveMissed: try await lookAndChange(service)
+            case .notification(let notification): payloads.append(notification.payload)
+            }
+            if payloads.last == "u999" { break }
+        }
+        return payloads
+    }
+
     @Test("Looking at roles tells no reader, changing them does")
     func notifications() async throws {
         try await TestService.runWithSchema { service in
             _ = try await service.addMember("ada")
-            var heard: [String] = []
-            for await event in service.postgres.listen(to: "selfie_changes") {
-                switch event {
-                case .mayHaveMissed: try await Self.lookAndChange(service)
-                case .notification(let notification): heard.append(notification.payload)
-                }
-                if heard.last == "u999" { break }
-            }
+            let heard = try await Self.heard(by: service)
             #expect(heard == ["u998", "*", "u999"])
         }
     }
