@@ -195,7 +195,7 @@ struct SignUpTests {
                 "PATCH",
                 "/api/me",
                 token: token,
-                #"{"first_name":"Cher","last_name":""}"#
+                json: #"{"first_name":"Cher","last_name":""}"#
             )
             #expect(same.status == 200, "\(same.text)")
             let found = try await service.call("GET", "/api/members?query=cher", token: token)

@@ -66,12 +66,12 @@ struct RateLimitTests {
             ]
             for status in [200, 429] {
                 for (method, path, body) in calls {
-                    let answer = try await service.call(method, path, token: token, body)
+                    let answer = try await service.call(method, path, token: token, json: body)
                     #expect(answer.status == status, "\(method): \(answer.text)")
                 }
             }
             #expect(try await service.call("GET", "/api/me", token: token).status == 200)
-            #expect(try await service.call("PATCH", "/api/me", token: bob, #"{"title":"B"}"#).status == 200)
+            #expect(try await service.call("PATCH", "/api/me", token: bob, json: #"{"title":"B"}"#).status == 200)
         }
     }
 

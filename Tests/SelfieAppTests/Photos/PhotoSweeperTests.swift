@@ -135,10 +135,16 @@ struct PhotoSweeperTests {
             }
             #expect(try scene.keys() == [photo])
             let other = try await scene.begin(secondsAgo: 41)
-            try await scene.postgres.write("ALTER TABLE photo_releases RENAME TO gone")
+            try await scene.postgres.write(
+                "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'no'; END$$"
+            )
+            try await scene.postgres.write(
+                "CREATE TRIGGER refused BEFORE DELETE ON photo_releases FOR EACH ROW EXECUTE FUNCTION refuse()"
+            )
             await #expect(throws: (any Error).self) { try await scene.sweeper.sweep() }
-            #expect(try scene.keys() == [photo] && !(try await scene.photoIDs().contains(other)))
-            try await scene.postgres.write("ALTER TABLE gone RENAME TO photo_releases")
+            #expect(try scene.keys() == [photo])
+            #expect(try await scene.photoIDs() == [photo] && !other.isEmpty)
+            try await scene.postgres.write("DROP TRIGGER refused ON photo_releases")
             try await scene.sweeper.sweep()
             #expect(try scene.keys().isEmpty)
         }
