@@ -4,6 +4,8 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
+@testable import SelfieCore
+
 /// What members can do to each other's records by referring to them, by naming each other, and by leaving.
 @Suite("Records that members share", .timeLimit(.minutes(3)))
 struct SharingTests {
@@ -316,7 +318,12 @@ struct ScopedURLTests {
             let cursor = try #require(page.json["cursor"] as? String)
             #expect(try await service.delete(photo, token: ada.token).status == 200)
             try await withThrowingTaskGroup(of: Void.self) { sweeps in
-                for _ in 0..<4 { sweeps.addTask { try await service.sweeper.sweep() } }
+                for _ in 0..<4 {
+                    sweeps.addTask {
+                        let schemas = SchemaCache(store: SchemaStore(postgres: service.postgres))
+                        try await TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)()
+                    }
+                }
                 try await sweeps.waitForAll()
             }
             let told = try await service.call("GET", "/api/changes?since=\(cursor)", as: bob)
