@@ -18,7 +18,8 @@ struct ReferenceClientTests {
                     authorization: TestService.basic,
                     json: #"{"full_name":"Ada King Lovelace","email":"ada@example.com","password":"\#(password)"}"#
                 )
-                let nulls = #""api_authtoken":null,"authtoken_expiry":null}"#
+                let id = try #require(signUp.json["id"] as? String)
+                let nulls = #""api_authtoken":null,"authtoken_expiry":null,"id":"\#(id)"}"#
                 #expect(
                     signUp.text
                         == #"{"first_name":"Ada","last_name":"Lovelace","email":"ada@example.com","# + nulls
@@ -175,9 +176,10 @@ struct ReferenceClientTests {
         let values = try #require(answer.json as? [String: String], "\(answer.text)")
         let token = try #require(values["api_authtoken"])
         let expiry = try #require(values["authtoken_expiry"])
+        let id = try #require(values["id"])
         #expect(
             answer.text == #"{"first_name":"Ada","last_name":"Lovelace","email":"ada@example.com","#
-                + #""api_authtoken":"\#(token)","authtoken_expiry":"\#(expiry)"}"#
+                + #""api_authtoken":"\#(token)","authtoken_expiry":"\#(expiry)","id":"\#(id)"}"#
         )
         #expect(token.wholeMatch(of: /[A-Za-z0-9]{41,}/) != nil)
         #expect(expiry.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)

@@ -115,7 +115,7 @@ struct SessionTests {
             let (token, expiry) = (values["api_authtoken"] ?? "", values["authtoken_expiry"] ?? "")
             #expect(
                 answer.text == #"{"first_name":"Ada","last_name":"Lovelace","email":"ada@example.com","#
-                    + #""api_authtoken":"\#(token)","authtoken_expiry":"\#(expiry)"}"#
+                    + #""api_authtoken":"\#(token)","authtoken_expiry":"\#(expiry)","id":"\#(values["id"] ?? "")"}"#
             )
             #expect(try await Self.alive(tokens + [token, bob], service) == [false, false, true, true])
             #expect(try await service.signIn(email: "ada@example.com").message == Refusal.wrongCredentials)
