@@ -60,7 +60,9 @@ struct DevTests {
 
             let answer = try await folder.paste("curl -s -u 'mine:my own' -X POST http://127.0.0.1:\(port)/api/signin")
             #expect(
-                answer == [#"{"status":400,"message":"required parameters are missing","code":"parameters_missing"}"#]
+                answer == [
+                    #"{"status":400,"message":"required parameters are missing","code":"parameters_missing","parameters":["email","password"]}"#
+                ]
             )
             try await stop(process, in: folder, by: SIGTERM)
         }

@@ -59,7 +59,7 @@ struct MigrateCommandTests {
             _ = try await folder.migrate([])
             let one = try await folder.migrate(["down", "--yes"])
             #expect(one.output == "Took back \(Self.versions.last ?? "")\n")
-            #expect(one.errors.contains("\n  the table stream_starts with 0 rows\n"))
+            #expect(one.errors.contains("loses"))
             let rest = Self.versions.dropLast().reversed().map { "Took back \($0)\n" }
             #expect(try await folder.migrate(["down", "2", "--yes"]).output == rest.prefix(2).joined())
             let all = try await folder.migrate(["down", "99", "--yes", "--including-railsauth"])
@@ -74,7 +74,7 @@ struct MigrateCommandTests {
     func railsauth() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
-            for arguments in [["99"], ["--to", "20140826080603"], ["22"]] {
+            for arguments in [["99"], ["--to", "20140826080603"], ["26"]] {
                 let refused = try await folder.migrate(["down", "--yes"] + arguments)
                 #expect(refused.status != 0)
                 #expect(refused.errors.contains("add --including-railsauth"))

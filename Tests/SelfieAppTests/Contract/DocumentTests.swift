@@ -23,7 +23,8 @@ struct DocumentTests {
         "GET /files/{name}": ["header If-None-Match", "path name"],
         "GET /photos/{random_id}": [
             "header If-None-Match", "header If-Match", "header If-Modified-Since", "header If-Unmodified-Since",
-            "header Range", "header If-Range", "path random_id", "query expires", "query series", "query signature",
+            "header Range", "header If-Range", "path random_id", "query expires", "query series", "query for",
+            "query signature",
         ],
         "POST /api/signup": [
             "body full_name", "body first_name", "body last_name", "body email", "body password", "body title",

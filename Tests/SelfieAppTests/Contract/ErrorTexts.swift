@@ -5,6 +5,10 @@ enum ErrorTexts {
             "The call needs more. `parameters` names what is missing. `hint` tells of a body whose type is another's.",
             "Send them. URLSession sends a form unless `Content-Type` says `application/json`."
         ),
+        "name_unfit": (
+            "A name has more than 255 bytes, or more than 30 combining marks in a row.", "Use a shorter name."
+        ),
+        "reader_full": ("A reader has 50,000 of your records already.", "Delete some, or name other readers."),
         "parameters_malformed": ("The query or the form is broken: percent signs or UTF-8.", "Encode it."),
         "too_many_parameters": ("The body has more than 256 members or parts.", "Send fewer."),
         "json_malformed": ("The body is no JSON.", "Make it with a JSON encoder, not by putting texts together."),

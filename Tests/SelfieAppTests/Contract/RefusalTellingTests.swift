@@ -162,7 +162,8 @@ struct RefusalTellingTests {
                 SELECT max(version) + 1, '{"collections":{"houses":{"access":"of the future"}}}' FROM schema_definitions
                 """
             )
-            let answer = try await service.call("GET", "/api/records/houses", as: ada)
+            let headers = [("Authorization", "Bearer \(ada.token)")]
+            let answer = try await service.send("GET", "/api/records/houses", headers: headers)
             #expect(answer.status == 503 && answer.code == "service_unavailable", "\(answer.text)")
             #expect(answer.headers["retry-after"] == "5")
         }

@@ -30,7 +30,10 @@ extension TestService {
         Self.expectManners(of: answer, isHead: isHead, comment, sourceLocation: sourceLocation)
         if let message = scenario.message, !isHead {
             let body = Self.body(status: scenario.status, message: message, code: answer.json["code"] as? String)
-            #expect(answer.text == body, comment, sourceLocation: sourceLocation)
+            // What is missing is named behind the contract's members.
+            let isSame =
+                answer.code == "parameters_missing" ? answer.text.hasPrefix(body.dropLast()) : answer.text == body
+            #expect(isSame, "\(comment): \(answer.text)", sourceLocation: sourceLocation)
         }
         if Endpoint.of(method: scenario.method, target: scenario.target) == nil {
             #expect(answer.status == 404, comment, sourceLocation: sourceLocation)
@@ -90,7 +93,7 @@ extension TestService {
                 #expect(answer.json["status"] as? Int == answer.status, comment, sourceLocation: sourceLocation)
                 #expect(answer.message?.isEmpty == false, comment, sourceLocation: sourceLocation)
                 #expect(answer.json["code"] is String, comment, sourceLocation: sourceLocation)
-                #expect(answer.json.count == 3, comment, sourceLocation: sourceLocation)
+                #expect(answer.hasRefusalsMembers, comment, sourceLocation: sourceLocation)
             }
         }
     }

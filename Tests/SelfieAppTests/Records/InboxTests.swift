@@ -98,7 +98,7 @@ struct InboxTests {
 
     @Test("Deleting from one's own inbox costs nothing; failed tries do")
     func freeDeletion() async throws {
-        let settings = ["RATE_LIMITS": "on", "RATE_LIMIT_RECORD_WRITES_PER_USER": "3/60", "TRUSTED_PROXIES": "1"]
+        let settings = ["RATE_LIMITS": "on", "RATE_LIMIT_RECORD_WRITES_PER_USER": "3/10m", "TRUSTED_PROXIES": "1"]
         try await TestService.runWithSchema(settings: settings) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             let eve = try await service.addMember("eve")

@@ -76,7 +76,7 @@ struct RecordEndTests {
                 "SELECT count(*) FROM users WHERE id = \(ada.userID)",
                 "SELECT count(*) FROM streams WHERE user_id = \(ada.userID)",
                 "SELECT count(*) FROM records WHERE owner_id = \(ada.userID) AND data IS NOT NULL",
-                "SELECT count(*) FROM records WHERE recipient_id = \(ada.userID)",
+                "SELECT count(*) FROM records WHERE recipient_id = \(ada.userID) AND data IS NOT NULL",
                 "SELECT count(*) FROM grants WHERE stream_id NOT IN (SELECT id FROM streams)",
                 "SELECT count(*) FROM record_index WHERE stream_id NOT IN (SELECT id FROM streams)",
             ] {

@@ -48,9 +48,12 @@ struct RecordQuotaTests {
             #expect(try await service.call("PUT", "/api/records/inbox/m", as: bob, Self.body(1_501)).status == 403)
             #expect(try await service.call("PUT", "/api/records/inbox/m", as: bob, Self.body(1_500)).status == 200)
             #expect(try await service.call("DELETE", "/api/records/inbox/m", as: bob).status == 200)
-            let left = "SELECT count(*) FROM streams WHERE user_id = "
-            #expect(try await service.count("\(left)\(ada.userID) AND byte_count = 1048576 - 1000") == 1)
-            #expect(try await service.count("\(left)\(bob.userID) AND byte_count = 1048576 - 500") == 1)
+            for (member, left) in [(ada, 1_000), (bob, 500)] {
+                let found = try await service.count(
+                    "SELECT count(*) FROM streams WHERE user_id = \(member.userID) AND byte_count = \(1_048_576 - left)"
+                )
+                #expect(found == 1, "\(member.name)")
+            }
         }
     }
 

@@ -64,7 +64,9 @@ struct SharingTests {
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             try await Self.makeThread(service, ada, #"{"data":{},"writers":["\#(bob.id)"]}"#)
             #expect(try await Self.send(service, "m1", by: bob).status == 200)
-            #expect(try await service.call("PATCH", Self.thread, as: ada, #"{"writers":[]}"#).status == 200)
+            #expect(
+                try await service.call("PATCH", Self.thread, as: ada, #"{"readers":[],"writers":[]}"#).status == 200
+            )
             let refused = try await Self.send(service, "m2", by: bob)
             #expect(refused.status == 400 && refused.message?.contains("threadId") == true, "\(refused.text)")
             #expect(try await service.ids("messages", as: bob) == ["m1"])

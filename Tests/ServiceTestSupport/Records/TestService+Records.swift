@@ -202,5 +202,14 @@ extension HTTPAnswer {
     /// The member `data` of a record.
     package var data: [String: Any] { json["data"] as? [String: Any] ?? [:] }
 
+    /// Whether it has what all refusals have, and nothing but what missing parameters have beside that.
+    package var hasRefusalsMembers: Bool {
+        let members = Set(json.keys)
+        return members.isSuperset(of: ["status", "message", "code"])
+            && members.subtracting(["status", "message", "code"]).isSubset(
+                of: code == "parameters_missing" ? ["parameters", "hint"] : []
+            )
+    }
+
     package var code: String? { json["code"] as? String }
 }

@@ -136,7 +136,9 @@ struct RecordChanges {
             linked.fields.append(field)
         }
         for link in content.newLinks {
-            if let target = targets.records[link.target] { referred.append(key, link.field, target, owner?.userID ?? 0) }
+            if let target = targets.records[link.target] {
+                referred.append(key, link.field, target, owner?.userID ?? 0)
+            }
             // Under new rules a text may become the name of a photo. Only one of the owner's own is shown then.
             if let photo = targets.photos[link.target], !draft.isUnchanged || photo.userID == draft.existing?.ownerID {
                 pictured.append(key, link.field, photo.row, owner?.userID ?? 0)
@@ -152,9 +154,15 @@ struct RecordChanges {
             // The stream of an account that is gone went with it.
             if takesNumber, !counters.has(stream) { continue }
             let number = takesNumber ? counters.next(of: stream) : 0
-            let isMember = draft.memberIDs[stream] != nil || draft.existing?.memberIDs[stream] != nil || stream == recipient
+            let isMember =
+                draft.memberIDs[stream] != nil || draft.existing?.memberIDs[stream] != nil || stream == recipient
             if let owner, isMember, stream != owner.streamID {
-                addAuthored(draft, AuthoredStream(stream: stream, authorID: owner.userID), from: old[stream]?.rights, to: rights)
+                addAuthored(
+                    draft,
+                    AuthoredStream(stream: stream, authorID: owner.userID),
+                    from: old[stream]?.rights,
+                    to: rights
+                )
             }
             switch GrantChange.change(from: old[stream], to: rights, isChanged: isChanged, number: { number }) {
             case .shown(let grant), .ended(let grant), .silent(let grant):
@@ -173,7 +181,8 @@ struct RecordChanges {
         }
     }
 
-    private mutating func addAuthored(_ draft: RecordDraft, _ pair: AuthoredStream, from old: Rights?, to new: Rights?) {
+    private mutating func addAuthored(_ draft: RecordDraft, _ pair: AuthoredStream, from old: Rights?, to new: Rights?)
+    {
         let (read, reads) = ((old ?? []).contains(.read), (new ?? []).contains(.read))
         if read == reads { return }
         var entry = authored[pair] ?? (0, nil, false)
@@ -194,7 +203,8 @@ struct RecordChanges {
             quotaBytes != nil
         else { return }
         if entry.isInbox {
-            let free = RecordLimits.maxInboxCount - (counters.counters[stream]?.inboxCount ?? 0)
+            // What was free before the record came.
+            let free = RecordLimits.maxInboxCount - (counters.counters[stream]?.inboxCount ?? 0) + 1
             if count > free { throw RecordRefusal(.inboxFull, at: entry.position) }
         }
         if count > RecordLimits.maxCountPerReader { throw RecordRefusal(.readerFull, at: entry.position) }
