@@ -126,7 +126,7 @@ with Browser() as browser:
     assert '"shows_email":true' in code(browser, "changeProfile", "JavaScript")
     # What only the gallery's pages call is not here, and what several methods do is one call.
     assert not browser.all("#gallerySignIn") and "Gallery" not in browser.text("#contents")
-    assert browser.text("#contents").count("Sign out") == 1
+    assert browser.text("#contents").count("Sign out") == 1, browser.text("#contents")
     collections(browser)
     search(browser)
     browser.expect_no_violation("answers")
