@@ -70,8 +70,8 @@ struct AccountEndpoints: EndpointGroup {
             refuses: [tokenExpiredForReset, AccountRequests.wrongPassword]
         ),
         clearToken(.get, "signOut", "Sign out"),
-        clearToken(.post, "signOutByPost", "Sign out by POST"),
-        clearToken(.delete, "signOutByDelete", "Sign out by DELETE"),
+        clearToken(.post, "signOutByPost", "Sign out"),
+        clearToken(.delete, "signOutByDelete", "Sign out"),
         HandledEndpoint(
             "deleteAccount",
             .accounts,
