@@ -107,7 +107,9 @@ struct LimitedAction: Sendable {
         LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "record", "\(userID)")
     }
 
-    /// Records are deleted from an inbox. What the recipient deletes is given back.
+    /// Records are deleted from an inbox.
+    ///
+    /// What the recipient deletes is given back.
     static func inboxDeletions(_ count: Int, userID: Int) -> LimitedAction {
         LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "inbox deletions", "\(userID)")
     }

@@ -99,7 +99,12 @@ struct ChangeEndpoints: EndpointGroup {
         }
     }
 
-    private func response(with batch: ChangeBatch, to request: Request, of session: Session, within memory: AnswerMemory) -> Response {
+    private func response(
+        with batch: ChangeBatch,
+        to request: Request,
+        of session: Session,
+        within memory: AnswerMemory
+    ) -> Response {
         let writer = writers.writer(for: request, of: session)
         return Response.json(within: memory) { json in
             json.nested("changes") { $0.array(batch.changes) { writer.write($1, to: &$0) } }

@@ -182,14 +182,21 @@ struct RecordEndpoints: EndpointGroup {
         )
     }
 
-    private func response(_ record: StoredRecord, to request: Request, _ session: Session, within memory: AnswerMemory) -> Response {
+    private func response(_ record: StoredRecord, to request: Request, _ session: Session, within memory: AnswerMemory)
+        -> Response
+    {
         let writer = writer(for: request, session)
         var response = Response.json(within: memory) { writer.writeMembers(of: record, to: &$0) }
         response.headers[.eTag] = record.tag.quoted
         return response
     }
 
-    private func response(_ records: [StoredRecord], to request: Request, _ session: Session, within memory: AnswerMemory) -> Response {
+    private func response(
+        _ records: [StoredRecord],
+        to request: Request,
+        _ session: Session,
+        within memory: AnswerMemory
+    ) -> Response {
         let writer = writer(for: request, session)
         var json = JSONWriter()
         json.array(records) { writer.write($1, to: &$0) }

@@ -13,7 +13,9 @@ import Testing
 @Suite("Clients that go away", .timeLimit(.minutes(3)))
 struct DisconnectTests {
     /// Texts of the statement that finds a token's session, and of those that list.
-    private static let (lookUp, selection, list) = ("FROM sessions JOIN users ON users.id = user_id WHERE token_digest", "AS photo_ids", "AS session_id")
+    private static let (lookUp, selection, list) = (
+        "FROM sessions JOIN users ON users.id = user_id WHERE token_digest", "AS photo_ids", "AS session_id"
+    )
 
     /// How many statements with one of some texts wait for a lock.
     ///

@@ -69,8 +69,10 @@ extension RecordChanges {
         if !existingKeys.isEmpty { parts += cleaning }
         parts += linking
         let text = parts.dropFirst().reduce(parts[0]) { "\(part: $0), \(part: $1)" }
-        let versions: PostgresQuery = added.keys.isEmpty ? "SELECT NULL::bigint, NULL::bigint WHERE false" : "SELECT key, version FROM added"
-        let counts: PostgresQuery = authored.isEmpty
+        let versions: PostgresQuery =
+            added.keys.isEmpty ? "SELECT NULL::bigint, NULL::bigint WHERE false" : "SELECT key, version FROM added"
+        let counts: PostgresQuery =
+            authored.isEmpty
             ? "SELECT NULL::bigint, NULL::bigint, NULL::bigint WHERE false"
             : "SELECT stream_id, author_id::bigint, record_count FROM counted"
         return """
