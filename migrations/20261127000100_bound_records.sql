@@ -8,7 +8,8 @@ LOCK TABLE records, streams IN SHARE ROW EXCLUSIVE MODE;
 ALTER TABLE records
     -- HMAC-SHA256 of the data that a member sent to the inbox of another one.
     ADD COLUMN sent_digest bytea,
-    -- Its bytes, which count for its sender. What the recipient adds counts for the recipient.
+    -- Its bytes, which count for its sender until the record is forgotten: the sender must not notice when it is deleted. What
+    -- the recipient adds counts for the recipient.
     ADD COLUMN sent_byte_count integer,
     -- The end that its sender gave it.
     ADD COLUMN sent_expires_at timestamp;
@@ -28,16 +29,17 @@ UPDATE streams SET record_count = owned.count, byte_count = owned.bytes
 FROM (SELECT owner_id, count(*), sum(byte_count)::bigint AS bytes FROM records GROUP BY owner_id) AS owned
 WHERE user_id = owner_id;
 
--- How many records of somebody else a user's stream shows.
+-- How many records of somebody else a user's stream shows, and how many of them wait in the user's inboxes.
 CREATE TABLE stream_authors (
     stream_id bigint NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
     author_id integer NOT NULL,
     record_count bigint NOT NULL,
+    inbox_count bigint NOT NULL,
     PRIMARY KEY (stream_id, author_id)
 );
 
-INSERT INTO stream_authors (stream_id, author_id, record_count)
-SELECT stream_id, owner_id, count(*)
+INSERT INTO stream_authors (stream_id, author_id, record_count, inbox_count)
+SELECT stream_id, owner_id, count(*), count(*) FILTER (WHERE recipient_id > 0)
 FROM grants JOIN records ON key = record_key AND records.collection_id = grants.collection_id
     JOIN streams ON streams.id = stream_id
 WHERE rights % 2 = 1 AND user_id <> owner_id GROUP BY stream_id, owner_id;

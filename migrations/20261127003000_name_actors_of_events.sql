@@ -3,6 +3,7 @@
 ALTER TABLE audit_events
     ADD COLUMN actor_id integer,
     ADD COLUMN role text;
+CREATE INDEX audit_events_actor_id_index ON audit_events (actor_id, id) WHERE actor_id IS NOT NULL;
 
 CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

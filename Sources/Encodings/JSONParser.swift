@@ -6,9 +6,12 @@ struct JSONParser {
     private var index = 0
     /// How many arrays and objects are open.
     private var depth = 0
+    private var nameBytes = 0
     /// Where members are; nil when nobody asks.
     private(set) var places: JSONPlaces?
     private let isStored: Bool
+    /// The most bytes of all names together: hashing them takes time.
+    private let maxNameBytes: Int
 
     /// - Parameters:
     ///   - text: The text in UTF-8.
@@ -17,6 +20,7 @@ struct JSONParser {
     init(_ text: some Collection<UInt8>, notesPlaces: Bool = false, isStored: Bool = false) {
         self.text = Array(text)
         self.isStored = isStored
+        maxNameBytes = isStored || notesPlaces ? .max : 64 << 10
         places = notesPlaces ? JSONPlaces() : nil
     }
 
@@ -50,7 +54,8 @@ struct JSONParser {
             let start = parser.index
             let name = try parser.string()
             // Before it is hashed.
-            guard parser.isStored || name.isFitName else { throw .unfitName }
+            parser.nameBytes += name.utf8.count
+            guard parser.isStored || name.isFitName && parser.nameBytes <= parser.maxNameBytes else { throw .unfitName }
             parser.skipSpace()
             try parser.expect(":")
             parser.places?.enter(name, at: start, in: parser.text)

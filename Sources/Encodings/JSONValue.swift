@@ -45,6 +45,6 @@ package enum JSONValue: Sendable, Equatable {
 package enum JSONError: Error {
     case malformed
     case tooDeep
-    /// A name has more than 255 bytes, or more than 30 combining marks in a row.
+    /// A name has more than 255 bytes, or more than 30 combining marks in a row; or all names together have more than 64 KiB.
     case unfitName
 }

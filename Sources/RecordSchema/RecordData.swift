@@ -39,14 +39,17 @@ package struct RecordData: Sendable {
         guard value.depth <= RecordLimits.maxDepth else {
             throw InvalidRecord(problems: [RecordProblem(nil, .tooDeep)])
         }
+        text = value.text
+        // What is too large is not looked at closely, which would take long.
+        guard text.utf8.count <= RecordLimits.maxBytes else {
+            throw InvalidRecord(problems: [RecordProblem(nil, .tooManyBytes)])
+        }
         var problems: [RecordProblem] = []
         for (name, member) in members {
             if name.utf8.contains(0) { problems.append(RecordProblem(nil, .hasNull)) }
             problems += member.problems.map { RecordProblem(name, $0) }
         }
         problems += Self.problems(of: members, in: collection)
-        text = value.text
-        if text.utf8.count > RecordLimits.maxBytes { problems.append(RecordProblem(nil, .tooManyBytes)) }
         guard problems.isEmpty else { throw InvalidRecord(problems: problems) }
         (links, indexValues) = Self.parts(of: members, in: collection)
     }

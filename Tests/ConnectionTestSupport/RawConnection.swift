@@ -13,17 +13,24 @@ package struct RawConnection {
     ///
     /// - Parameters:
     ///   - port: The port.
+    ///   - receiveBufferBytes: How much the system may take before the test reads it; nil for what it likes, up to megabytes.
     ///   - body: Uses the connection.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws.
     package static func open<Result: Sendable>(
         port: Int,
+        receiveBufferBytes: Int? = nil,
         _ body: (inout RawConnection) async throws -> Result
     ) async throws -> Result {
-        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        var bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelOption(.allowRemoteHalfClosure, value: true)
             // When thousands come at once the kernel tries again, and each time waits twice as long.
             .connectTimeout(.seconds(60))
+        if let receiveBufferBytes {
+            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBufferBytes))
+        }
+        let channel =
+            try await bootstrap
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     // Otherwise `finish` would send nothing.

@@ -145,5 +145,6 @@ struct SchemaFileTests {
             try Schema(file: Array("{}".utf8) + Array(repeating: 0x20, count: Schema.maxFileBytes - 1))
         }
         #expect([Schema.maxRoleCount, Schema.maxCollectionCount, Schema.maxIndexCount] == [32, 64, 4])
+        #expect([Schema.maxFieldCount, Schema.maxNameLength, Schema.maxFileBytes] == [64, 63, 1_048_576])
     }
 }

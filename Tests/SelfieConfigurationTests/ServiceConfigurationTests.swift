@@ -46,6 +46,7 @@ struct ServiceConfigurationTests {
         #expect(configuration.tokenLifetimeHours == 24)
         #expect(configuration.rememberedLifetimeDays == 90)
         #expect(configuration.passwordHashCost == 12)
+        #expect(configuration.recordsQuotaBytes == 67_108_864)
         #expect(configuration.getsTokenWithoutPassword == false)
         #expect(configuration.logLevel == .info)
         #expect(configuration.trustedProxies.origin == .nobody && configuration.trustedProxies.count == 0)

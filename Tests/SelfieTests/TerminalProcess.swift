@@ -26,6 +26,7 @@ struct TerminalProcess {
     ///   - arguments: The command and its options.
     ///   - environment: What its environment has of its own.
     ///   - line: What is typed; nil for nothing.
+    ///   - more: What is typed later, each line after its question.
     ///   - signal: What is sent to the process instead; nil for nothing.
     ///   - question: What standard error must have before it is typed.
     /// - Returns: How it ended and what it printed.
@@ -34,6 +35,7 @@ struct TerminalProcess {
         _ arguments: [String],
         environment: [String: String],
         typing line: String? = nil,
+        then more: [(question: String, line: String)] = [],
         sending signal: Int32? = nil,
         after question: String = ""
     )
@@ -61,6 +63,10 @@ struct TerminalProcess {
             }
             if let signal { kill(process.processIdentifier, signal) }
             if let line { try FileHandle(fileDescriptor: terminal.outer).write(contentsOf: Data("\(line)\n".utf8)) }
+            for (question, line) in more {
+                try await poll("it asks again") { try String(contentsOf: errors, encoding: .utf8).contains(question) }
+                try FileHandle(fileDescriptor: terminal.outer).write(contentsOf: Data("\(line)\n".utf8))
+            }
             try await poll("it ends") { !process.isRunning }
             return Outcome(
                 status: process.terminationStatus,

@@ -182,6 +182,40 @@ struct UsersCommandTests {
         }
     }
 
+    @Test("password asks twice on a terminal, shows nothing of it, and changes nothing when the two differ")
+    func typedPassword() async throws {
+        try await ServedSelfie.run { served in
+            let service = served.service
+            let token = try await service.makeToken()
+            let url = try #require(try await service.upload(token: token).json["image_url"] as? String)
+            for (again, status) in [("another one", Int32(1)), ("the new one", 0)] {
+                let outcome = try await TerminalProcess.run(
+                    ["users", "password", "ada@example.com"],
+                    environment: ["DATABASE_URL": service.databaseURL],
+                    typing: "the new one",
+                    then: [(question: "Again: ", line: again)],
+                    after: "New password: "
+                )
+                #expect(outcome.status == status && outcome.showsTyping && !outcome.echo.contains("one"), "\(again)")
+                if status == 1 {
+                    #expect(outcome.errors.hasSuffix("Error: The two passwords differ. Nothing was changed.\n"))
+                    #expect(try await service.list(token: token).status == 200)
+                    #expect(try await service.send("GET", url).status == 200)
+                }
+            }
+            #expect(try await service.list(token: token).status == 401)
+            #expect(try await service.send("GET", url).status == 403)
+            #expect(try await service.count("SELECT count(*) FROM known_addresses") == 0)
+            #expect(try await service.signIn(email: "ada@example.com", password: "the new one").status == 200)
+            // Nothing is asked for nobody.
+            let nobody = try await TerminalProcess.run(
+                ["users", "password", "nobody@example.com"],
+                environment: ["DATABASE_URL": service.databaseURL]
+            )
+            #expect(nobody.status == 1 && nobody.errors == "Error: There is no user nobody@example.com.\n")
+        }
+    }
+
     @Test("quota shows what a user has and may have, and sets it for that user alone")
     func quota() async throws {
         try await ServedSelfie.run(settings: ["PHOTOS_PER_USER_MAX": "1"]) { served in

@@ -86,18 +86,19 @@ struct AuditStore: Sendable {
         )
     }
 
-    /// Removes addresses and request ids from a user's events, batch by batch.
+    /// Removes addresses and request ids from a user's events, and from what the user did to others, batch by batch.
     ///
     /// - Parameters:
     ///   - userID: The user's id.
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
     static func forgetSources(ofUser userID: Int, on connection: PostgresConnection) async throws {
+        let hasSource: PostgresQuery = "(address IS NOT NULL OR request_id IS NOT NULL)"
         try await connection.executeInBatches { rowCount in
             """
             UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (
-                SELECT id FROM audit_events
-                WHERE user_id = \(userID) AND (address IS NOT NULL OR request_id IS NOT NULL)
+                SELECT id FROM audit_events WHERE user_id = \(userID) AND \(part: hasSource)
+                UNION ALL SELECT id FROM audit_events WHERE actor_id = \(userID) AND \(part: hasSource)
                 LIMIT \(rowCount)
             )
             """

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Which changes a client wants.
 package struct ChangeQuery: Sendable {
     /// Where a client begins.
@@ -14,7 +16,7 @@ package struct ChangeQuery: Sendable {
 
         /// - Parameter text: A cursor, or `now`; nil for what is neither.
         package init?(_ text: String) {
-            if text == "now" {
+            if text.hasSameBytes(as: "now") {
                 self = .now
             } else if let cursor = ChangeCursor(text) {
                 self = .after(cursor)

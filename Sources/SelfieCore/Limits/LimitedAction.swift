@@ -107,11 +107,11 @@ struct LimitedAction: Sendable {
         LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "record", "\(userID)")
     }
 
-    /// Records are deleted from an inbox.
+    /// A call deletes records from an inbox, however many.
     ///
     /// What the recipient deletes is given back.
-    static func inboxDeletions(_ count: Int, userID: Int) -> LimitedAction {
-        LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "inbox deletions", "\(userID)")
+    static func inboxDeletion(userID: Int) -> LimitedAction {
+        LimitedAction(.recordWritesPerUser, .recordWritesLimited, by: "inbox deletion", "\(userID)")
     }
 
     /// Records are sent to inboxes, or members are named as readers.

@@ -41,6 +41,7 @@ struct RecordCleaning: Sendable {
             """
             DELETE FROM stream_authors WHERE (stream_id, author_id) IN (
                 SELECT stream_id, author_id FROM stream_authors WHERE record_count <= 0 LIMIT \(rowCount)
+                FOR UPDATE SKIP LOCKED
             ) AND record_count <= 0
             """
         }
@@ -51,7 +52,7 @@ struct RecordCleaning: Sendable {
             try await SchemaLock.share(on: connection)
             let rows = try await connection.query(
                 """
-                SELECT key, owner_id::bigint AS owner_id FROM records
+                SELECT key, owner_id::bigint AS owner_id, coalesce(sent_byte_count, 0)::bigint AS sent_byte_count FROM records
                 WHERE deleted_at < now() AT TIME ZONE 'UTC' - \(Self.forgettingDays) * interval '1 day'
                     AND NOT EXISTS (
                         SELECT FROM grants WHERE grants.collection_id = records.collection_id AND record_key = key
@@ -61,6 +62,7 @@ struct RecordCleaning: Sendable {
             )
             if rows.isEmpty { return false }
             let owners = try rows.map { try $0.decode("owner_id", as: Int.self) }
+            let bytes = try rows.map { try $0.decode("sent_byte_count", as: Int.self) }
             try await connection.execute(
                 "SELECT FROM streams WHERE user_id = ANY(\(Array(Set(owners)))) ORDER BY id FOR NO KEY UPDATE"
             )
@@ -69,8 +71,12 @@ struct RecordCleaning: Sendable {
                 WITH forgotten AS (
                     DELETE FROM records WHERE key = ANY(\(try rows.map { try $0.decode("key", as: Int.self) }))
                 )
-                UPDATE streams SET record_count = greatest(0, record_count - owned.count)
-                FROM (SELECT user_id, count(*) FROM unnest(\(owners)) AS owner (user_id) GROUP BY user_id) AS owned
+                UPDATE streams SET record_count = greatest(0, record_count - owned.count),
+                    byte_count = greatest(0, byte_count - owned.bytes)
+                FROM (
+                    SELECT user_id, count(*), sum(sent)::bigint AS bytes
+                    FROM unnest(\(owners), \(bytes)) AS owner (user_id, sent) GROUP BY user_id
+                ) AS owned
                 WHERE streams.user_id = owned.user_id
                 """
             )

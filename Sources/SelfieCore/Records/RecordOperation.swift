@@ -53,7 +53,7 @@ package struct RecordOperation: Sendable {
     ///
     /// Nil when nothing is to change.
     package let data: String?
-    /// The members who read it; nil when that is not to change.
+    /// The members who read it, as ids that keep to ``RecordID``; nil when that is not to change.
     package let readers: [String]?
     /// The members who read and write it; nil when that is not to change.
     package let writers: [String]?

@@ -6,7 +6,7 @@ package struct RecordRefusal: Error, Equatable {
     package let position: Int?
     package let reason: Reason
 
-    init(_ reason: Reason, at position: Int? = nil) {
+    package init(_ reason: Reason, at position: Int? = nil) {
         self.reason = reason
         self.position = position
     }
@@ -44,8 +44,10 @@ package struct RecordRefusal: Error, Equatable {
         case unknownReader
         /// More readers and writers than ``RecordLimits/maxReaderCount``.
         case tooManyReaders
-        /// The user has as many records, or bytes of them, as one may have.
+        /// The owner has as many records as one may have.
         case noRoom
+        /// The owner's records have as many bytes as they may have.
+        case noBytes(max: Int)
         /// The inbox has no room for this user.
         case inboxFull
         /// A reader has as many of this user's records as one may have.

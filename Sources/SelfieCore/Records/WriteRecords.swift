@@ -41,8 +41,8 @@ package struct WriteRecords: Sendable {
         }
         let clearsInbox = try await clearsInbox(operations, in: place)
         let writes: LimitedAction =
-            clearsInbox
-            ? .inboxDeletions(operations.count, userID: userID) : .recordWrites(operations.count, userID: userID)
+            clearsInbox && place.inboxOf == nil
+            ? .inboxDeletion(userID: userID) : .recordWrites(operations.count, userID: userID)
         // Nothing is counted for a call that is refused by one of the two.
         let counted = try await limiter.count(
             [writes] + Self.sends(paidSends, by: userID),

@@ -96,12 +96,11 @@ package struct RoleStore: Sendable {
     ///   - userID: The user.
     ///   - manager: Who gives it; nil for the command line.
     /// - Returns: Whether the user did not have it before.
-    /// - Throws: `RoleError`, `PostgresError`.
+    /// - Throws: `RoleError`, `SessionError.ended` when the manager's account is gone or disabled, `RecordsBusy` when the
+    ///   schema changes meanwhile, `PostgresError`.
     package func add(_ role: String, to userID: Int, by manager: RoleManager?) async throws -> Bool {
         let isAdded = try await postgres.withTransaction { connection in
-            let users = try await connection.query("SELECT FROM users WHERE id = \(userID) FOR KEY SHARE")
-            guard !users.isEmpty else { throw RoleError.noMember }
-            let roleID = try await Self.lock(role, for: manager, on: connection)
+            let roleID = try await Self.lock(role, of: userID, for: manager, on: connection)
             let present = try await connection.query(
                 "SELECT FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
             )
@@ -127,11 +126,10 @@ package struct RoleStore: Sendable {
     ///   - userID: The user.
     ///   - manager: Who takes it; nil for the command line.
     /// - Returns: Whether the user had it.
-    /// - Throws: `RoleError`, `PostgresError`.
+    /// - Throws: As ``add(_:to:by:)``.
     package func remove(_ role: String, from userID: Int, by manager: RoleManager?) async throws -> Bool {
         let isRemoved = try await postgres.withTransaction { connection in
-            try await connection.execute("SELECT FROM users WHERE id = \(userID) FOR KEY SHARE")
-            let roleID = try await Self.lock(role, for: manager, on: connection)
+            let roleID = try await Self.lock(role, of: userID, for: manager, on: connection)
             let removed = try await connection.execute(
                 "DELETE FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
             )
@@ -143,17 +141,31 @@ package struct RoleStore: Sendable {
         return isRemoved
     }
 
-    /// Locks a role, with those that decide on who manages it, to the end of the transaction.
+    /// Locks a role, and all that decides on who manages it, to the end of the transaction.
     ///
     /// Parallel calls wait here for each other. So they can't pass the limit together, and nobody acts who has lost the right
-    /// to meanwhile.
+    /// to meanwhile: with the account, by the schema, or with the role.
     ///
     /// - Returns: The role's id.
     private static func lock(
         _ role: String,
+        of userID: Int,
         for manager: RoleManager?,
         on connection: PostgresConnection
     ) async throws -> Int {
+        try await SchemaLock.share(on: connection)
+        let users: [(id: Int, isDisabled: Bool)] = try await connection.query(
+            """
+            SELECT id::bigint AS id, disabled_at IS NOT NULL AS is_disabled FROM users
+            WHERE id = ANY(\([userID] + (manager.map { [$0.userID] } ?? []))) ORDER BY id FOR SHARE
+            """
+        ).map { (try $0.decode("id"), try $0.decode("is_disabled")) }
+        if let manager {
+            guard users.contains(where: { $0.id == manager.userID && !$0.isDisabled }) else { throw SessionError.ended }
+            let present = try await connection.query("SELECT \(part: SchemaStore.versionColumn) AS version")
+            guard try present[0].decode("version") == manager.schemaVersion else { throw RecordsBusy() }
+        }
+        guard users.contains(where: { $0.id == userID }) else { throw RoleError.noMember }
         let rows = try await connection.query(
             """
             SELECT id::bigint AS id, name = \(role) AS is_wanted FROM roles

@@ -6,8 +6,8 @@ package import FoundationEssentials
 package struct Session: Sendable {
     package let id: Int
     package let userID: Int
-    /// The user's id as others see it.
-    package let memberID: String
+    /// The user, for URLs of others' photos.
+    package let photoReader: PhotoReader
     let expiry: Date
     /// After how many days without use it ends; nil for one with a fixed end.
     let maxUnusedDays: Int?

@@ -20,7 +20,10 @@ package struct SessionStore: Sendable {
             Session(
                 id: try row.decode("id"),
                 userID: try row.decode("user_id"),
-                memberID: try row.decode("member_id"),
+                photoReader: PhotoReader(
+                    memberID: try row.decode("member_id"),
+                    urlSeries: try row.decode("url_series")
+                ),
                 expiry: try row.decode("expires_at"),
                 maxUnusedDays: try row.decodeIfPresent("max_unused_days")
             )
@@ -28,8 +31,14 @@ package struct SessionStore: Sendable {
     }
 
     static let byToken = PostgresLookup(
-        columns: "sessions.id, user_id, member_id, expires_at, max_unused_days",
-        source: "FROM sessions JOIN users ON users.id = user_id WHERE token_digest = asked.key"
+        columns: """
+            sessions.id, sessions.user_id, member_id, expires_at, max_unused_days, coalesce(url_series, 0) AS url_series
+            """,
+        source: """
+            FROM sessions JOIN users ON users.id = sessions.user_id
+                LEFT JOIN photo_libraries ON photo_libraries.user_id = users.id
+            WHERE token_digest = asked.key
+            """
     )
 
     /// Begins a session, unless the password was changed or the account was disabled meanwhile.

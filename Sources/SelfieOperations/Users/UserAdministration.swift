@@ -46,7 +46,7 @@ package struct UserAdministration: Sendable {
             """
             SELECT users.id, member_id, first_name, last_name, title, email, created_at, disabled_at,
                 (SELECT count(*) FROM photos WHERE user_id = users.id AND state <> 'pending') AS photo_count,
-                coalesce((SELECT record_count FROM streams WHERE user_id = users.id), 0) AS record_count,
+                (SELECT count(*) FROM records WHERE owner_id = users.id AND deleted_at IS NULL) AS record_count,
                 (SELECT count(*) FROM sessions
                     WHERE user_id = users.id AND expires_at > now() AT TIME ZONE 'UTC') AS session_count
             FROM users
@@ -141,7 +141,7 @@ package struct UserAdministration: Sendable {
     /// Events, newest first.
     ///
     /// - Parameters:
-    ///   - selector: The account; nil for all. An id may be that of a deleted account.
+    ///   - selector: The account that did it, or to which it was done; nil for all. An id may be that of a deleted account.
     ///   - before: The id before which to begin.
     ///   - limit: The most events.
     /// - Returns: The events.
@@ -157,7 +157,8 @@ package struct UserAdministration: Sendable {
         let rows = try await postgres.read(
             """
             SELECT id, happened_at, event, count, user_id, actor_id, role, address, request_id FROM audit_events
-            WHERE id < \(before) AND (\(id)::bigint IS NULL OR user_id = \(id)::bigint) ORDER BY id DESC LIMIT \(limit)
+            WHERE id < \(before) AND (\(id)::bigint IS NULL OR user_id = \(id)::bigint OR actor_id = \(id)::bigint)
+            ORDER BY id DESC LIMIT \(limit)
             """
         )
         return try rows.map(AuditSummary.init)

@@ -120,12 +120,11 @@ struct ChangeEndpoints: EndpointGroup {
         _ headers: HTTPFields,
         _ parameters: RequestParameters
     ) throws -> ChangeQuery.Start {
-        let text = try headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 } ?? parameters.text(.since)
-        guard let text else { return .beginning }
-        if let start = ChangeQuery.Start(text) { return start }
         // A browser that is refused never comes again by itself. So it is told to begin again.
-        if headers[.lastEventID] == text { return .unknown }
-        throw Endpoint.Parameter.since.invalid
+        if let last = headers[.lastEventID], !last.isEmpty { return ChangeQuery.Start(last) ?? .unknown }
+        guard let text = try parameters.text(.since) else { return .beginning }
+        guard let start = ChangeQuery.Start(text) else { throw Endpoint.Parameter.since.invalid }
+        return start
     }
 }
 

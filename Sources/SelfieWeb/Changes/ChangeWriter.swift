@@ -7,8 +7,7 @@ import SelfieCore
 struct ChangeWriter: Sendable {
     /// Makes the URLs of the day.
     let urls: @Sendable (_ series: Int) -> PhotoURLDay
-    /// The reader's id as a member.
-    let readerID: String
+    let reader: PhotoReader
 
     /// Writes a change.
     func write(_ change: Change, to json: inout JSONWriter) {
@@ -18,7 +17,7 @@ struct ChangeWriter: Sendable {
             json.member("id", change.id)
             switch change.content {
             case .record(let record):
-                json.nested("record") { RecordWriter(urls: urls, readerID: readerID).write(record, to: &$0) }
+                json.nested("record") { RecordWriter(urls: urls, reader: reader).write(record, to: &$0) }
             case .photo(let columns, let series):
                 json.nested("photo") { json in
                     json.object { columns.writeJSON(to: &$0, urls: PhotoURLWriter(urls(series))) }
@@ -40,7 +39,7 @@ struct ChangeWriters: Sendable {
         let origin = origin.origin(of: request.head)
         return ChangeWriter(
             urls: { [photoURLs, now] series in photoURLs.day(of: now(), origin: origin, series: series) },
-            readerID: session.memberID
+            reader: session.photoReader
         )
     }
 }

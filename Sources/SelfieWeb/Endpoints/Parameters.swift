@@ -248,7 +248,7 @@ extension Endpoint.Parameter {
         .signature,
         in: .query,
         "What the URL was made for, of a record's photo or a member's picture. It ends with the right to see that.",
-        example: "picture",
+        example: "picture:\(Endpoint.Answer.Member.memberID):0",
         isRequired: false
     )
     static let signature = Self(

@@ -77,7 +77,7 @@ struct DirectoryEndpoints: EndpointGroup {
                 limit: try parameters.integer(.memberLimit)
             )
         )
-        let writer = MemberWriter(parts, at: date, for: request.head)
+        let writer = MemberWriter(parts, at: date, for: request.head, of: session)
         return Response.json(within: memory) { json in
             json.nested("members") { json in
                 json.array(page.members) { writer.write($1, to: &$0) }
@@ -89,12 +89,12 @@ struct DirectoryEndpoints: EndpointGroup {
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
         let date = parts.now()
-        _ = try context.session.alive(at: date, otherwise: .tokenExpired)
+        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         guard let id = context.parameters.get(Endpoint.Parameter.memberID.name),
             let member = try await members.member(id)
         else { throw ServiceError.memberNotFound }
         var json = JSONWriter()
-        MemberWriter(parts, at: date, for: request.head).write(member, to: &json)
+        MemberWriter(parts, at: date, for: request.head, of: session).write(member, to: &json)
         return Response(json).revalidated()
     }
 }

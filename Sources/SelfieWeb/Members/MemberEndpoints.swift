@@ -52,7 +52,7 @@ struct MemberEndpoints: EndpointGroup {
         let date = parts.now()
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         guard let profile = try await members.profile(ofUser: session.userID) else { throw SessionError.ended }
-        return response(profile, at: date, to: request)
+        return response(profile, at: date, to: request, of: session)
     }
 
     @Sendable
@@ -63,15 +63,15 @@ struct MemberEndpoints: EndpointGroup {
         guard case .object(let change) = body else { throw ServiceError.jsonNotAnObject }
         try await countWrites(by: session.userID, from: parts.sources.source(of: request, context: context))
         let profile = try await members.change(profileOfUser: session.userID, by: ProfileChange(change))
-        return response(profile, at: date, to: request)
+        return response(profile, at: date, to: request, of: session)
     }
 
     /// The free fields as they are kept, with as much again for escapes, white space and the rest.
     static let maxBodyBytes = 32 * 1024
 
-    private func response(_ profile: Profile, at date: Date, to request: Request) -> Response {
+    private func response(_ profile: Profile, at date: Date, to request: Request, of session: Session) -> Response {
         var json = JSONWriter()
-        MemberWriter(parts, at: date, for: request.head).write(profile, to: &json)
+        MemberWriter(parts, at: date, for: request.head, of: session).write(profile, to: &json)
         return Response(json).revalidated()
     }
 }

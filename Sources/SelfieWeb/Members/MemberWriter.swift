@@ -10,14 +10,18 @@ struct MemberWriter {
     let date: Date
     /// Scheme, host and port of pictures' URLs.
     let origin: String
+    /// Who gets the URLs.
+    let reader: PhotoReader
 
     /// - Parameters:
     ///   - parts: What the endpoints share.
     ///   - date: The present.
     ///   - request: The request to answer.
-    init(_ parts: WebParts, at date: Date, for request: HTTPRequest) {
+    ///   - session: Its session.
+    init(_ parts: WebParts, at date: Date, for request: HTTPRequest, of session: Session) {
         signer = parts.photoURLs
         self.date = date
+        reader = session.photoReader
         origin = parts.origin.origin(of: request)
     }
 
@@ -52,7 +56,8 @@ struct MemberWriter {
         json.member("last_name", member.lastName)
         json.member("title", member.title)
         if let picture = member.picture {
-            let urls = PhotoURLWriter(signer.day(of: date, origin: origin, series: picture.urlSeries).scoped(.picture))
+            let day = signer.day(of: date, origin: origin, series: picture.urlSeries)
+            let urls = PhotoURLWriter(day.scoped(PhotoScope(.picture, to: reader)))
             var randomID = picture.randomID
             randomID.withUTF8 { randomID in
                 json.member("picture", plain: { urls.appendURL(of: UnsafeRawBufferPointer(randomID), to: &$0) })

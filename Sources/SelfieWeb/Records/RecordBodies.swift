@@ -34,19 +34,26 @@ struct RecordBodies: Sendable {
         var answerBytes: Int { texts.reduce(0) { $0 + $1.count + (4 << 10) } }
 
         /// Reads the elements, each by itself, so that only one at a time takes more memory than its text.
-        func map<Result>(_ transform: (JSONValue) throws -> Result) throws -> [Result] {
-            try texts.enumerated().map { position, text in
+        ///
+        /// Others have their turns on the event loop in between.
+        func map<Result>(_ transform: (JSONValue) throws -> Result) async throws -> [Result] {
+            var results: [Result] = []
+            for (position, text) in texts.enumerated() {
+                if position > 0 { await Task.yield() }
                 guard text.count <= RecordBodies.maxRecordBytes else {
                     throw ServiceError.bodyTooLarge(maxBytes: RecordBodies.maxRecordBytes)
                 }
                 let value: JSONValue
                 do throws(JSONError) { value = try JSONValue.parse(text) } catch { throw ServiceError(error) }
                 do {
-                    return try transform(value)
+                    results.append(try transform(value))
                 } catch let problem as RecordBodyProblem {
                     throw areMany ? problem.at(position).refusal : problem.refusal
+                } catch let refusal as RecordRefusal {
+                    throw ServiceError(areMany ? RecordRefusal(refusal.reason, at: position) : refusal)
                 }
             }
+            return results
         }
     }
 
@@ -96,13 +103,13 @@ extension RecordOperation {
     ///   - value: The element.
     ///   - id: The id of the path; nil when the element has it.
     ///   - condition: What must be true of the record.
-    /// - Throws: `RecordBodyProblem`.
+    /// - Throws: `RecordBodyProblem`, `RecordRefusal` for data that is too large, or has texts that are slow to compare.
     init(
         _ action: Action,
         _ value: JSONValue,
         id: String?,
         condition: Condition
-    ) throws(RecordBodyProblem) {
+    ) throws {
         guard case .object(let body) = value else { throw RecordBodyProblem("the body", "must be an object") }
         if let unknown = body.keys.first(where: { !Self.members.union(Self.ignoredMembers).contains($0) }) {
             let name = unknown.isPlainName ? unknown : "a member"
@@ -119,8 +126,17 @@ extension RecordOperation {
         if let value = body["data"] {
             // Deeper values are not written, which would take as many calls in each other.
             guard value.depth <= RecordLimits.maxDepth else { throw RecordBodyProblem("data", "is too deep") }
-            guard case .object = value else { throw RecordBodyProblem("data", "must be an object") }
-            data = value.text
+            guard case .object(let members) = value else { throw RecordBodyProblem("data", "must be an object") }
+            let text = value.text
+            guard text.utf8.count <= RecordLimits.maxBytes else {
+                throw RecordRefusal(.invalid([RecordProblem(nil, .tooManyBytes)]))
+            }
+            // Before anything compares its texts.
+            let slow = members.filter { $0.value.problems.contains(.tooManyMarks) }
+            guard slow.isEmpty else {
+                throw RecordRefusal(.invalid(slow.keys.map { RecordProblem($0, .tooManyMarks) }))
+            }
+            data = text
         } else if action == .create || action == .put {
             throw RecordBodyProblem("data", "is missing")
         }
@@ -138,7 +154,7 @@ extension RecordOperation {
     private static func text(_ value: JSONValue?, _ name: String) throws(RecordBodyProblem) -> String? {
         switch value {
         case nil: nil
-        case .string(let text) where text.hasLongMarkRun: throw RecordBodyProblem(name, "is invalid")
+        case .string(let text) where !text.isFitName: throw RecordBodyProblem(name, "is invalid")
         case .string(let text): text
         default: throw RecordBodyProblem(name, "must be a string")
         }
@@ -153,7 +169,7 @@ extension RecordOperation {
         }
         var ids: [String] = []
         for element in elements {
-            guard case .string(let id) = element, !id.hasLongMarkRun else {
+            guard case .string(let id) = element, RecordID.isValid(id) else {
                 throw RecordBodyProblem(name, "must be ids of members")
             }
             ids.append(id)

@@ -68,7 +68,7 @@ struct RecordEndpoints: EndpointGroup {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let place = try place(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
-        let operations = try elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
+        let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
         let memory = try AnswerMemory(elements.answerBytes, of: answers, for: session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
         guard elements.areMany else { return response(records[0], to: request, session, within: memory) }
@@ -94,7 +94,7 @@ struct RecordEndpoints: EndpointGroup {
         let (place, id) = (try place(context), try id(context))
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: false)
         let condition = try RecordOperation.Condition(request.headers)
-        let operations = try elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
+        let operations = try await elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
         let memory = try AnswerMemory(RecordBodies.maxRecordAnswerBytes, of: answers, for: session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: false)
         return response(records[0], to: request, session, within: memory)
@@ -106,7 +106,7 @@ struct RecordEndpoints: EndpointGroup {
         let place = try place(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         guard elements.areMany else { throw RecordBodyProblem("the body", "must be an array").refusal }
-        let operations = try elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
+        let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
         let memory = try AnswerMemory(elements.answerBytes, of: answers, for: session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: true)
         return response(records, to: request, session, within: memory)
@@ -162,7 +162,12 @@ struct RecordEndpoints: EndpointGroup {
         guard let collection = Self.segment(.collection, context), !collection.utf8.contains(0) else {
             throw .collectionNotFound
         }
-        return RecordPlace(collection: collection, inboxOf: Self.segment(.memberID, context))
+        guard context.parameters.get(Endpoint.Parameter.memberID.name) != nil else {
+            return RecordPlace(collection: collection, inboxOf: nil)
+        }
+        // Without its name, the inbox would be the caller's own.
+        guard let member = Self.segment(.memberID, context) else { throw .memberNotFound }
+        return RecordPlace(collection: collection, inboxOf: member)
     }
 
     private func id(_ context: SessionRequestContext) throws(ServiceError) -> String {
@@ -178,7 +183,7 @@ struct RecordEndpoints: EndpointGroup {
         let (date, origin) = (now(), origin.origin(of: request.head))
         return RecordWriter(
             urls: { series in photoURLs.day(of: date, origin: origin, series: series) },
-            readerID: session.memberID
+            reader: session.photoReader
         )
     }
 
@@ -241,7 +246,7 @@ extension RecordOperation.Condition {
             }
             guard reader.isAtEnd, !versions.isEmpty else { throw .ifMatchInvalid }
             self = .version(Set(versions.compactMap(\.self)))
-        } else if headers[.ifNoneMatch] == "*" {
+        } else if headers[.ifNoneMatch]?.hasSameBytes(as: "*") == true {
             self = .absent
         } else {
             self = .none

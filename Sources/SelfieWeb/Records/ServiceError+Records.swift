@@ -87,7 +87,10 @@ extension ServiceError {
     static let noRoomForRecords = ServiceError(
         status: .forbidden,
         code: "record_quota_reached",
-        message: "You have no room for more records. Deleted ones count for 30 days"
+        message: """
+            The owner has no room for more records (maximum is \(RecordLimits.maxCountPerUser), with those that were deleted in 30 \
+            days)
+            """
     )
     static let inboxFull = ServiceError(
         status: .forbidden,
@@ -136,6 +139,8 @@ extension ServiceError {
             case .unknownReader: .readerUnknown
             case .tooManyReaders: .tooManyReaders
             case .noRoom: .noRoomForRecords
+            case .noBytes(let max):
+                .noRoomForRecords.with("The owner's records have no room for more data (maximum is \(max) bytes)")
             case .inboxFull: .inboxFull
             case .readerFull: .readerFull
             case .noIndex(let field): .indexMissing.with("where - the collection has no index of \(field)")

@@ -6,8 +6,8 @@ import SelfieCore
 struct RecordWriter {
     /// Makes the URLs of the day.
     let urls: (_ series: Int) -> PhotoURLDay
-    /// The reader's id as a member: URLs of photos are for this reader alone.
-    let readerID: String
+    /// URLs of photos are for this reader alone.
+    let reader: PhotoReader
 
     /// Writes a record.
     func write(_ record: StoredRecord, to json: inout JSONWriter) {
@@ -32,7 +32,7 @@ struct RecordWriter {
     private func photos(of record: StoredRecord) -> OrderedDictionary<String, JSONValue> {
         OrderedDictionary(
             record.photos.map { photo in
-                let scope = PhotoScope.record(collection: record.collection, id: record.id, reader: readerID)
+                let scope = PhotoScope(.record(collection: record.collection, id: record.id), to: reader)
                 return (photo.field, .string(urls(photo.urlSeries).scoped(scope).url(of: photo.randomID)))
             }
         ) { $1 }

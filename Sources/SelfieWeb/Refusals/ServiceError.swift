@@ -85,7 +85,10 @@ package struct ServiceError: Error, Equatable {
     static let unfitName = ServiceError(
         status: .badRequest,
         code: "name_unfit",
-        message: "A name in the request has more than 255 bytes, or more than 30 combining marks in a row"
+        message: """
+            A name in the request has more than 255 bytes, or more than 30 combining marks in a row, or all names have more \
+            than 64 KiB
+            """
     )
     static let jsonRequired = ServiceError(
         status: .unsupportedMediaType,

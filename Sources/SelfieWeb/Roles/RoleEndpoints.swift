@@ -140,13 +140,18 @@ struct RoleEndpoints: EndpointGroup {
         _ context: SessionRequestContext,
         isDisabledToo: Bool
     ) async throws -> (role: String, userID: Int, manager: RoleManager) {
-        let (role, managers, session) = try await managedRole(context)
+        let (role, manager, session) = try await managedRole(context)
         let source = sources.source(of: request, context: context)
         try await countWrites(by: session.userID, from: source)
         let id = context.parameters.get(Endpoint.Parameter.memberID.name) ?? ""
         return (
             role, try await roles.userID(ofMember: id, isDisabledToo: isDisabledToo),
-            RoleManager(userID: session.userID, roles: managers, source: source)
+            RoleManager(
+                userID: session.userID,
+                roles: manager.roles,
+                schemaVersion: manager.schemaVersion,
+                source: source
+            )
         )
     }
 
@@ -155,9 +160,10 @@ struct RoleEndpoints: EndpointGroup {
     /// Whoever changes something is looked at again in its transaction.
     private func managedRole(
         _ context: SessionRequestContext
-    ) async throws -> (name: String, managers: [String], session: Session) {
+    ) async throws -> (name: String, manager: (roles: [String], schemaVersion: Int), session: Session) {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let schema = try await schemas.newest().schema
+        let applied = try await schemas.newest()
+        let schema = applied.schema
         let name = context.parameters.get(Endpoint.Parameter.role.name) ?? ""
         guard schema.roles.contains(where: { $0.name == name }) else { throw ServiceError.roleNotFound }
         let managers = schema.managers(of: name)
@@ -165,7 +171,7 @@ struct RoleEndpoints: EndpointGroup {
         switch standing {
         case .none: throw ServiceError.roleNotFound
         case .member: throw ServiceError.roleForbidden
-        case .manager: return (name, managers, session)
+        case .manager: return (name, (managers, applied.version), session)
         }
     }
 

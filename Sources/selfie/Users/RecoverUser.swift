@@ -24,14 +24,15 @@ struct UserPassword: AsyncParsableCommand {
 
     func run() async throws {
         let cost = try ServiceConfiguration.passwordHashCost(from: try ConfigurationSource.ofThisCommand())
-        let password = generate ? RandomIdentifier.makeSecret(length: Self.generatedLength) : try Self.ask()
-        let user = try await argument.withUsers { users in
+        let (user, password) = try await argument.withUsers { users in
             let user = try await users.find(argument.user)
+            let password = generate ? RandomIdentifier.makeSecret(length: Self.generatedLength) : try Self.ask()
             try await users.setPassword(of: .id(user.id), to: Password(password), cost: cost)
-            return user
+            return (user, password)
         }
         try output.print(Outcome(userId: user.id, password: generate ? password : nil)) {
-            let line = "\(Cell.text(user.email)) (\(user.id)) has a new password. All sessions have ended."
+            var line = "\(Cell.text(user.email)) (\(user.id)) has a new password. All sessions have ended."
+            if user.disabledAt != nil { line += " The account is disabled: nobody can sign in before selfie users enable." }
             return generate ? "\(line)\n\(password)" : line
         }
     }

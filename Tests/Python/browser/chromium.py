@@ -100,7 +100,7 @@ class Browser:
 
     def tab_to(self, selector, back=False):
         """Presses Tab until the keyboard is there, as people who have no mouse do."""
-        for _ in range(200):
+        for _ in range(500):
             if self.focused(selector):
                 return
             if back:

@@ -122,8 +122,14 @@ struct EventStreamTests {
                     try await service.call("PATCH", "/api/records/threads/t", as: bob, #"{"data":{"x":2}}"#).status
                         == 200
                 )
-                #expect(try await client.next()?.summary == "updated threads t")
+                try await service.put("threads/own", as: ada, #"{"data":{"x":1}}"#)
+                // What Bob has changed is in no feed of Ada's, and can still be read.
+                #expect(try await client.next()?.summary == "created threads own")
                 #expect(!client.received.contains("marker"))
+                #expect(try await service.call("GET", "/api/records/threads/t", as: ada).json["version"] as? Int == 2)
+                // The end is told.
+                #expect(try await service.call("DELETE", "/api/records/threads/t", as: bob).status == 200)
+                #expect(try await client.next()?.summary == "deleted threads t")
             }
         }
     }

@@ -1,15 +1,21 @@
 import ConnectionTestSupport
 import Foundation
+import HTTPTypes
 import Postgres
 import ServiceTestSupport
 import Testing
+
+@testable import SelfieWeb
 
 /// The short sister of `MarkSoakTests`.
 @Suite("Texts with many combining marks", .timeLimit(.minutes(2)))
 struct MarkTests {
     private static func marks(_ count: Int) -> String { String(repeating: "\u{0301}", count: count) }
 
-    private static let unfit = "A name in the request has more than 255 bytes, or more than 30 combining marks in a row"
+    private static let unfit = """
+        A name in the request has more than 255 bytes, or more than 30 combining marks in a row, or all names have more \
+        than 64 KiB
+        """
 
     @Test("A parameter with 31 in a row is refused by its name, in the query and in every kind of body; 30 are not")
     func values() async throws {
@@ -38,6 +44,99 @@ struct MarkTests {
                     headers: [("Authorization", TestService.basic)]
                 )
                 #expect(answer.status == status && answer.message == message)
+            }
+        }
+    }
+
+    @Test("Each parameter of each call with 31 in a row is refused by its name")
+    func everyParameter() async throws {
+        try await TestService.runWithSchema { service in
+            let token = try await service.makeToken()
+            var count = 0
+            for endpoint in Routes.endpoints {
+                for parameter in endpoint.parameters where Self.isText(parameter) {
+                    count += 1
+                    let path = endpoint.path.replacing(":collection", with: "houses").replacing(":member", with: "x")
+                    let query = endpoint.parameters.filter {
+                        $0.place == .query && $0.isRequired || $0.name == parameter.name
+                    }
+                    .map { ($0.name, $0.name == parameter.name ? Self.marks(31) : $0.example) }
+                    let isInQuery = parameter.place == .query
+                    let payload = isInQuery ? .none : try endpoint.payload([parameter.name: Self.marks(31)])
+                    var headers = endpoint.credentials(token: token)
+                    if let (contentType, _) = payload.encoded { headers.append(("Content-Type", contentType)) }
+                    let answer = try await service.send(
+                        endpoint.method.rawValue,
+                        isInQuery ? "\(path)?\(Scenario.Payload.formText(query))" : path,
+                        headers: headers,
+                        body: payload.encoded?.1
+                    )
+                    #expect(
+                        answer.status == 400 && answer.code == "\(parameter.name)_invalid",
+                        "\(endpoint.method) \(path), \(parameter.name): \(answer.text)"
+                    )
+                }
+            }
+            #expect(count > 50)
+        }
+    }
+
+    private static func isText(_ parameter: Endpoint.Parameter) -> Bool {
+        guard [.query, .anywhere, .multipart].contains(parameter.place), !parameter.kind.isPassword else {
+            return false
+        }
+        // A photo is no text. The signature of a URL is wrong, and nothing more is told.
+        return ![.photo, .signature].contains(parameter.kind)
+    }
+
+    @Test("So is each text of a profile and of a condition, also with escapes of JSON; a URL of a photo does not work")
+    func everyMember() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            let escaped = String(repeating: #"\u0301"#, count: 31)
+            for text in [Self.marks(31), escaped] {
+                for name in ["first_name", "last_name", "title", "picture"] {
+                    let answer = try await service.call("PATCH", "/api/me", as: ada, #"{"\#(name)":"\#(text)"}"#)
+                    #expect(answer.status == 400 && answer.code == "\(name)_invalid", "\(answer.text)")
+                }
+                let fields = try await service.call("PATCH", "/api/me", as: ada, #"{"fields":{"a":["\#(text)"]}}"#)
+                #expect(fields.status == 400 && fields.code == "fields_invalid")
+                for value in [#"{"address":"\#(text)"}"#, #"{"\#(text)":"a"}"#] {
+                    let path = "/api/records/houses?where=\(value.formEncoded)"
+                    let answer = try await service.call("GET", path, as: ada)
+                    #expect(answer.status == 400 && answer.code == "where_invalid", "\(answer.text)")
+                }
+            }
+            let scope = Self.marks(31).formEncoded
+            let photo = try await service.send("GET", "/photos/x?expires=1&signature=x&for=\(scope)")
+            #expect(photo.status == 403)
+        }
+    }
+
+    @Test("A segment of a path that can't be a member's id is no member, and not the caller's own inbox")
+    func segments() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            for member in ["%E0", Self.marks(31).formEncoded, String(repeating: "m", count: 256), "%00"] {
+                let path = "/api/members/\(member)/records/inbox/m1"
+                let answer = try await service.call("PUT", path, as: ada, #"{"data":{}}"#)
+                #expect(answer.status == 404 && answer.code == "member_not_found", "\(answer.text)")
+            }
+            #expect(try await service.count("SELECT count(*) FROM records") == 0)
+        }
+    }
+
+    @Test("Names of 64 KiB in all are taken in a record, and one byte more is refused")
+    func allNames() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            // 256 names of 255 bytes, one of 243 or 244, and those of the record itself: 65,536 or 65,537 bytes.
+            let names = (0..<256).map { "\(1_000 + $0)\(String(repeating: "n", count: 251))" }
+            for (length, code) in [(243, "record_too_large"), (244, "name_unfit")] {
+                let members = (names + [String(repeating: "z", count: length)]).map { #""\#($0)":1"# }
+                let body = #"{"data":{\#(members.joined(separator: ","))},"readers":[],"id":"x"}"#
+                let answer = try await service.call("POST", "/api/records/threads", as: ada, body)
+                #expect(answer.code == code, "\(answer.text.prefix(200))")
             }
         }
     }

@@ -28,7 +28,7 @@ struct AnswerMemoryTests {
                 #expect(put.status == 200, "\(put.text)")
             }
             try await poll("the answers are sent") { budget.bytesUsed == 0 }
-            try await RawConnection.open(port: service.port) { connection in
+            try await RawConnection.open(port: service.port, receiveBufferBytes: 16 << 10) { connection in
                 try await connection.send(
                     "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Token \(ada.token)\r\nConnection: close\r\n\r\n"
                 )

@@ -86,13 +86,62 @@ struct InboxTests {
             let eve = try await service.addMember("eve")
             let path = "/api/members/\(bob.id)/records/inbox"
             #expect(try await service.call("POST", path, as: ada, #"{"data":{}}"#).status == 200)
-            try await service.postgres.write("UPDATE stream_authors SET record_count = 4999")
+            try await service.postgres.write("UPDATE stream_authors SET record_count = 4999, inbox_count = 4999")
             try await service.postgres.write("UPDATE streams SET inbox_count = 4999 WHERE user_id = \(bob.userID)")
             #expect(try await service.call("POST", path, as: ada, #"{"data":{}}"#).status == 200)
             let full = try await service.call("POST", path, as: ada, #"{"data":{}}"#)
             #expect(full.status == 403 && full.code == "inbox_full", "\(full.text)")
             #expect(try await service.count("SELECT count(*) FROM records") == 2)
             #expect(try await service.call("POST", path, as: eve, #"{"data":{}}"#).status == 200)
+        }
+    }
+
+    @Test("What a member reads of a sender elsewhere takes no room of the inbox")
+    func sharedElsewhere() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let shared = #"{"data":{},"readers":["\#(bob.id)"]}"#
+            #expect(try await service.call("POST", "/api/records/threads", as: ada, shared).status == 200)
+            try await service.postgres.write("UPDATE stream_authors SET record_count = 20000")
+            let path = "/api/members/\(bob.id)/records/inbox"
+            #expect(try await service.call("POST", path, as: ada, #"{"data":{}}"#).status == 200)
+            let counted = try await service.count(
+                "SELECT count(*) FROM stream_authors WHERE record_count = 20001 AND inbox_count = 1"
+            )
+            #expect(counted == 1)
+        }
+    }
+
+    @Test("Calls that delete from one's own inbox at once, with a hundred each, are all free")
+    func parallelDeletion() async throws {
+        let settings = ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1"]
+        try await TestService.runWithSchema(settings: settings) { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            try await service.put("inbox/own", as: bob, #"{"data":{}}"#)
+            try await service.postgres.write(
+                """
+                INSERT INTO records (collection_id, recipient_id, id, owner_id, data, byte_count)
+                SELECT collection_id, recipient_id, 'm' || n, \(ada.userID), '{}', 2
+                FROM records, generate_series(0, 799) AS n WHERE id = 'own'
+                """
+            )
+            try await service.postgres.write(
+                """
+                INSERT INTO grants (stream_id, collection_id, record_key, rights, seq)
+                SELECT stream_id, collection_id, records.key, rights, 10 + records.key
+                FROM records JOIN (SELECT stream_id, rights FROM grants LIMIT 1) AS one ON id LIKE 'm%'
+                """
+            )
+            try await withThrowingTaskGroup(of: Int.self) { calls in
+                for call in 0..<8 {
+                    calls.addTask {
+                        let ids = (0..<100).map { "m\(call * 100 + $0)" }.joined(separator: ",")
+                        return try await service.call("DELETE", "/api/records/inbox?ids=\(ids)", as: bob).status
+                    }
+                }
+                for try await status in calls { #expect(status == 200) }
+            }
+            #expect(try await service.ids("inbox", as: bob) == ["own"])
         }
     }
 

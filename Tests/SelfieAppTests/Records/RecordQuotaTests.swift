@@ -48,12 +48,22 @@ struct RecordQuotaTests {
             #expect(try await service.call("PUT", "/api/records/inbox/m", as: bob, Self.body(1_501)).status == 403)
             #expect(try await service.call("PUT", "/api/records/inbox/m", as: bob, Self.body(1_500)).status == 200)
             #expect(try await service.call("DELETE", "/api/records/inbox/m", as: bob).status == 200)
-            for (member, left) in [(ada, 1_000), (bob, 500)] {
+            // The sender must not notice the deletion, so a message counts as long as it is remembered.
+            func expectLeft(_ left: Int, to member: TestMember) async throws {
                 let found = try await service.count(
                     "SELECT count(*) FROM streams WHERE user_id = \(member.userID) AND byte_count = \(1_048_576 - left)"
                 )
                 #expect(found == 1, "\(member.name)")
             }
+            try await expectLeft(0, to: ada)
+            try await expectLeft(500, to: bob)
+            let small = "/api/members/\(bob.id)/records/inbox/small"
+            #expect(try await service.call("PUT", small, as: ada, Self.body(10)).status == 403)
+            try await service.postgres.write("UPDATE records SET deleted_at = deleted_at - interval '31 days'")
+            try await service.postgres.write("UPDATE grants SET ended_at = ended_at - interval '31 days'")
+            await RecordEndTests.tidy(service)
+            try await expectLeft(1_000, to: ada)
+            try await expectLeft(500, to: bob)
         }
     }
 
@@ -65,6 +75,10 @@ struct RecordQuotaTests {
             #expect(
                 try await service.call("PUT", thread, as: ada, #"{"data":{},"writers":["\#(bob.id)"]}"#).status == 200
             )
+            try await Self.leave(10, to: ada, service)
+            #expect(try await service.call("PATCH", thread, as: bob, Self.body(100)).status == 403)
+            let unchanged = try await service.count("SELECT count(*) FROM streams WHERE byte_count = \(1_048_576 - 10)")
+            #expect(unchanged == 1)
             try await Self.leave(0, to: ada, service)
             let sent = try await service.call(
                 "PUT",
@@ -92,6 +106,32 @@ struct RecordQuotaTests {
             try await service.postgres.write("UPDATE grants SET ended_at = ended_at - interval '31 days'")
             await RecordEndTests.tidy(service)
             #expect(try await service.call("PUT", "/api/records/houses/j", as: ada, house).status == 200)
+        }
+    }
+
+    @Test("A record is sent in 262,144 bytes at most, and a call in 8,388,608, before anything is looked at")
+    func bodies() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            func padded(_ text: String, to bytes: Int) -> String {
+                text + String(repeating: " ", count: bytes - text.utf8.count)
+            }
+            let house = #"{"data":{"address":"a"}}"#
+            let path = "/api/records/houses/h"
+            #expect(try await service.call("PUT", path, as: ada, padded(house, to: 262_144)).status == 200)
+            let large = try await service.call("PUT", path, as: ada, padded(house, to: 262_145))
+            #expect(large.status == 413 && large.message == "The request is too large (maximum is 262144 bytes)")
+            let calls = [(8_388_608, 200), (8_388_609, 413)]
+            for (bytes, status) in calls {
+                let answer = try await service.call(
+                    "POST",
+                    "/api/records/houses",
+                    as: ada,
+                    padded("[\(house)]", to: bytes)
+                )
+                #expect(answer.status == status, "\(answer.text.prefix(200))")
+            }
+            #expect(try await service.ids("houses", as: ada).count == 2)
         }
     }
 }

@@ -156,8 +156,7 @@ extension TestService {
             SELECT count(*) FROM streams WHERE user_id IS NOT NULL AND (
                 record_count <> (SELECT count(*) FROM records WHERE owner_id = user_id)
                 OR byte_count <> (
-                    SELECT coalesce(sum(coalesce(sent_byte_count, byte_count)), 0) FROM records
-                    WHERE owner_id = user_id AND deleted_at IS NULL
+                    SELECT coalesce(sum(coalesce(sent_byte_count, byte_count)), 0) FROM records WHERE owner_id = user_id
                 ) + (
                     SELECT coalesce(sum(byte_count - sent_byte_count), 0) FROM records
                     WHERE recipient_id = user_id AND deleted_at IS NULL
@@ -170,12 +169,13 @@ extension TestService {
         let wrongAuthors = try await count(
             """
             SELECT count(*) FROM stream_authors FULL JOIN (
-                SELECT stream_id, owner_id AS author_id, count(*) AS shown
+                SELECT stream_id, owner_id AS author_id, count(*) AS shown,
+                    count(*) FILTER (WHERE recipient_id > 0) AS waiting
                 FROM grants JOIN records ON key = record_key AND records.collection_id = grants.collection_id
                     JOIN streams ON streams.id = stream_id
                 WHERE rights % 2 = 1 AND user_id <> owner_id GROUP BY stream_id, owner_id
             ) AS read USING (stream_id, author_id)
-            WHERE coalesce(record_count, 0) <> coalesce(shown, 0)
+            WHERE coalesce(record_count, 0) <> coalesce(shown, 0) OR coalesce(inbox_count, 0) <> coalesce(waiting, 0)
             """
         )
         #expect(wrongAuthors == 0, comment)

@@ -1,11 +1,40 @@
 import Postgres
 
 /// What somebody may open a photo for, who need not own it.
-package enum PhotoScope: Sendable, Equatable {
-    /// It is in a record that a member reads.
-    case record(collection: String, id: String, reader: String)
-    /// It is the picture of its owner.
-    case picture
+package struct PhotoScope: Sendable, Equatable {
+    package let shown: Shown
+    package let reader: PhotoReader
+
+    /// - Parameters:
+    ///   - shown: What shows the photo.
+    ///   - reader: Whom it is shown to.
+    package init(_ shown: Shown, to reader: PhotoReader) {
+        self.shown = shown
+        self.reader = reader
+    }
+
+    /// What shows a photo.
+    package enum Shown: Sendable, Equatable {
+        /// A record, by its collection's name and its id.
+        case record(collection: String, id: String)
+        /// Its owner, as the profile picture.
+        case picture
+    }
+}
+
+/// A member to whom URLs of photos are handed out.
+package struct PhotoReader: Sendable, Equatable {
+    package let memberID: String
+    /// The member's present series of URLs, which ends with a new password and when all sessions are ended.
+    package let urlSeries: Int
+
+    /// - Parameters:
+    ///   - memberID: The id that other members see.
+    ///   - urlSeries: The member's present series of URLs.
+    package init(memberID: String, urlSeries: Int) {
+        self.memberID = memberID
+        self.urlSeries = urlSeries
+    }
 }
 
 extension PhotoStore {
@@ -17,33 +46,48 @@ extension PhotoStore {
     /// - Returns: Whether the record still shows it, and is still there for the reader; whether it is still a picture.
     /// - Throws: `PostgresError`.
     package func isShown(_ randomID: String, for scope: PhotoScope) async throws -> Bool {
-        switch scope {
+        try await !postgres.read(Self.showing(randomID, for: scope)).isEmpty
+    }
+
+    /// Selects a row if a photo may be opened.
+    ///
+    /// It begins with the reader and the record: a photo may be in very many records.
+    static func showing(_ randomID: String, for scope: PhotoScope) -> PostgresQuery {
+        let reader: PostgresQuery = """
+            WITH reader AS MATERIALIZED (
+                SELECT users.id FROM users LEFT JOIN photo_libraries ON user_id = users.id
+                WHERE member_id = \(scope.reader.memberID) AND disabled_at IS NULL
+                    AND coalesce(url_series, 0) = \(scope.reader.urlSeries)
+            )
+            """
+        switch scope.shown {
         case .picture:
-            return try await !postgres.read(
-                """
+            return """
+                \(part: reader)
                 SELECT FROM photos JOIN users ON users.id = user_id AND picture_id = photos.id
-                WHERE random_id = \(randomID) AND disabled_at IS NULL
+                WHERE random_id = \(randomID) AND disabled_at IS NULL AND EXISTS (SELECT FROM reader)
                 """
-            ).isEmpty
-        case .record(let collection, let id, let reader):
-            return try await !postgres.read(
+        case .record(let collection, let id):
+            return """
+                \(part: reader), record AS MATERIALIZED (
+                    SELECT records.key, records.collection_id FROM records
+                    WHERE records.collection_id = (SELECT collections.id FROM collections WHERE name = \(collection))
+                        AND recipient_id = ANY (ARRAY[0, (SELECT id FROM reader)]) AND records.id = \(id)
+                        AND \(part: RecordReader.isThere)
+                )
+                SELECT FROM record JOIN photo_references ON record_key = record.key
+                    AND photo_id = (SELECT photos.id FROM photos WHERE random_id = \(randomID))
+                WHERE EXISTS (SELECT FROM reader) AND EXISTS (
+                    SELECT FROM grants WHERE grants.collection_id = record.collection_id
+                        AND grants.record_key = record.key AND rights % 2 = 1 AND stream_id IN (
+                            SELECT id FROM streams WHERE user_id = (SELECT id FROM reader)
+                            UNION ALL SELECT id FROM streams WHERE streams.collection_id = record.collection_id
+                            UNION ALL SELECT streams.id FROM role_members JOIN roles ON roles.id = role_members.role_id
+                                JOIN streams ON streams.role_id = roles.id
+                                WHERE role_members.user_id = (SELECT id FROM reader) AND roles.disabled_at IS NULL
+                        )
+                )
                 """
-                SELECT FROM photos JOIN photo_references ON photo_id = photos.id JOIN records ON records.key = record_key
-                    JOIN collections ON collections.id = records.collection_id
-                    JOIN users AS reader ON reader.member_id = \(reader) AND reader.disabled_at IS NULL
-                WHERE random_id = \(randomID) AND collections.name = \(collection) AND records.id = \(id)
-                    AND recipient_id IN (0, reader.id) AND \(part: RecordReader.isThere) AND EXISTS (
-                        SELECT FROM grants WHERE grants.collection_id = records.collection_id
-                            AND grants.record_key = records.key AND rights % 2 = 1 AND stream_id IN (
-                                SELECT id FROM streams WHERE user_id = reader.id
-                                UNION ALL SELECT id FROM streams WHERE streams.collection_id = records.collection_id
-                                UNION ALL SELECT streams.id FROM role_members JOIN roles ON roles.id = role_members.role_id
-                                    JOIN streams ON streams.role_id = roles.id
-                                    WHERE role_members.user_id = reader.id AND roles.disabled_at IS NULL
-                            )
-                    )
-                """
-            ).isEmpty
         }
     }
 }

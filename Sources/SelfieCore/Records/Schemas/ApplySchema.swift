@@ -177,14 +177,17 @@ package struct ApplySchema: Sendable {
                 FROM (
                     SELECT user_id, sum(owned) AS owned, sum(waiting) AS waiting, sum(bytes) AS bytes FROM (
                         SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting,
-                            CASE WHEN is_there THEN sent_byte_count ELSE 0 END AS bytes FROM gone
+                            sent_byte_count AS bytes FROM gone
                         UNION ALL SELECT recipient_id, 0, 1, byte_count - sent_byte_count
                         FROM gone WHERE is_there AND recipient_id > 0
                     ) AS each GROUP BY user_id
                 ) AS sums WHERE streams.user_id = sums.user_id
             ), shown AS (
-                UPDATE stream_authors SET record_count = record_count - read.count FROM (
-                    SELECT stream_id, owner_id, count(*) FROM ungranted JOIN gone ON key = record_key
+                UPDATE stream_authors SET record_count = record_count - read.count,
+                    inbox_count = inbox_count - read.waiting
+                FROM (
+                    SELECT stream_id, owner_id, count(*), count(*) FILTER (WHERE recipient_id > 0) AS waiting
+                    FROM ungranted JOIN gone ON key = record_key
                     WHERE rights % 2 = 1 GROUP BY stream_id, owner_id
                 ) AS read WHERE stream_authors.stream_id = read.stream_id AND author_id = owner_id
             )

@@ -21,18 +21,19 @@ struct ParentDrafts {
         in operations: [RecordOperation],
         of collection: AppliedCollection,
         schema: AppliedSchema
-    ) throws(RecordRefusal) -> (collection: AppliedCollection, ids: Set<String>)? {
+    ) async throws(RecordRefusal) -> (collection: AppliedCollection, ids: Set<String>)? {
         guard let parent = collection.definition.parent,
             let target = collection.definition.references.first(where: { $0.field == parent.field })?.collection
         else { return nil }
-        let ids = operations.compactMap { operation -> String? in
-            guard [.create, .put].contains(operation.action), let data = operation.data,
-                case .object(let members) = RecordPlanner.object(data),
-                case .string(let id)? = members[parent.field]
-            else { return nil }
-            return RecordID.isValid(id) ? id : nil
+        var ids: Set<String> = []
+        for operation in operations where [.create, .put].contains(operation.action) {
+            await Task.yield()
+            guard let data = operation.data, case .object(let members) = RecordPlanner.object(data),
+                case .string(let id)? = members[parent.field], RecordID.isValid(id)
+            else { continue }
+            ids.insert(id)
         }
-        return ids.isEmpty ? nil : (try schema.collection(target), Set(ids))
+        return ids.isEmpty ? nil : (try schema.collection(target), ids)
     }
 
     /// The parents that name records as their last ones which are deleted now: they name none any more.

@@ -31,12 +31,12 @@ struct RecordCall {
         let collection = try schema.collection(place.collection)
         let isInbox = collection.definition.access == .inbox
         guard place.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
-        let parentNames = try ParentDrafts.names(in: operations, of: collection, schema: schema)
+        let parentNames = try await ParentDrafts.names(in: operations, of: collection, schema: schema)
         let transaction = RecordTransaction(connection: connection, schema: schema)
         // Only then is the version that the next statement reads the one until the end.
         try await SchemaLock.share(on: connection)
         let heirs = operations.contains { $0.action != .delete && $0.readers == nil && $0.writers == nil }
-        var named = named(in: collection)
+        var named = await named(in: collection)
         if heirs, collection.definition.access == .acl, let parentNames {
             named.formUnion(try await transaction.readers(of: parentNames.ids, in: parentNames.collection))
         }
@@ -98,7 +98,12 @@ struct RecordCall {
             setFields: schema.setFields(of: collection),
             digests: digests
         )
-        let outcomes = try operations.enumerated().map { try planner.outcome(of: $1, at: $0) }
+        var outcomes: [RecordPlanner.Outcome] = []
+        for (position, operation) in operations.enumerated() {
+            // Reading and checking the data takes time. Others have their turns on the event loop in between.
+            if position > 0 { await Task.yield() }
+            outcomes.append(try planner.outcome(of: operation, at: position))
+        }
         var drafts = outcomes.compactMap { if case .draft(let draft) = $0 { draft } else { nil } }
         if parentNames != nil {
             drafts += try ParentDrafts(schema: schema, author: author, parents: parents).drafts(
@@ -160,22 +165,23 @@ struct RecordCall {
     }
 
     /// The members whom the call names anywhere.
-    private func named(in collection: AppliedCollection) -> Set<String> {
+    private func named(in collection: AppliedCollection) async -> Set<String> {
         let fields = (collection.definition.fields ?? []).filter { $0.type == .member }.map(\.name)
         var named = operations.reduce(into: Set<String>()) { $0.formUnion($1.named) }
-        if let id = place.inboxOf { named.insert(id) }
+        if let id = place.inboxOf, RecordID.isValid(id) { named.insert(id) }
         if !fields.isEmpty {
             for operation in operations {
+                await Task.yield()
                 guard let data = operation.data, case .object(let members) = RecordPlanner.object(data) else {
                     continue
                 }
                 for field in fields {
-                    if case .string(let id)? = members[field] { named.insert(id) }
+                    // Looked at before it is hashed: PostgreSQL can't hold NUL, and marks are slow.
+                    if case .string(let id)? = members[field], RecordID.isValid(id) { named.insert(id) }
                 }
             }
         }
-        // PostgreSQL's text can't hold NUL, so no member's id has one.
-        return named.filter(RecordID.isValid)
+        return named
     }
 
     private func recipient(_ author: RecordAuthor) throws(RecordRefusal) -> MemberStream {

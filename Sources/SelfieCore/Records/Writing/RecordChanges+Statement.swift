@@ -73,14 +73,15 @@ extension RecordChanges {
             added.keys.isEmpty ? "SELECT NULL::bigint, NULL::bigint WHERE false" : "SELECT key, version FROM added"
         let counts: PostgresQuery =
             authored.isEmpty
-            ? "SELECT NULL::bigint, NULL::bigint, NULL::bigint WHERE false"
-            : "SELECT stream_id, author_id::bigint, record_count FROM counted"
+            ? "SELECT NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint WHERE false"
+            : "SELECT stream_id, author_id::bigint, record_count, inbox_count FROM counted"
         return """
             WITH \(part: text)
-            SELECT key, version, NULL::bigint AS stream_id, NULL::bigint AS author_id, NULL::bigint AS record_count
+            SELECT key, version, NULL::bigint AS stream_id, NULL::bigint AS author_id, NULL::bigint AS record_count,
+                NULL::bigint AS inbox_count
             FROM (\(part: versions)) AS versions (key, version)
-            UNION ALL SELECT NULL, NULL, stream_id, author_id, record_count
-            FROM (\(part: counts)) AS counts (stream_id, author_id, record_count)
+            UNION ALL SELECT NULL, NULL, stream_id, author_id, record_count, inbox_count
+            FROM (\(part: counts)) AS counts (stream_id, author_id, record_count, inbox_count)
             """
     }
 
@@ -88,13 +89,15 @@ extension RecordChanges {
         let pairs = authored.keys.sorted { ($0.stream, $0.authorID) < ($1.stream, $1.authorID) }
         return """
             counted AS (
-                INSERT INTO stream_authors AS old (stream_id, author_id, record_count)
+                INSERT INTO stream_authors AS old (stream_id, author_id, record_count, inbox_count)
                 SELECT * FROM unnest(
-                    \(pairs.map(\.stream)), \(pairs.map(\.authorID)), \(pairs.map { authored[$0]?.change ?? 0 })
+                    \(pairs.map(\.stream)), \(pairs.map(\.authorID)), \(pairs.map { authored[$0]?.change ?? 0 }),
+                    \(pairs.map { authored[$0]?.inboxChange ?? 0 })
                 )
                 ON CONFLICT (stream_id, author_id) DO UPDATE
-                    SET record_count = greatest(0, old.record_count + excluded.record_count)
-                RETURNING stream_id, author_id, record_count
+                    SET record_count = greatest(0, old.record_count + excluded.record_count),
+                        inbox_count = greatest(0, old.inbox_count + excluded.inbox_count)
+                RETURNING stream_id, author_id, record_count, inbox_count
             )
             """
     }

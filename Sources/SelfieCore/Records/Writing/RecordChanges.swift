@@ -7,7 +7,7 @@ struct RecordChanges {
     /// The bytes of data that a user's records may have; nil for any number.
     private let quotaBytes: Int?
     /// How many more records of an author a member's stream shows, and the last operation that adds one.
-    private(set) var authored: [AuthoredStream: (change: Int, position: Int?, isInbox: Bool)] = [:]
+    private(set) var authored: [AuthoredStream: Authored] = [:]
     private(set) var added = Added()
     private(set) var changed = Changed()
     /// The keys of records that go.
@@ -36,6 +36,16 @@ struct RecordChanges {
     struct AuthoredStream: Hashable {
         let stream: Int
         let authorID: Int
+    }
+
+    /// What comes and goes of an author's records in a stream.
+    struct Authored {
+        /// How many more records it shows.
+        var change = 0
+        /// How many more of them wait in the stream's inboxes.
+        var inboxChange = 0
+        /// The last operation that adds one.
+        var position: Int?
     }
 
     struct Changed {
@@ -185,28 +195,24 @@ struct RecordChanges {
     {
         let (read, reads) = ((old ?? []).contains(.read), (new ?? []).contains(.read))
         if read == reads { return }
-        var entry = authored[pair] ?? (0, nil, false)
-        entry.change += reads ? 1 : -1
-        if reads { (entry.position, entry.isInbox) = (draft.position, draft.collection.definition.access == .inbox) }
-        authored[pair] = entry
+        let change = reads ? 1 : -1
+        authored[pair, default: Authored()].change += change
+        if draft.collection.definition.access == .inbox { authored[pair, default: Authored()].inboxChange += change }
+        if reads { authored[pair]?.position = draft.position }
     }
 
     /// Refuses records of an author of whom a member's stream shows too many.
     ///
     /// - Parameters:
     ///   - count: How many it shows now.
-    ///   - authorID: The author.
-    ///   - stream: The member's stream.
+    ///   - inboxCount: How many of them wait in the stream's inboxes.
+    ///   - pair: The stream and the author.
     /// - Throws: `RecordRefusal`.
-    func check(_ count: Int, of authorID: Int, in stream: Int) throws(RecordRefusal) {
-        guard let entry = authored[AuthoredStream(stream: stream, authorID: authorID)], entry.change > 0,
-            quotaBytes != nil
-        else { return }
-        if entry.isInbox {
-            // What was free before the record came.
-            let free = RecordLimits.maxInboxCount - (counters.counters[stream]?.inboxCount ?? 0) + 1
-            if count > free { throw RecordRefusal(.inboxFull, at: entry.position) }
-        }
+    func check(_ count: Int, inboxCount: Int, of pair: AuthoredStream) throws(RecordRefusal) {
+        guard let entry = authored[pair], entry.change > 0, quotaBytes != nil else { return }
+        // What was free before the last record came.
+        let free = RecordLimits.maxInboxCount - (counters.counters[pair.stream]?.inboxCount ?? 0) + 1
+        if entry.inboxChange > 0, inboxCount > free { throw RecordRefusal(.inboxFull, at: entry.position) }
         if count > RecordLimits.maxCountPerReader { throw RecordRefusal(.readerFull, at: entry.position) }
     }
 

@@ -48,10 +48,12 @@ struct RecordDraft: Sendable {
     var isSentNow: Bool { content?.sentDigest != nil }
 
     /// The bytes that come for its owner; negative when they go.
+    ///
+    /// Those of a message stay until it is forgotten. Otherwise its sender would notice when the recipient deletes it.
     var ownerBytes: Int {
         switch (existing, content) {
         case (nil, let content?): content.data.text.utf8.count
-        case (let existing?, nil): -(existing.sent?.byteCount ?? existing.byteCount)
+        case (let existing?, nil): existing.sent == nil ? -existing.byteCount : 0
         case (let existing?, let content?):
             existing.sent != nil || isUnchanged ? 0 : content.data.text.utf8.count - existing.byteCount
         case (nil, nil): 0

@@ -67,7 +67,11 @@ extension RecordTransaction {
         var versions: [Int: Int] = [:]
         for row in added {
             if let stream: Int = try row.decodeIfPresent("stream_id") {
-                try changes.check(try row.decode("record_count"), of: try row.decode("author_id"), in: stream)
+                try changes.check(
+                    try row.decode("record_count"),
+                    inboxCount: try row.decode("inbox_count"),
+                    of: RecordChanges.AuthoredStream(stream: stream, authorID: try row.decode("author_id"))
+                )
             } else {
                 versions[try row.decode("key")] = try row.decode("version")
             }

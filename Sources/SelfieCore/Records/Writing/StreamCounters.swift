@@ -60,7 +60,7 @@ struct StreamCounters {
     mutating func count(bytes change: Int, for stream: Int, within limit: Int?) throws(RecordRefusal) {
         counters[stream]?.byteCount += change
         if let limit, change > 0, let counter = counters[stream], counter.byteCount > limit {
-            throw RecordRefusal(.noRoom)
+            throw RecordRefusal(.noBytes(max: limit))
         }
     }
 }
