@@ -14,6 +14,10 @@ ALTER TABLE records
     -- The end that its sender gave it.
     ADD COLUMN sent_expires_at timestamp;
 
+-- Finds what somebody sent with an id that the recipient has used very often.
+CREATE INDEX records_deleted_sender_index ON records (collection_id, recipient_id, id, owner_id)
+WHERE deleted_at IS NOT NULL AND recipient_id > 0;
+
 UPDATE records SET sent_byte_count = byte_count
 WHERE recipient_id > 0 AND recipient_id <> owner_id AND deleted_at IS NULL;
 
@@ -46,8 +50,12 @@ WHERE rights % 2 = 1 AND user_id <> owner_id GROUP BY stream_id, owner_id;
 
 CREATE INDEX stream_authors_unused_index ON stream_authors (stream_id) WHERE record_count <= 0;
 
--- Records whose photo is gone, until their readers' streams show it.
-CREATE TABLE photo_losses (record_key bigint PRIMARY KEY);
+-- The photo's owner, which is needed when the photo is gone. NULL for what an older version adds beside this one.
+ALTER TABLE photo_references ADD COLUMN user_id integer;
+UPDATE photo_references SET user_id = photos.user_id FROM photos WHERE photos.id = photo_id;
+
+-- Records whose photo is gone, until their readers' streams show it; and whose photo it was, if it was one user's.
+CREATE TABLE photo_losses (record_key bigint PRIMARY KEY, user_id integer);
 
 CREATE OR REPLACE FUNCTION release_photos() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -56,10 +64,12 @@ BEGIN
     WHERE id IN (SELECT photo_id FROM dropped) AND state = 'unlisted' ORDER BY id
     ON CONFLICT (photo_id) DO UPDATE SET due_at = excluded.due_at;
     IF TG_OP = 'DELETE' THEN
-        INSERT INTO photo_losses (record_key)
-        SELECT DISTINCT record_key FROM dropped
-        WHERE NOT EXISTS (SELECT FROM photos WHERE photos.id = photo_id) ORDER BY record_key
-        ON CONFLICT DO NOTHING;
+        INSERT INTO photo_losses (record_key, user_id)
+        SELECT record_key, CASE WHEN count(user_id) = count(*) AND min(user_id) = max(user_id) THEN min(user_id) END
+        FROM dropped WHERE NOT EXISTS (SELECT FROM photos WHERE photos.id = photo_id)
+        GROUP BY record_key ORDER BY record_key
+        ON CONFLICT (record_key) DO UPDATE
+            SET user_id = CASE WHEN photo_losses.user_id = excluded.user_id THEN excluded.user_id END;
     END IF;
     RETURN NULL;
 END
@@ -77,6 +87,7 @@ END
 $$;
 
 DROP TABLE photo_losses;
+ALTER TABLE photo_references DROP COLUMN user_id;
 DROP TABLE stream_authors;
 
 LOCK TABLE records, streams IN SHARE ROW EXCLUSIVE MODE;
@@ -90,4 +101,5 @@ DROP INDEX record_references_target_key_index;
 ALTER TABLE record_references DROP COLUMN owner_id;
 CREATE INDEX record_references_target_key_index ON record_references (target_key);
 
+DROP INDEX records_deleted_sender_index;
 ALTER TABLE records DROP COLUMN sent_expires_at, DROP COLUMN sent_byte_count, DROP COLUMN sent_digest;

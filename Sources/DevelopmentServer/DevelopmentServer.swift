@@ -103,10 +103,19 @@ package struct DevelopmentServer: Service {
             let apply = ApplySchema(postgres: postgres)
             let preview = try await apply.preview(schema)
             if preview.plan.changes.isEmpty { return }
-            guard preview.plan.refusals.isEmpty, !preview.needsForce else {
+            guard preview.plan.refusals.isEmpty else {
                 throw SchemaNotApplied(plan: preview.text, file: Self.schemaFile)
             }
-            guard let report = try await apply(schema, as: preview.plan, mayShowMore: false) else { return }
+            guard !preview.needsForce,
+                let report = try await apply(schema, as: preview.plan, mayShowMore: false)
+            else {
+                return say(
+                    """
+                    \(Self.schemaFile) is not applied, and the service goes on with the schema from before:
+                    \(preview.text)If that is meant, run beside it: selfie schema apply --force \(Self.schemaFile)
+                    """
+                )
+            }
             say("Applied \(Self.schemaFile):\n\(preview.text)\(report.misfitText)")
         }
     }

@@ -5,6 +5,32 @@ struct FileBox {
     let kind: String
     let contents: Range<Int>
 
+    /// Reads the head of a box.
+    ///
+    /// - Parameters:
+    ///   - offset: Where it begins.
+    ///   - end: Where a box that says no length ends.
+    ///   - file: The file.
+    /// - Returns: The box, which may say that it ends beyond the file.
+    /// - Throws: `NoImage` when the head is not whole, or its length has no room for it.
+    static func read(at offset: Int, end: Int, of file: inout FileBytes) async throws -> FileBox {
+        let head = try await file.bytes(at: offset, count: 8)
+        let kind = String(decoding: head.piece(at: 4, count: 4), as: UTF8.self)
+        var headBytes = 8
+        var length = head.bigEndian(at: 0, count: 4)
+        switch length {
+        case 0: length = end - offset
+        case 1:
+            // No file is as long as the highest byte of such a length can say.
+            let large = try await file.bytes(at: offset + 8, count: 8)
+            guard large.first == 0 else { throw NoImage() }
+            (headBytes, length) = (16, large.bigEndian(at: 1, count: 7))
+        default: break
+        }
+        guard length >= headBytes else { throw NoImage() }
+        return FileBox(kind: kind, contents: (offset + headBytes)..<(offset + length))
+    }
+
     /// Finds the boxes that lie in a range, one after another.
     ///
     /// - Parameters:
@@ -19,23 +45,10 @@ struct FileBox {
     ) async throws {
         var offset = range.lowerBound
         while offset < range.upperBound {
-            let head = try await file.bytes(at: offset, count: 8)
-            let kind = String(decoding: head.piece(at: 4, count: 4), as: UTF8.self)
-            var headBytes = 8
-            var length = head.bigEndian(at: 0, count: 4)
-            switch length {
-            case 0: length = range.upperBound - offset
-            case 1:
-                // No file is as long as the highest byte of such a length can say.
-                let large = try await file.bytes(at: offset + 8, count: 8)
-                guard large.first == 0 else { throw NoImage() }
-                (headBytes, length) = (16, large.bigEndian(at: 1, count: 7))
-            default: break
-            }
-            guard length >= headBytes, length <= range.upperBound - offset else { throw NoImage() }
-            let box = FileBox(kind: kind, contents: (offset + headBytes)..<(offset + length))
+            let box = try await read(at: offset, end: range.upperBound, of: &file)
+            guard box.contents.upperBound <= range.upperBound else { throw NoImage() }
             guard try await body(box, &file) else { return }
-            offset += length
+            offset = box.contents.upperBound
         }
     }
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Reads numbers and short pieces anywhere in a file, a window at a time.
 struct FileBytes {
     let length: Int
@@ -40,6 +42,52 @@ struct FileBytes {
     /// A byte.
     mutating func byte(at offset: Int) async throws -> UInt8 {
         try await bytes(at: offset, count: 1).first ?? 0
+    }
+
+    /// Looks for the bytes that end an image.
+    ///
+    /// They are the file's last ones, or other bytes follow them, as in a photo that moves. Then all from the offset on is
+    /// read, ``maxPieceBytes`` at a time, until they are found. The window stays as it is.
+    ///
+    /// - Parameters:
+    ///   - ending: The bytes.
+    ///   - offset: Where the image's pixels begin, or any place before its end.
+    /// - Throws: `NoImage` when they are nowhere, or what reading the file throws.
+    func findEnding(_ ending: [UInt8], from offset: Int) async throws {
+        guard ending.count <= length - offset else { throw NoImage() }
+        if try await read((length - ending.count)..<length) == ending { return }
+        var start = offset
+        while length - start >= ending.count {
+            let range = start..<min(start + Self.maxPieceBytes, length)
+            let piece = try await read(range)
+            guard piece.count == range.count else { throw NoImage() }
+            if piece.has(ending) { return }
+            // The ending may lie across two pieces.
+            start = range.upperBound - (ending.count - 1)
+            // Bytes in memory are read without a wait, and others have requests to answer.
+            await Task.yield()
+        }
+        throw NoImage()
+    }
+}
+
+extension [UInt8] {
+    /// Whether some bytes are among these, one after another.
+    fileprivate func has(_ bytes: [UInt8]) -> Bool {
+        guard let first = bytes.first else { return true }
+        return withUnsafeBytes { all in
+            guard let start = all.baseAddress else { return false }
+            var offset = 0
+            while all.count - offset >= bytes.count {
+                // The C library's search compares many bytes at a time.
+                let room = all.count - offset - bytes.count + 1
+                guard let found = memchr(start + offset, Int32(first), room) else { return false }
+                offset = UnsafeRawPointer(found) - start
+                if memcmp(found, bytes, bytes.count) == 0 { return true }
+                offset += 1
+            }
+            return false
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 /// Sources: ISO/IEC 14496-12, sections 8.11.1 (`meta`), 8.11.4 (`pitm`) and 8.3.2 (`tkhd`); ISO/IEC 23008-12, sections 6.5.3
 /// (`ispe`), 6.5.10 (`irot`) and 9.3 (`iprp`, `ipco`, `ipma`); the AVIF specification takes them over.
 enum HEIFFile {
-    static func size(_ file: inout FileBytes) async throws -> ImageSize {
+    static func size(_ file: inout FileBytes, mustBeWhole: Bool) async throws -> ImageSize {
         var found: ImageSize?
         try await FileBox.forEach(in: 0..<file.length, of: &file) { box, file in
             switch box.kind {
@@ -21,7 +21,26 @@ enum HEIFFile {
             return found == nil
         }
         guard let found else { throw NoImage() }
+        if mustBeWhole { try await checkPixels(&file) }
         return found
+    }
+
+    /// Checks that no box with pictures ends beyond the file.
+    ///
+    /// What follows the boxes may be anything: some cameras put bytes of their own behind a photo.
+    private static func checkPixels(_ file: inout FileBytes) async throws {
+        var offset = 0
+        var isCut = false
+        do {
+            while offset < file.length, !isCut {
+                let box = try await FileBox.read(at: offset, end: file.length, of: &file)
+                offset = box.contents.upperBound
+                isCut = offset > file.length && ["mdat", "moov"].contains(box.kind)
+            }
+        } catch is NoImage {
+            // These bytes are no box.
+        }
+        if isCut { throw NoImage() }
     }
 
     /// The size of a series of pictures that has no single one.

@@ -1,9 +1,9 @@
 /// Reads the size of a JPEG.
 ///
 /// Source: ITU-T T.81, annex B: a file is a row of segments, each a marker, a length and its contents. The pixels follow the
-/// frame's header, and begin with a scan.
+/// frame's header, begin with a scan, and end with the marker EOI.
 enum JPEGFile {
-    static func size(_ file: inout FileBytes) async throws -> ImageSize {
+    static func size(_ file: inout FileBytes, mustBeWhole: Bool) async throws -> ImageSize {
         var offset = 2
         var isTurned = false
         var size: ImageSize?
@@ -17,6 +17,7 @@ enum JPEGFile {
                 continue
             case startOfScan:
                 guard let size else { throw NoImage() }
+                if mustBeWhole { try await file.findEnding([0xFF, endOfImage], from: offset + 2) }
                 return isTurned ? size.turned : size
             case _ where isFrame(marker):
                 size = try await frame(&file, at: offset + 2)

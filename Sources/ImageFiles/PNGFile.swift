@@ -1,9 +1,9 @@
 /// Reads the size of a PNG.
 ///
-/// Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)", sections 5.2, 5.3 and 11.2.1: the signature,
-/// then a chunk `IHDR` of 13 bytes with its checksum.
+/// Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)", sections 5.2, 5.3, 11.2.1 and 11.2.4: the
+/// signature, then a chunk `IHDR` of 13 bytes with its checksum; at the end a chunk `IEND`, which is always the same.
 enum PNGFile {
-    static func size(_ file: inout FileBytes) async throws -> ImageSize {
+    static func size(_ file: inout FileBytes, mustBeWhole: Bool) async throws -> ImageSize {
         let chunk = try await file.bytes(at: signatureBytes, count: 8 + headerBytes + 4)
         guard chunk.bigEndian(at: 0, count: 4) == headerBytes, chunk.has("IHDR", at: 4) else { throw NoImage() }
         let header = chunk.piece(at: 8, count: headerBytes)
@@ -13,11 +13,14 @@ enum PNGFile {
         guard depths[color]?.contains(depth) == true, compression == 0, filter == 0, interlace <= 1,
             chunk.bigEndian(at: 8 + headerBytes, count: 4) == checksum(of: chunk.piece(at: 4, count: 4 + headerBytes))
         else { throw NoImage() }
+        if mustBeWhole { try await file.findEnding(ending, from: signatureBytes + 8 + headerBytes + 4) }
         return try ImageSize(width: header.bigEndian(at: 0, count: 4), height: header.bigEndian(at: 4, count: 4))
     }
 
     private static let signatureBytes = 8
     private static let headerBytes = 13
+    /// The type of the last chunk, which has no contents, and its checksum.
+    private static let ending: [UInt8] = Array("IEND".utf8) + [0xAE, 0x42, 0x60, 0x82]
 
     /// The bits of a sample that each type of color may have (table 11.1).
     private static let depths: [Int: Set<Int>] = [

@@ -3,7 +3,10 @@
 /// Sources: Google, "WebP Container Specification" (RFC 9649, section 2); RFC 6386, section 9.1, for lossy pixels; "WebP
 /// Lossless Bitstream Specification" (RFC 9649, section 3.4).
 enum WebPFile {
-    static func size(_ file: inout FileBytes) async throws -> ImageSize {
+    static func size(_ file: inout FileBytes, mustBeWhole: Bool) async throws -> ImageSize {
+        // The length of all that follows it. Other bytes may come behind.
+        let fileLength = try await file.bytes(at: 4, count: 4).littleEndian(at: 0, count: 4)
+        guard fileLength <= file.length - 8 || !mustBeWhole else { throw NoImage() }
         let head = try await file.bytes(at: 12, count: 8)
         let length = head.littleEndian(at: 4, count: 4)
         let count = head.has("VP8L", at: 0) ? 5 : 10

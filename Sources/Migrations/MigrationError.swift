@@ -4,6 +4,8 @@ package import Postgres
 package enum MigrationError: Error {
     /// The database can't be reached; the text is libpq's reason.
     case unreachable(String)
+    /// A pooler stands before the database, and the lock needs a session.
+    case pooler
     case unreadableDirectory(String)
     case unreadableFile(String)
     case invalidFileName(String)
@@ -28,6 +30,11 @@ package enum MigrationError: Error {
 extension MigrationError: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .pooler:
+            """
+            There is a pooler such as PgBouncer before the database, and migrations need a session of their own. Run them with \
+            the DATABASE_URL of the database itself.
+            """
         case .unreachable(let reason):
             "The database can't be reached. Check DATABASE_URL, and whether PostgreSQL runs. It said:\n\(reason)"
         case .unreadableDirectory(let path):

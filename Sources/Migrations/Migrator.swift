@@ -116,6 +116,8 @@ package struct Migrator: Sendable {
     /// The end of the session gives the lock up in any state.
     private func withLock<Result>(_ body: (PostgresConnection) async throws -> Result) async throws -> Result {
         try await withConnection { connection in
+            // The lock would stay in a session that others use.
+            if await connection.isBehindPooler { throw MigrationError.pooler }
             try await connection.query("SELECT pg_advisory_lock(\(Self.advisoryLock))")
             try await connection.execute(script: Self.bookkeeping)
             return try await body(connection)

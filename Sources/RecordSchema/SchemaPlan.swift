@@ -153,15 +153,22 @@ package struct SchemaPlan: Sendable, Equatable {
         guard let old = before.fields, let new = after.fields else {
             if before.fields == nil, after.fields == nil { return [] }
             let what = after.fields == nil ? "any JSON object" : "only the fields of the file"
-            return [Change("let \(name) take \(what)", reviewed: name)]
+            let widening = (after.fields ?? []).lazy.compactMap { Widening(ofPhotosIn: $0, from: before, to: after) }
+                .first
+            return [Change("let \(name) take \(what)", widening: widening, reviewed: name)]
         }
         let added = new.filter { before.field($0.name) == nil }.map {
-            Change("add the field \($0.name) (\($0.type.word)) to \(name)", reviewed: name)
+            Change(
+                "add the field \($0.name) (\($0.type.word)) to \(name)",
+                widening: Widening(ofPhotosIn: $0, from: before, to: after),
+                reviewed: name
+            )
         }
         let changed = new.compactMap { field -> Change? in
-            guard let before = before.field(field.name), before != field else { return nil }
+            guard let old = before.field(field.name), old != field else { return nil }
             return Change(
-                "change the field \(field.name) of \(name): \(field.difference(from: before))",
+                "change the field \(field.name) of \(name): \(field.difference(from: old))",
+                widening: Widening(ofPhotosIn: field, from: before, to: after),
                 reviewed: name
             )
         }

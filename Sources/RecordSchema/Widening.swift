@@ -1,15 +1,17 @@
-/// Who sees records of a collection from now on, and did not before.
+/// Who sees records of a collection, or photos in them, from now on, and did not before.
 package struct Widening: Sendable, Equatable {
     package let collection: String
     package let readers: Readers
-    /// The roles whose members saw them before, by name.
-    package let formerRoles: [String]
+    /// The role whose members saw them before, by name; nil for none.
+    package let formerRole: String?
 
     /// Who sees all records of a collection.
     package enum Readers: Sendable, Equatable {
         case everybody
         /// The members of roles, and of those that manage them: they can give such a role to themselves.
         case roles([String])
+        /// Whoever reads a record sees a photo of it.
+        case ofEachRecord
     }
 
     /// Nil when nobody sees more than before.
@@ -18,28 +20,39 @@ package struct Widening: Sendable, Equatable {
     ///   - before: The collection until now, and the schema that it is in.
     ///   - after: The collection from now on, and the schema that it is in.
     init?(from before: (RecordCollection, Schema), to after: (RecordCollection, Schema)) {
-        let former: [String]
-        switch Self.readers(of: before.0, in: before.1) {
-        case .everybody: return nil
-        case .roles(let names): former = names
-        }
-        switch Self.readers(of: after.0, in: after.1) {
-        case .everybody: readers = .everybody
-        case .roles(let names):
+        guard let former = Self.roles(of: before.0, in: before.1) else { return nil }
+        if let names = Self.roles(of: after.0, in: after.1) {
             let added = names.filter { !former.contains($0) }
             if added.isEmpty { return nil }
             readers = .roles(added)
+        } else {
+            readers = .everybody
         }
         collection = after.0.name
-        formerRoles = former
+        formerRole = before.0.role
     }
 
-    /// Who sees all records of a collection, whoever their owners are.
-    private static func readers(of collection: RecordCollection, in schema: Schema) -> Readers {
+    /// Nil when records show no photos that they did not show before.
+    ///
+    /// A text that is stored may be the id of a photo. It becomes one with the field's type.
+    ///
+    /// - Parameters:
+    ///   - field: A field from now on.
+    ///   - before: The collection until now.
+    ///   - after: The collection from now on.
+    init?(ofPhotosIn field: Field, from before: RecordCollection, to after: RecordCollection) {
+        guard field.type == .photo, before.field(field.name)?.type != .photo, after.access != .private else {
+            return nil
+        }
+        (collection, readers, formerRole) = (after.name, .ofEachRecord, nil)
+    }
+
+    /// The roles whose members see all records of a collection, whoever their owners are; nil for everybody.
+    private static func roles(of collection: RecordCollection, in schema: Schema) -> [String]? {
         switch collection.access {
-        case .published: .everybody
-        case .shared: .roles(collection.role.map(schema.rolesThatComeBy) ?? [])
-        case .private, .acl, .inbox: .roles([])
+        case .published: nil
+        case .shared: collection.role.map(schema.rolesThatComeBy) ?? []
+        case .private, .acl, .inbox: []
         }
     }
 }

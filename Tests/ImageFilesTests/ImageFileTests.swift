@@ -23,12 +23,16 @@ struct ImageFileTests {
 
     static func sample(_ name: String) throws -> [UInt8] { try #require(samples[name]) }
 
-    /// Reads bytes, and notes which were asked for.
-    static func read(_ bytes: some RandomAccessCollection<UInt8>, windowBytes: Int = 16 * 1024) async throws
-        -> ImageFile?
-    {
+    /// Reads bytes, a window at a time.
+    static func read(
+        _ bytes: some RandomAccessCollection<UInt8>,
+        windowBytes: Int = 16 * 1024,
+        mustBeWhole: Bool = false
+    ) async throws -> ImageFile? {
         let bytes = Array(bytes)
-        return try await ImageFile.read(length: bytes.count, windowBytes: windowBytes) { Array(bytes[$0]) }
+        return try await ImageFile.read(length: bytes.count, windowBytes: windowBytes, mustBeWhole: mustBeWhole) {
+            Array(bytes[$0])
+        }
     }
 
     @Test(
@@ -42,8 +46,14 @@ struct ImageFileTests {
             size: try ImageSize(width: #require(Int(parts.1)), height: #require(Int(parts.2)))
         )
         for windowBytes in [1, 7, 64, 16 * 1024] {
-            let image = try await Self.read(try Self.sample(name), windowBytes: windowBytes)
-            #expect(image == expected, "in windows of \(windowBytes) bytes")
+            for mustBeWhole in [false, true] {
+                let image = try await Self.read(
+                    try Self.sample(name),
+                    windowBytes: windowBytes,
+                    mustBeWhole: mustBeWhole
+                )
+                #expect(image == expected, "in windows of \(windowBytes) bytes, whole: \(mustBeWhole)")
+            }
         }
     }
 
@@ -55,7 +65,7 @@ struct ImageFileTests {
     }
 
     @Test(
-        "A file that ends before its size is no photo, and one that ends later has the same size",
+        "A file that ends before its size is no photo, and one that need not be whole has the same size if it ends later",
         arguments: samples.keys
     )
     func truncated(name: String) async throws {

@@ -220,4 +220,18 @@ struct MigratorTests {
             }
         }
     }
+
+    @Test("Behind a pooler nothing begins: the lock would stay in a session that others use")
+    func pooler() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            try await Pgbouncer.with(url, sessions: 1) { pooled in
+                let migrator = Migrator(configuration: try PostgresConfiguration(url: pooled), migrations: [])
+                let error = await #expect(throws: MigrationError.self) { _ = try await migrator.up() }
+                guard case .pooler = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+        }
+    }
 }

@@ -157,6 +157,8 @@ struct LostLeaseTests {
                     return
                 }
                 #expect(await client.waiterCount == 0)
+                // It may have taken effect, so the next one of the loan does not go to another connection.
+                await #expect(throws: PostgresError.self) { try await connection.query("SELECT 2 AS two") }
             }
             // The only connection is nobody's now.
             #expect(try await client.read("SELECT 1 AS one").count == 1)

@@ -82,6 +82,15 @@ struct EarlyRefusalTests {
         }
     }
 
+    @Test("A source that is cancelled with its try is not at fault, unlike one that fails by itself")
+    func cancelledSource() async throws {
+        for (error, isAtFault) in [(CancellationError() as any Error, false), (S3BodyLengthMismatch(), true)] {
+            let transfer = Transfer(body: S3Body.streamed(5) { throw error }, time: .system)
+            await #expect(throws: (any Error).self) { try await transfer.readBody(0..<5) }
+            #expect((transfer.sourceError != nil) == isAtFault)
+        }
+    }
+
     @Test("Parallel first uploads into a missing bucket all arrive: 60 of 60")
     func firstUploads() async throws {
         for _ in 0..<10 {

@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import Foundation
+import Postgres
 import ProcessTestSupport
 import ServerProcesses
 import ServiceTestSupport
@@ -65,6 +66,51 @@ struct DevTests {
                 ]
             )
             try await stop(process, in: folder, by: SIGTERM)
+        }
+    }
+
+    @Test(
+        "A schema that shows records to more people is not applied by itself; the service goes on, and says how to do it"
+    )
+    func widerSchema() async throws {
+        try await DevelopmentFolder.withCluster { folder in
+            let file = folder.url.appending(path: "schema.json")
+            func write(_ access: String) throws {
+                try Data(#"{"collections":{"notes":{"access":"\#(access)"}}}"#.utf8).write(to: file)
+            }
+            func show() async throws -> String {
+                try await SelfieProcess.run(["schema", "show"], directory: folder.url).output
+            }
+            try write("private")
+            let first = try folder.startDev()
+            let url = try await first.waitForOutput("psql '([^']+)'")
+            try await PostgresClient.withClient(configuration: try PostgresConfiguration(url: url)) { postgres in
+                _ = try await postgres.write(
+                    """
+                    WITH added AS (
+                        INSERT INTO users (first_name, last_name, email, password_hash)
+                        VALUES ('A', 'B', 'a@example.com', 'none') RETURNING id
+                    )
+                    INSERT INTO records (collection_id, owner_id, id, data, byte_count)
+                    SELECT collections.id, added.id, 'n', '{}', 2 FROM collections, added
+                    """
+                )
+            }
+            try await stop(first, in: folder, by: SIGTERM)
+
+            try write("published")
+            let (second, _) = try await folder.startDevAndWait()
+            #expect(second.output.contains("schema.json is not applied"), "\(second.output)")
+            #expect(second.output.contains("(1 record to 1 more person)"))
+            #expect(second.output.contains("selfie schema apply --force schema.json"))
+            #expect(try await show().contains("private"))
+            let forced = try await SelfieProcess.run(
+                ["schema", "apply", "--force", "schema.json"],
+                directory: folder.url
+            )
+            #expect(forced.status == 0, "\(forced)")
+            #expect(try await show().contains("published"))
+            try await stop(second, in: folder, by: SIGTERM)
         }
     }
 

@@ -7,14 +7,16 @@ package enum TestImage {
     package static let jpeg =
         (try? Data(contentsOf: ProjectFolder.root.appending(path: "docs/example.jpg"))) ?? Data()
 
-    /// The beginning of a PNG of 640 by 480 pixels: its signature and the chunk `IHDR`.
+    /// A PNG of 640 by 480 pixels that are not there: its signature and the chunks `IHDR` and `IEND`.
+    ///
+    /// Any bytes may follow it.
     package static let pngHead = Data([
         0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00,
-        0x02,
-        0x80, 0x00, 0x00, 0x01, 0xE0, 0x08, 0x02, 0x00, 0x00, 0x00, 0xBA, 0xB3, 0x4B, 0xB3,
+        0x02, 0x80, 0x00, 0x00, 0x01, 0xE0, 0x08, 0x02, 0x00, 0x00, 0x00, 0xBA, 0xB3, 0x4B, 0xB3, 0x00, 0x00, 0x00,
+        0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
     ])
 
-    /// A photo of any size: a PNG's head, which has 33 bytes, then bytes that differ by `seed`.
+    /// A photo of any size: a PNG's head, which has 45 bytes, then bytes that differ by `seed`.
     package static func png(bytes count: Int, seed: UInt8 = 0) -> Data {
         // Whole blocks, since a closure for each of millions of bytes takes seconds in a debug build.
         let block = Data((0..<256).map { UInt8(truncatingIfNeeded: $0 * 31) ^ seed })

@@ -79,9 +79,14 @@ const json = async (...request) => (await call(...request)).json();
  */
 const mark = {
     name: "selfie-signed-in",
-    get isSet() { try { return localStorage.getItem(this.name) !== null } catch { return true } },
-    set() { try { localStorage.setItem(this.name, "") } catch { /* Then it counts as set. */ } },
-    remove() { try { localStorage.removeItem(this.name) } catch { /* The same. */ } },
+    /** Another one for each sign-in; null for nobody. Where nothing can be kept, it counts as set. */
+    get value() { try { return localStorage.getItem(this.name) } catch { return "" } },
+    set() { try { localStorage.setItem(this.name, crypto.getRandomValues(new Uint32Array(2)).join("-")) } catch { /* See above. */ } },
+    /** Removes it, unless somebody has signed in since it had the value. */
+    remove(value = this.value) {
+        if (this.value !== value) return;
+        try { localStorage.removeItem(this.name) } catch { /* See above. */ }
+    },
 };
 
 export const signUp = (values) => json("POST", "/gallery/signup", { body: values });
@@ -97,16 +102,21 @@ export const signOut = async (all) => {
 
 /** Who is signed in; undefined for nobody. */
 export async function account() {
-    if (!mark.isSet) return undefined;
+    const asked = mark.value;
+    if (asked === null) return undefined;
     try {
         return await json("GET", "/gallery/account");
     } catch (error) {
-        if (error.isSignedOut) mark.remove();
+        if (error.isSignedOut) mark.remove(asked);
         throw error;
     }
 }
 
-export const changePassword = (values) => json("POST", "/gallery/password", { body: { ...values, device: deviceName() } });
+export const changePassword = async (values) => {
+    const account = await json("POST", "/gallery/password", { body: { ...values, device: deviceName() } });
+    mark.set();
+    return account;
+};
 export const leave = async (password) => {
     await json("DELETE", "/gallery/account", { body: { password } });
     mark.remove();

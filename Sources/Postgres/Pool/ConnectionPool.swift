@@ -225,7 +225,11 @@ actor ConnectionPool {
             let isSetUp = statement.purpose == .setUp
             lose(member.id, isSetUp ? .cannotConnect(String(reflecting: error)) : error)
             // When its sync could not be sent, it was under way, and was answered as lost with the connection.
-            guard !statement.isAnswered else { return }
+            guard !statement.isAnswered else {
+                // It may have taken effect, so the next statement of the loan must not go elsewhere.
+                if let lease = member.lease { lostLeases[lease]?.isReplaceable = false }
+                return
+            }
             // Otherwise nothing of it was sent, so it took no effect.
             if let lease = member.lease, lostLeases[lease]?.isReplaceable == true, statement.retries < Self.maxRetries {
                 statement.retries += 1

@@ -35,8 +35,8 @@ struct Call: Sendable {
     /// How long the store may be silent in a try that begins now.
     func silence(_ deadlines: S3Deadlines) -> Duration {
         if mayBeSilent { return time.now().duration(to: end) }
-        // A later try gets the rest of the time for a silent store.
-        return min(deadlines.giveUp - elapsed, deadlines.silence)
+        // A later try gets the rest of the time for a silent store. Keys may have been waited for, so it gets a second at least.
+        return max(.seconds(1), min(deadlines.giveUp - elapsed, deadlines.silence))
     }
 
     /// Whether more time than this is left.

@@ -66,14 +66,24 @@ extension UserStore {
     /// How many batches go before the request is answered: a hundred records, and what the user reads.
     private static let maxBatchesAtOnce = 2
 
-    /// Finishes the deletions of accounts that are closed: large ones, and those that crashes have interrupted.
+    /// How many batches of an account go before the next one has its turn.
+    private static let maxBatchesInTurn = 50
+
+    /// Goes on with the deletions of accounts that are closed: large ones, and those that crashes have interrupted.
     ///
-    /// - Throws: `PostgresError`.
+    /// An account whose deletion fails keeps none of the others from theirs.
+    ///
+    /// - Throws: The first failure, once all had their turn: `PostgresError`.
     func finishDeletions() async throws {
         let rows = try await postgres.read(
             "SELECT id::bigint AS id FROM users WHERE leaving_since IS NOT NULL ORDER BY leaving_since LIMIT 100"
         )
-        for row in rows { try await finishDeletion(try row.decode("id")) }
+        var failure: (any Error)?
+        for row in rows {
+            let id: Int = try row.decode("id")
+            do { try await finishDeletion(id, maxBatches: Self.maxBatchesInTurn) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 
     /// Removes an account that is closed for good.

@@ -25,16 +25,16 @@ package struct UserStore: Sendable {
     /// - Throws: `PostgresError`.
     func find(email: String, from network: String) async throws -> (user: User, isKnownNetwork: Bool)? {
         // PostgreSQL's text can't hold NUL, so no account has one.
-        guard !email.unicodeScalars.contains("\0") else { return nil }
-        let rows = try await postgres.read(
-            """
-            SELECT \(part: User.columns),
-                EXISTS (SELECT FROM known_addresses WHERE user_id = users.id AND network = \(network)) AS is_known
-            FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))
-            """
-        )
-        return try rows.first.map { (try User($0), try $0.decode("is_known")) }
+        guard !email.utf8.contains(0) else { return nil }
+        let row = try await postgres.lookUp(Self.byEmail, key: Array(email.trimmingWhitespace().utf8))
+        return try row.map { (try User($0), try $0.decode("networks", as: [String].self).contains(network)) }
     }
+
+    /// Looked up in one statement with others: each try of a password asks, even one that is refused afterwards.
+    static let byEmail = PostgresLookup(
+        columns: "\(User.columns), ARRAY(SELECT network FROM known_addresses WHERE user_id = users.id) AS networks",
+        source: "FROM users WHERE lower(btrim(email)) = lower(convert_from(asked.key, 'UTF8') COLLATE \"default\")"
+    )
 
     /// Whether an e-mail has an account.
     func hasAccount(email: String) async throws -> Bool {
@@ -48,7 +48,7 @@ package struct UserStore: Sendable {
     package func find(id: Int) async throws -> User? {
         let rows = try await postgres.read(
             """
-            SELECT \(part: User.columns) FROM users WHERE id = \(id)
+            SELECT \(part: PostgresQuery(stringLiteral: User.columns)) FROM users WHERE id = \(id)
             """
         )
         return try rows.first.map(User.init)
@@ -72,7 +72,8 @@ package struct UserStore: Sendable {
                     \(user.firstName), \(user.lastName), \(user.email), \(passwordHash), \(user.title),
                     \(PostgresJSON(utf8: Array(user.fields.text.utf8)))
                 )
-                ON CONFLICT (lower(btrim(email))) DO NOTHING RETURNING \(part: User.columns)
+                ON CONFLICT (lower(btrim(email))) DO NOTHING
+                RETURNING \(part: PostgresQuery(stringLiteral: User.columns))
             ), known AS (
                 \(part: KnownAddressStore.insertion(of: source.address.network, forEach: "SELECT id FROM added"))
             ), audited AS (
@@ -199,7 +200,7 @@ package struct UserStore: Sendable {
 
 extension User {
     /// What a statement selects.
-    fileprivate static let columns: PostgresQuery = """
+    fileprivate static let columns = """
         id, first_name, last_name, email, member_id, password_hash, disabled_at IS NOT NULL AS is_disabled
         """
 

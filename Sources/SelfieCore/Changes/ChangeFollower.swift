@@ -1,6 +1,7 @@
 import Budgets
 import FoundationEssentials
 import Postgres
+import RecordSchema
 
 /// One client that follows changes.
 ///
@@ -163,6 +164,9 @@ package final class ChangeFollower {
                 return .reset(.access)
             } catch is SessionError {
                 return .end(.session)
+            } catch is InvalidSchema {
+                // A newer process has applied it, and this one is about to be replaced.
+                return .end(.restart)
             } catch let error as PostgresError where error.isUnavailable {
                 // Nothing is lost, so the client need not come again.
                 needsRead = true

@@ -9,7 +9,7 @@ struct PhotoFacts {
     /// Nil when the object's structure does not tell it.
     let size: ImageSize?
 
-    /// Reads the beginning of an object that may be no photo, since railsauth accepted every file.
+    /// Reads the beginning of an object that may be no photo, or not a whole one, since railsauth accepted every file.
     ///
     /// Nil when there is no such object.
     ///

@@ -3,12 +3,14 @@ import NIOCore
 package import ObjectStore
 
 extension SpooledObject {
-    /// Reads the upload's structure as far as the photo's size.
+    /// Reads the upload's structure as far as the photo's size, and looks for the photo's end.
     ///
-    /// - Returns: The photo; nil when it is none.
+    /// - Returns: The photo; nil when it is none, or is cut off.
     /// - Throws: What reading the bytes throws.
     func image() async throws -> ImageFile? {
-        try await ImageFile.read(length: length) { range in try await Array(bytes(in: range).readableBytesView) }
+        try await ImageFile.read(length: length, mustBeWhole: true) { range in
+            try await Array(bytes(in: range).readableBytesView)
+        }
     }
 
     /// The format that the leading bytes tell.

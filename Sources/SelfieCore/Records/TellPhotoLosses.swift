@@ -14,16 +14,24 @@ struct TellPhotoLosses: Sendable {
 
     /// Works off what triggers have noted.
     ///
-    /// - Throws: `PostgresError`.
+    /// While a schema is being applied, nothing is done: the next sweep is soon.
+    ///
+    /// - Throws: `PostgresError`, `InvalidSchema`.
     func callAsFunction() async throws {
+        do { try await tellAll() } catch is SchemaLockTaken {}
+    }
+
+    private func tellAll() async throws {
         while true {
-            let keys: [Int] = try await postgres.read(
-                "SELECT record_key FROM photo_losses ORDER BY record_key LIMIT \(Self.batchSize)"
-            ).map { try $0.decode("record_key") }
+            let rows = try await postgres.read(
+                "SELECT record_key, user_id::bigint AS user_id FROM photo_losses ORDER BY record_key LIMIT \(Self.batchSize)"
+            )
+            let keys = try rows.map { try $0.decode("record_key", as: Int.self) }
+            let owners = try rows.compactMap { try $0.decodeIfPresent("user_id", as: Int.self) }
             if keys.isEmpty { return }
             let streams = try await schemas.withSchema { schema in
                 try await postgres.withTransaction { connection in
-                    try await tell(keys, schema, on: connection)
+                    try await tell(keys, ofPhotosOf: Array(Set(owners)), schema, on: connection)
                 }
             }
             bell?.ring(streams.map { .stream($0) })
@@ -31,23 +39,31 @@ struct TellPhotoLosses: Sendable {
         }
     }
 
-    private func tell(_ keys: [Int], _ schema: AppliedSchema, on connection: PostgresConnection) async throws -> Set<
-        Int
-    > {
-        try await SchemaLock.share(on: connection)
+    private func tell(
+        _ keys: [Int],
+        ofPhotosOf owners: [Int],
+        _ schema: AppliedSchema,
+        on connection: PostgresConnection
+    ) async throws -> Set<Int> {
+        try await SchemaLock.shareAtOnce(on: connection)
         let version = try await connection.query("SELECT \(part: SchemaStore.versionColumn) AS version")
         guard try version[0].decode("version") == schema.version else { throw SchemaChanged() }
         let transaction = RecordTransaction(connection: connection, schema: schema)
-        let records = try await transaction.lock(keys: keys)
+        let records = try await transaction.lock(keys: keys, by: owners)
         // Another process may have told of some meanwhile.
-        let noted: [Int] = try await connection.query(
-            "DELETE FROM photo_losses WHERE record_key = ANY(\(keys)) RETURNING record_key"
-        ).map { try $0.decode("record_key") }
-        let drafts = try records.filter { noted.contains($0.key) }.map { record in
+        let noted = try await connection.query(
+            """
+            DELETE FROM photo_losses WHERE record_key = ANY(\(keys)) RETURNING record_key, user_id::bigint AS user_id
+            """
+        ).reduce(into: [Int: Set<Int>]()) { noted, row in
+            let owner: Int? = try row.decodeIfPresent("user_id")
+            noted[try row.decode("record_key")] = owner.map { [$0] } ?? []
+        }
+        let drafts = try records.filter { noted[$0.key] != nil }.map { record in
             guard let collection = schema.collection(id: record.collectionID) else { throw SchemaChanged() }
             let value = RecordPlanner.stored(record.data)
             let data = RecordData(stored: record.data, value, in: collection.definition)
-            return RecordDraft(
+            var draft = RecordDraft(
                 position: nil,
                 collection: collection,
                 existing: record,
@@ -56,6 +72,8 @@ struct TellPhotoLosses: Sendable {
                 sharing: record.sharing,
                 memberIDs: record.memberIDs
             )
+            draft.authorIDs = noted[record.key] ?? []
+            return draft
         }
         if !drafts.isEmpty { _ = try await transaction.apply(drafts) }
         return drafts.reduce(into: []) { $0.formUnion($1.numberedStreams) }

@@ -71,7 +71,7 @@ package struct RecordAdministration: Sendable {
     ) async throws -> ApplySchema.Report? {
         let report = try await ApplySchema(postgres: users.postgres)(schema, as: plan, mayShowMore: mayShowMore)
         // The schema decides on what readers see.
-        if report != nil { await ChangeBell(postgres: users.postgres).ringForEverything() }
+        if let report, !report.plan.changes.isEmpty { await ChangeBell(postgres: users.postgres).ringForEverything() }
         return report
     }
 

@@ -27,6 +27,8 @@ package struct WebParts: Sendable {
     )
     /// The lists of a user that are being made from rows.
     let listRequests = Places<Int>(.init("LISTS_AT_ONCE", per: "USER"), limits: .init(total: .max, perHolder: 32))
+    /// The lists of records with several conditions that are read: each may look at thousands of rows for nothing.
+    let searches = Places<Int>(.init("SEARCHES_AT_ONCE", per: "USER"), limits: .init(total: 16, perHolder: 4))
     /// The memory of answers about records and members; the holders are users.
     let answers: ByteBudget<Int>
     /// The clients that wait for changes; the holders are users.

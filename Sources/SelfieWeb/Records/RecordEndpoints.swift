@@ -16,6 +16,7 @@ struct RecordEndpoints: EndpointGroup {
     private let photoURLs: PhotoURLSigner
     private let sources: RequestSourceReader
     private let answers: ByteBudget<Int>
+    private let searches: Places<Int>
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = common + inbox
@@ -27,6 +28,7 @@ struct RecordEndpoints: EndpointGroup {
         photoURLs = parts.photoURLs
         sources = parts.sources
         answers = parts.answers
+        searches = parts.searches
         now = parts.now
     }
 
@@ -38,6 +40,8 @@ struct RecordEndpoints: EndpointGroup {
         let query = try RecordQuery(request, context: context)
         let memory = try AnswerMemory(of: answers, for: session, context)
         let place = try place(context)
+        let search = query.conditions.count > 1 ? try searches.take(for: session.userID) : nil
+        defer { withExtendedLifetime(search) {} }
         let page = try await readRecords.page(query, in: place, by: session.userID)
         let writer = writer(for: request, session)
         let response = Response.json(within: memory) { json in

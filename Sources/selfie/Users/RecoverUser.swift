@@ -32,7 +32,9 @@ struct UserPassword: AsyncParsableCommand {
         }
         try output.print(Outcome(userId: user.id, password: generate ? password : nil)) {
             var line = "\(Cell.text(user.email)) (\(user.id)) has a new password. All sessions have ended."
-            if user.disabledAt != nil { line += " The account is disabled: nobody can sign in before selfie users enable." }
+            if user.disabledAt != nil {
+                line += " The account is disabled: nobody can sign in before selfie users enable."
+            }
             return generate ? "\(line)\n\(password)" : line
         }
     }

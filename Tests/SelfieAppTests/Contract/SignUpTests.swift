@@ -209,6 +209,7 @@ struct SignUpTests {
             let names = [
                 ("Ada", "Ada", "Ada"), ("Ada Lovelace", "Ada", "Lovelace"),
                 ("\t  Ada  King\u{2003}Lovelace\n", "Ada", "Lovelace"),
+                ("Ada\tMarie\u{2028}Lovelace", "Ada", "Lovelace"), ("Ada\nKing", "Ada", "King"),
                 ("\u{3000}李\u{3000}小龍", "李", "小龍"), (#"A"d\a <b>"#, #"A"d\a"#, "<b>"),
             ]
             for (index, (fullName, first, last)) in names.enumerated() {

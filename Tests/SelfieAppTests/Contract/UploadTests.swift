@@ -158,6 +158,34 @@ struct UploadTests {
         }
     }
 
+    @Test("A photo that is cut off is refused, and leaves no row and no object; bytes behind a photo are kept")
+    func cutPhoto() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            let jpeg = TestImage.jpeg
+            let heads: [(String, Data)] = [
+                ("3,000 of 16,890 bytes", jpeg.prefix(3_000)), ("all but two bytes", jpeg.dropLast(2)),
+                ("all but two bytes, and 3 MB of zeros", jpeg.dropLast(2) + Data(count: 3_000_000)),
+            ]
+            let samples = try TestImage.samples().filter { !$0.name.hasSuffix("gif") }
+            #expect(samples.count == 18)
+            let before = try await service.state()
+            for (name, bytes) in heads + samples.map({ ($0.name, $0.bytes.dropLast(2)) }) {
+                let answer = try await service.upload(bytes, token: token, title: name)
+                #expect(answer.status == 415 && answer.message == notPhoto, "\(name): \(answer.text)")
+            }
+            #expect(try await service.state() == before)
+            #expect(try await service.count("SELECT count(*) FROM photos") == 0)
+            #expect(service.objects.keys().isEmpty)
+
+            let moving = jpeg + Data(count: 5_000_000)
+            let answer = try await service.upload(moving, token: token)
+            #expect(answer.status == 200, "\(answer.text)")
+            let isSame = service.objects.bytes(key: try #require(answer.json["random_id"] as? String)) == moving
+            #expect(isSame)
+        }
+    }
+
     @Test("What is at its limit is taken, and stored as it was sent")
     func accepted() async throws {
         try await TestService.run(settings: ["UPLOAD_BYTES_MAX": "4096"]) { service in

@@ -47,7 +47,7 @@ struct PhotoQuotaTests {
             let refused = try await service.upload(TestImage.png(bytes: 101), token: token)
             #expect(refused.status == 403 && refused.message == Self.noRoom)
             #expect(try await service.upload(TestImage.png(bytes: 100), token: token).status == 200)
-            #expect(try await service.upload(TestImage.png(bytes: 40), token: token).status == 403)
+            #expect(try await service.upload(TestImage.png(bytes: 45), token: token).status == 403)
             #expect(try await counts(service) == [2, 2, 1_000, 1_000])
             #expect(try await service.count("SELECT count(*) FROM photos WHERE state = 'pending'") == 0)
         }

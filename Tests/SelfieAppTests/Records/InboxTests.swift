@@ -1,8 +1,11 @@
 import ConnectionTestSupport
+import Encodings
 import Foundation
 import Postgres
 import ServiceTestSupport
 import Testing
+
+@testable import SelfieCore
 
 @Suite("Inboxes", .timeLimit(.minutes(3)))
 struct InboxTests {
@@ -77,6 +80,46 @@ struct InboxTests {
             #expect(digests == 2)
             #expect(try await service.count("SELECT count(*) FROM records WHERE data::text LIKE '%hello%'") == 1)
         }
+    }
+
+    @Test(
+        "A block, or an account that is disabled, changes no answer about what was sent before; new messages find nobody"
+    )
+    func afterBlock() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let inbox = "/api/members/\(bob.id)/records/inbox"
+            let sent = try await service.call("PUT", "\(inbox)/m1", as: ada, Self.hello)
+            #expect(sent.status == 200)
+            let nobody = try await service.call("PUT", "/api/members/nobody/records/inbox/m1", as: ada, Self.hello)
+            let ways = [
+                "INSERT INTO blocks (user_id, blocked_user_id) VALUES (\(bob.userID), \(ada.userID))",
+                "UPDATE users SET disabled_at = now() WHERE id = \(bob.userID)",
+            ]
+            for way in ways {
+                try await service.postgres.write(PostgresQuery(stringLiteral: way))
+                let again = try await service.call("PUT", "\(inbox)/m1", as: ada, Self.hello)
+                #expect(again.status == 200 && again.text == sent.text, "\(again.text)")
+                let other = try await service.call("PUT", "\(inbox)/m1", as: ada, #"{"data":{"other":1}}"#)
+                #expect(other.status == 409 && other.code == "message_id_taken")
+                for (method, path, body) in [
+                    ("PUT", "\(inbox)/new", Self.hello), ("POST", inbox, Self.hello),
+                    ("POST", inbox, "[\(Self.hello)]"),
+                ] {
+                    let refused = try await service.call(method, path, as: ada, body)
+                    #expect(refused.status == 404 && refused.text == nobody.text, "\(refused.text)")
+                }
+            }
+            #expect(try await service.count("SELECT count(*) FROM records") == 1)
+            #expect(try await service.call("DELETE", "\(inbox)/m1", as: ada).status == 200)
+        }
+    }
+
+    @Test("The digest of what was sent has a key: without the secret nobody can guess a message by it")
+    func keyedDigest() throws {
+        let data = try JSONValue.parse(#"{"text":"yes"}"#.utf8)
+        let digests = ["a secret", "another"].map { SentDigests(secret: $0).digest(of: data, id: "m", to: "ada") }
+        #expect(Set(digests).count == 2 && digests.allSatisfy { $0.count == 64 })
     }
 
     @Test("A sender holds no more of an inbox than is free, and others have room all the same")

@@ -83,7 +83,12 @@ struct RoleTests {
             case .account:
                 try await connection.execute("UPDATE users SET disabled_at = now() WHERE id = \(lead.userID)")
             case .schema:
-                try await connection.execute("UPDATE schema_definitions SET version = version + 1")
+                try await connection.execute(
+                    """
+                    INSERT INTO schema_definitions (version, definition)
+                    SELECT version + 1, definition FROM schema_definitions ORDER BY version DESC LIMIT 1
+                    """
+                )
             }
         }
 

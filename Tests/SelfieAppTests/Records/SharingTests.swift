@@ -180,6 +180,88 @@ struct SharingTests {
         }
     }
 
+    @Test("Nor does one hear of it when such an author's message ends, or a photo of it is deleted")
+    func blockedAuthorsEnds() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let cleo = try await service.addMember("cleo")
+            try await Self.makeThread(service, ada, #"{"data":{},"writers":["\#(bob.id)","\#(cleo.id)"]}"#)
+            #expect(try await service.call("PUT", "/api/blocks/\(bob.id)", as: ada).status == 200)
+            func changes(of member: TestMember, _ body: () async throws -> Void) async throws -> [String] {
+                let page = try await service.call("GET", "/api/changes?since=now", as: member)
+                let cursor = try #require(page.json["cursor"] as? String)
+                try await body()
+                let told = try await service.call("GET", "/api/changes?since=\(cursor)", as: member)
+                return try #require(told.json["changes"] as? [[String: Any]]).compactMap { $0["id"] as? String }
+            }
+            func end(_ id: String) async throws {
+                try await service.postgres.write(
+                    "UPDATE records SET expires_at = now() - interval '1 hour' WHERE id = \(id)"
+                )
+                await RecordEndTests.tidy(service)
+            }
+            let bobsMessage = try await changes(of: ada) {
+                #expect(try await Self.send(service, "m1", by: bob).status == 200)
+                try await end("m1")
+            }
+            #expect(bobsMessage.isEmpty)
+            #expect(try await service.call("GET", Self.thread, as: ada).data["lastMessage"] is NSNull)
+            let cleosMessage = try await changes(of: ada) {
+                #expect(try await Self.send(service, "m2", by: cleo).status == 200)
+                try await end("m2")
+            }
+            #expect(Set(cleosMessage) == ["t", "m2"])
+            // A photo of Bob's in a record that Ada reads.
+            try await service.postgres.write("DELETE FROM blocks")
+            let photo = try await service.uploadPhoto(token: bob.token)
+            let shown = #"{"data":{"threadId":"t","picture":"\#(photo)"},"readers":["\#(ada.id)","\#(cleo.id)"]}"#
+            #expect(try await service.call("PUT", "/api/records/messages/m3", as: bob, shown).status == 200)
+            #expect(try await service.call("PUT", "/api/blocks/\(bob.id)", as: ada).status == 200)
+            var cleos: [String] = []
+            let adas = try await changes(of: ada) {
+                cleos = try await changes(of: cleo) {
+                    #expect(try await service.delete(photo, token: bob.token).status == 200)
+                    let schemas = SchemaCache(store: SchemaStore(postgres: service.postgres))
+                    try await TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)()
+                }
+            }
+            #expect(adas.isEmpty && cleos == ["m3"])
+            try await service.expectSoundStreams()
+        }
+    }
+
+    @Test("A writer by a role holds a record, and no more once the role is disabled or lost")
+    func holdingByRole() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada", role: "team")
+            let bob = try await service.addMember("bob", role: "team")
+            let priority = "/api/records/priorities/p"
+            func refer() async throws {
+                #expect(try await service.call("PUT", priority, as: ada, #"{"data":{"name":"P"}}"#).status == 200)
+                let bug = #"{"data":{"title":"b","priority":"p"}}"#
+                #expect(try await service.call("PUT", "/api/records/bugs/b", as: bob, bug).status == 200)
+                #expect(try await service.call("DELETE", priority, as: ada).status == 409)
+            }
+            try await refer()
+            try await service.postgres.write("DELETE FROM role_members WHERE user_id = \(bob.userID)")
+            #expect(try await service.call("DELETE", priority, as: ada).status == 200)
+            try await service.add(bob.userID, to: "team")
+            try await refer()
+            let planned = try await service.postgres.read(
+                """
+                SELECT records.key, collection_id::bigint AS collection_id FROM records WHERE id = 'p' AND deleted_at IS NULL
+                """
+            )
+            try await service.postgres.write("UPDATE roles SET disabled_at = now() WHERE name = 'team'")
+            let schema = try await SchemaStore(postgres: service.postgres).applied()
+            let key: Int = try planned[0].decode("key")
+            let held = try await service.postgres.withTransaction { connection in
+                try await RecordTransaction(connection: connection, schema: schema).referredTo([key], besidesBy: [])
+            }
+            #expect(held == nil)
+        }
+    }
+
     @Test("A reader has at most 50,000 records of one author, and others still reach that reader")
     func authorLimit() async throws {
         try await TestService.runWithSchema { service in

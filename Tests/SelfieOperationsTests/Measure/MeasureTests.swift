@@ -78,6 +78,17 @@ struct MeasureTests {
         }
     }
 
+    @Test("A photo that was stored when it was cut off has its size all the same")
+    func cutOff() async throws {
+        try await TestService.run { service in
+            let photo = try await service.addPhoto(TestImage.jpeg.prefix(3_000))
+            let report = try await Self.measure(service)
+            #expect(report[.measured] == 1 && report[.noImage] == 0)
+            let listed = try #require(try await service.list(token: photo.token).jsonArray?.first)
+            #expect(listed["width"] as? Int == 480 && listed["height"] as? Int == 480)
+        }
+    }
+
     @Test("A photo of railsauth gets its type and its size when it is first opened")
     func opened() async throws {
         try await TestService.run { service in

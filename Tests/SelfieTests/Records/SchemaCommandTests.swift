@@ -149,7 +149,8 @@ struct SchemaCommandTests {
     /// Looks at roles, then changes one, with a mark behind each.
     private static func lookAndChange(_ service: TestService) async throws {
         for (mark, commands) in [
-            ("u998", [["roles", "list"], ["schema", "show"]]), ("u999", [["roles", "add", "team", "ada@example.com"]]),
+            ("u998", [["roles", "list"], ["schema", "show"], ["schema", "apply", example.path]]),
+            ("u999", [["roles", "add", "team", "ada@example.com"]]),
         ] {
             for command in commands {
                 let outcome = try await run(service, command)

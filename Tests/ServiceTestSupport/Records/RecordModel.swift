@@ -95,7 +95,7 @@ struct RecordModel {
         }
         let isSender = name.inbox != nil && name.inbox != member
         if isSender, call.method != .get, let sent = sent[name] {
-            return answer(to: call, sentBefore: sent, isBlocked: blocks.contains([name.inbox ?? -1, member]))
+            return answer(to: call, sentBefore: sent)
         }
         let isBlocked = isSender && blocks.contains([name.inbox ?? -1, member])
         if isBlocked, [.post, .put].contains(call.method) { return Answer(status: 404) }
@@ -124,11 +124,10 @@ struct RecordModel {
     }
 
     /// A sender hears the same of an id that was used, whatever its record has become.
-    private mutating func answer(to call: Call, sentBefore sent: [Int: Int], isBlocked: Bool) -> Answer {
+    private mutating func answer(to call: Call, sentBefore sent: [Int: Int]) -> Answer {
         let own = sent[call.member]
         switch call.method {
         case .get, .post, .put:
-            if isBlocked { return Answer(status: 404) }
             guard call.method == .put, own == call.value else { return Answer(status: 409) }
             return Answer(status: 200, value: own, version: 1)
         case .patch: return Answer(status: own == nil ? 404 : 403)

@@ -1,132 +1,155 @@
 import ConnectionTestSupport
-import Foundation
-import HTTPTypes
 import NIOCore
+import SelfieWeb
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieWeb
+/// Whether the compiler has optimized the service, which a debug build is many times slower than.
+private let isOptimized: Bool = {
+    #if DEBUG
+        false
+    #else
+        true
+    #endif
+}()
 
-@Suite("Texts that are slow to compare, in every place", .timeLimit(.minutes(30)))
+/// What `bin/soak release` runs, since only an optimized build keeps to the limit.
+@Suite("Texts that are slow to compare", .serialized, .timeLimit(.minutes(20)), .enabled(if: isOptimized))
 struct MarkSoakTests {
-    /// The marks of some scripts, those that are sorted last first, which is the most work.
-    private static func marks(bytes: Int) -> String {
-        let marks = (0x300..<0x700).compactMap(Unicode.Scalar.init)
-            .filter { $0.properties.canonicalCombiningClass != .notReordered }
-            .sorted { $0.properties.canonicalCombiningClass.rawValue > $1.properties.canonicalCombiningClass.rawValue }
-        let count = bytes / 2 / marks.count
-        return String(String.UnicodeScalarView(marks.flatMap { repeatElement($0, count: count) }))
+    /// For how long a request may hold an event loop.
+    private static let maxTime = TimeAmount.milliseconds(20)
+
+    @Test(
+        "No parameter, header or member of any call holds an event loop for more than 20 ms",
+        arguments: MarkText.Rows.allCases
+    )
+    func everywhere(rows: MarkText.Rows) async throws {
+        let count = try await Self.requestCount { Mark.everywhere(in: $0, MarkText(rows: rows)) }
+        #expect(count > 6_000)
     }
 
-    private static let headers = [
-        "Accept", "Accept-Encoding", "Authorization", "Content-Type", "Cookie", "Expect", "If-Match",
-        "If-Modified-Since",
-        "If-None-Match", "If-Range", "If-Unmodified-Since", "Last-Event-ID", "Origin", "Range", "Sec-Fetch-Site",
-        "traceparent", "User-Agent", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-Id", "X-Unknown",
-    ]
+    @Test("Nor do the largest bodies and queries with many names, numbers or brackets")
+    func slow() async throws {
+        let count = try await Self.requestCount { Mark.slow(in: $0) }
+        #expect(count > 1_000)
+    }
 
-    @Test("No parameter, header or member of any call holds an event loop for more than 20 ms")
-    func all() async throws {
-        try await TestService.runWithSchema(settings: ["RATE_LIMITS": "off", "TRUSTED_PROXIES": "1"]) { service in
-            let (token, meter) = (try await service.makeToken(), LoopMeter())
-            var (worst, count) = (TimeAmount.zero, 0)
+    @Test("Nor do texts as they are in a target, a method, the name of a header and a trailer")
+    func raw() async throws {
+        try await TestService.run(settings: SampleService.settings) { service in
+            let meter = LoopMeter()
+            for rows in MarkText.Rows.allCases {
+                for (what, request) in Self.rawRequests(MarkText(rows: rows).raw(bytes: 14_000)) {
+                    _ = try await meter.take()
+                    try await RawConnection.open(port: service.port) { connection in
+                        try await connection.send(request)
+                        let answer = try #require(try await connection.readResponse(), "\(what)")
+                        #expect(answer.status == 400, "\(what)")
+                    }
+                    let time = try await meter.take()
+                    #expect(time <= Self.maxTime, "\(what)")
+                }
+            }
+        }
+    }
+
+    private static func rawRequests(_ marks: String) -> [(what: String, request: String)] {
+        let trailed = """
+            POST /api/signin HTTP/1.1\r
+            Host: localhost\r
+            Authorization: \(TestService.basic)\r
+            Transfer-Encoding: chunked\r
+            \r
+            0\r
+            X-Unknown: a\(marks)\r
+            \r
+
+            """
+        return [
+            ("the path", "GET /\(marks) HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            ("the query", "GET /?a=\(marks) HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            ("the method", "A\(marks) / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            ("the name of a header", "GET / HTTP/1.1\r\nHost: localhost\r\na\(marks): 1\r\n\r\n"),
+            ("a trailer", trailed),
+        ]
+    }
+
+    // MARK: Every call
+
+    /// Sends requests to every call, anonymous and signed in.
+    ///
+    /// - Parameter marks: What is put into a valid request, each by itself.
+    /// - Returns: How many requests that were.
+    /// - Throws: What the connection or the database throws.
+    private static func requestCount(_ marks: @Sendable (SampleRequest) -> [Mark]) async throws -> Int {
+        try await TestService.runWithSchema(try SampleService.schema, settings: SampleService.settings) { service in
+            let (samples, meter) = (try await SampleService(service), LoopMeter())
+            var (count, worst, worstCall) = (0, TimeAmount.zero, "")
             for endpoint in Routes.endpoints {
-                let credentials = Self.credentials(for: endpoint, token: token)
-                for headers in credentials.isEmpty ? [[]] : [[], credentials] {
-                    for request in Self.requests(to: endpoint) {
-                        _ = meter.take()
-                        _ = try? await service.send(
-                            endpoint.method.rawValue,
-                            request.target,
-                            headers: headers + request.headers,
-                            body: request.body
-                        )
-                        let time = meter.take()
-                        (worst, count) = (max(worst, time), count + 1)
-                        #expect(time <= .milliseconds(20), "\(endpoint.method) \(endpoint.path): \(request.what)")
+                for collection in SampleService.collections(of: endpoint) {
+                    let sample = try await samples.request(to: endpoint, in: collection)
+                    let call = "\(endpoint.method) \(endpoint.path), \(collection ?? "no collection")"
+                    let (control, _) = try await measure(sample, isSignedIn: true, service, meter)
+                    #expect(control.status < 400, "\(call): \(control.text.prefix(500))")
+                    for mark in marks(sample) {
+                        var request = try await samples.request(to: endpoint, in: collection)
+                        mark.put(&request)
+                        for isSignedIn in request.credentials.isEmpty ? [true] : [false, true] {
+                            let what = "\(call), \(mark.what)\(isSignedIn ? "" : ", anonymous")"
+                            let time = await send(request, isSignedIn: isSignedIn, what, service, meter)
+                            count += 1
+                            if time > worst { (worst, worstCall) = (time, what) }
+                        }
                     }
                 }
             }
-            print("\(count) requests held an event loop for \(worst.nanoseconds / 1_000) µs at most")
-            #expect(count > 1_000)
+            print("\(count) requests held an event loop for \(worst.nanoseconds / 1_000) µs at most: \(worstCall)")
+            return count
         }
     }
 
-    private struct MarkedRequest {
-        let what: String
-        let target: String
-        var headers: [(String, String)] = []
-        var body: Data?
+    /// Sends a request, and expects an answer in time that is about what was sent.
+    ///
+    /// - Returns: For how long it held an event loop.
+    private static func send(
+        _ request: SampleRequest,
+        isSignedIn: Bool,
+        _ what: String,
+        _ service: TestService,
+        _ meter: LoopMeter
+    ) async -> TimeAmount {
+        do {
+            let (answer, time) = try await measure(request, isSignedIn: isSignedIn, service, meter)
+            #expect(time <= maxTime, "\(what)")
+            #expect(answer.status < 500, "\(what)")
+            // It was as large as it may be, and no larger.
+            #expect(answer.status != 431 && (answer.status != 413 || answer.code != "request_too_large"), "\(what)")
+            if isSignedIn, request.hasCredentials, answer.status == 401 {
+                let refusals = ["api_credential_wrong", "token_expired", "token_invalid"]
+                #expect(!refusals.contains(answer.code ?? ""), "\(what)")
+            }
+            return time
+        } catch {
+            Issue.record("\(what): there is no answer, but \(error)")
+            return .zero
+        }
     }
 
-    private static func requests(to endpoint: Endpoint) -> [MarkedRequest] {
-        let path = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { $0.hasPrefix(":") ? "1" : String($0) }.joined(separator: "/")
-        let encoded = marks(bytes: 4_500).formEncoded
-        let marked = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { $0.hasPrefix(":") ? encoded : String($0) }.joined(separator: "/")
-        var requests = [
-            MarkedRequest(what: "the path", target: marked),
-            MarkedRequest(what: "a name in the query", target: "\(path)?\(encoded)=1"),
-        ]
-        let names = endpoint.parameters.filter { $0.place != .path }.map(\.name)
-        for name in names {
-            requests.append(MarkedRequest(what: "\(name) in the query", target: "\(path)?\(name)=\(encoded)"))
-        }
-        let text = marks(bytes: 14_000)
-        for name in headers {
-            requests.append(MarkedRequest(what: name, target: path, headers: [(name, "a\(text)")]))
-        }
-        guard endpoint.method != .get else { return requests }
-        let formText = marks(bytes: 5_000).formEncoded
-        for name in names + [nil] {
-            requests.append(
-                MarkedRequest(
-                    what: "\(name ?? "a name") in a form",
-                    target: path,
-                    headers: [("Content-Type", "application/x-www-form-urlencoded")],
-                    body: Data((name.map { "\($0)=\(formText)" } ?? "\(formText)=1").utf8)
-                )
-            )
-            let part = name.map { TestMultipart.Part(name: $0, Data(text.utf8)) }
-            requests.append(
-                MarkedRequest(
-                    what: "\(name ?? "a name") in parts",
-                    target: path,
-                    headers: [("Content-Type", TestMultipart.contentType)],
-                    body: TestMultipart.body([part ?? TestMultipart.Part(name: text, fileName: text, Data())])
-                )
-            )
-        }
-        let longest = endpoint.body == nil ? text : marks(bytes: 250_000)
-        var bodies = names.map { ("\($0) in JSON", #"{"\#($0)":"\#(text)"}"#) }
-        bodies.append(("a name in JSON", #"{"\#(longest)":1}"#))
-        for member in ["id", "title", "first_name", "picture", "fields", "expires_at"] {
-            bodies.append(("\(member) in JSON", #"{"data":{},"\#(member)":"\#(longest)"}"#))
-        }
-        bodies.append(("readers in JSON", #"{"data":{},"readers":["\#(longest)"]}"#))
-        bodies.append(("a field in JSON", #"{"data":{"text":"\#(longest)"}}"#))
-        bodies.append(("a field's name in JSON", #"{"data":{"\#(longest)":1}}"#))
-        for (what, body) in bodies {
-            requests.append(
-                MarkedRequest(
-                    what: what,
-                    target: path,
-                    headers: [("Content-Type", "application/json")],
-                    body: Data(body.utf8)
-                )
-            )
-        }
-        return requests
-    }
-
-    private static func credentials(for endpoint: Endpoint, token: String) -> [(String, String)] {
-        switch endpoint.authentication {
-        case .public: []
-        case .basic: [("Authorization", TestService.basic)]
-        case .token, .checksItsOwnToken: [("Authorization", "Token token=\(token)")]
-        case .ownPage: [("Sec-Fetch-Site", "same-origin")]
-        case .cookie, .checksItsOwnCookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]
-        }
+    private static func measure(
+        _ request: SampleRequest,
+        isSignedIn: Bool,
+        _ service: TestService,
+        _ meter: LoopMeter
+    ) async throws -> (answer: HTTPAnswer, time: TimeAmount) {
+        let body = request.body
+        let headers = request.allHeaders(isSignedIn: isSignedIn, type: body?.type)
+        _ = try await meter.take()
+        let answer = try await MarkClient.send(
+            request.method,
+            service.origin + request.target,
+            headers: headers,
+            body: body?.bytes
+        )
+        return (answer, try await meter.take())
     }
 }

@@ -65,15 +65,22 @@ struct RecordListStatement {
             """
     }
 
+    /// How many deleted records of one id are looked at.
+    private static let maxLivesOfID = 100
+
     /// The key of the record after which the list begins, even if that was deleted meanwhile.
     private var position: PostgresQuery {
         guard let after = query.after else { return "NULL::bigint" }
         func key(_ condition: PostgresQuery) -> PostgresQuery {
+            // A version is higher than all that its id had before.
             """
             (
-                SELECT max(key) FROM records WHERE collection_id = \(reader.collection.id)
-                    AND recipient_id = \(reader.recipientID)
-                    AND id = \(after.id) AND \(part: condition) AND (\(after.createdAt)::bigint IS NULL
+                SELECT max(key) FROM (
+                    SELECT key, collection_id, created_at FROM records WHERE collection_id = \(reader.collection.id)
+                        AND recipient_id = \(reader.recipientID) AND id = \(after.id) AND \(part: condition)
+                    ORDER BY version DESC LIMIT \(Self.maxLivesOfID)
+                ) AS records
+                WHERE (\(after.createdAt)::bigint IS NULL
                         OR created_at = timestamp 'epoch' + \(after.createdAt)::bigint * interval '1 microsecond')
                     AND EXISTS (
                         SELECT FROM grants WHERE grants.collection_id = records.collection_id AND record_key = key

@@ -56,7 +56,7 @@ struct RecordStore: Sendable {
         let sent: PostgresQuery = """
             SELECT FROM records JOIN users ON users.id = recipient_id
             WHERE member_id = \(memberID) AND collection_id = \(reader.collection.id) AND records.id = \(id)
-                AND owner_id = \(reader.userID)
+                AND owner_id = \(reader.userID) AND recipient_id > 0
             """
         return try await !postgres.read(
             "\(part: sent) AND deleted_at IS NULL UNION ALL \(part: sent) AND deleted_at IS NOT NULL LIMIT 1"

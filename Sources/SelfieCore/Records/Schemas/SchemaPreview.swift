@@ -13,7 +13,9 @@ package struct SchemaPreview: Sendable {
         /// How many it removes.
         var removedCount: Int?
         /// How many it shows, and to how many more people.
-        var shown: (recordCount: Int, memberCount: Int)?
+        ///
+        /// The people are nil where that depends on the record.
+        var shown: (recordCount: Int, memberCount: Int?)?
     }
 
     /// Whether it shows records that are there to more people.
@@ -33,8 +35,9 @@ package struct SchemaPreview: Sendable {
             if let count = effect.removedCount { counts.append(Self.counted(count, "record")) }
             if let shown = effect.shown {
                 if shown.recordCount > 0 { marks += "shows more: " }
-                let people = shown.memberCount == 1 ? "1 more person" : "\(shown.memberCount) more people"
-                counts.append("\(Self.counted(shown.recordCount, "record")) to \(people)")
+                let people = shown.memberCount.map { $0 == 1 ? "1 more person" : "\($0) more people" }
+                let records = Self.counted(shown.recordCount, "record")
+                counts.append("\(records) \(people.map { "to \($0)" } ?? "with their photos to those who read them")")
             }
             let suffix = counts.isEmpty ? "" : " (\(counts.joined(separator: "; ")))"
             return "  \(marks)\(change.description)\(suffix)\n"

@@ -42,7 +42,7 @@ struct ParentDrafts {
     ///   - drafts: The drafts of what goes.
     ///   - parents: Records that may name them, locked.
     ///   - schema: The schema.
-    /// - Returns: The drafts of those that do, and that stay.
+    /// - Returns: The drafts of those that do, and that stay. They change by the doing of the owners of what goes.
     static func clearing(
         _ drafts: [RecordDraft],
         in parents: [ExistingRecord],
@@ -54,15 +54,19 @@ struct ParentDrafts {
             guard let collection = schema.collection(id: record.collectionID) else { return nil }
             let old = RecordPlanner.stored(record.data)
             guard case .object(var members) = old else { return nil }
+            var authorIDs: Set<Int> = []
             for rule in schema.parentRules where rule.parent.id == collection.id {
-                if case .string(let id)? = members[rule.field],
-                    going.contains(where: { $0.collection.id == rule.child.id && $0.id == id })
-                {
-                    members[rule.field] = .null
-                }
+                guard case .string(let id)? = members[rule.field],
+                    let last = going.first(where: { $0.collection.id == rule.child.id && $0.id == id })
+                else { continue }
+                members[rule.field] = .null
+                if let ownerID = last.existing?.ownerID { authorIDs.insert(ownerID) }
             }
             let new = JSONValue.object(members)
-            return new == old ? nil : draft(of: record, in: collection, changing: old, to: new)
+            if new == old { return nil }
+            var draft = draft(of: record, in: collection, changing: old, to: new)
+            draft.authorIDs = authorIDs
+            return draft
         }
     }
 

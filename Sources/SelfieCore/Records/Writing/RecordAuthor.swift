@@ -68,8 +68,8 @@ struct ExistingRecord: Sendable {
     var grants: [Int: RecordGrant] = [:]
     /// The ids of members who have grants, by their streams.
     var memberIDs: [Int: String] = [:]
-    /// The streams of those who have blocked whoever writes now.
-    var blocking: Set<Int> = []
+    /// The users whom the members of streams have blocked, of those by whom it changes now.
+    var blocking: [Int: Set<Int>] = [:]
 
     /// What a member sent to the inbox of another one.
     struct Sent: Sendable {

@@ -98,6 +98,7 @@ struct RecordCall {
             setFields: schema.setFields(of: collection),
             digests: digests
         )
+        try requireReachable(author, planner)
         var outcomes: [RecordPlanner.Outcome] = []
         for (position, operation) in operations.enumerated() {
             // Reading and checking the data takes time. Others have their turns on the event loop in between.
@@ -116,6 +117,7 @@ struct RecordCall {
             in: locked.filter { parentSet.contains($0.name) },
             schema: schema
         )
+        for position in drafts.indices { drafts[position].authorIDs = [userID] }
         try Self.requirePaid(drafts, by: author, paidSends: paidSends)
         try await requireUnreferred(drafts, transaction)
         let isOwnInbox = isInbox && recipientID == userID
@@ -186,11 +188,19 @@ struct RecordCall {
 
     private func recipient(_ author: RecordAuthor) throws(RecordRefusal) -> MemberStream {
         guard let id = place.inboxOf else { return author.member }
-        // What was sent before can be taken back by who was blocked, and from an account that was disabled.
-        guard let member = createsAny ? author.reader(id) : author.named[id] ?? author.disabled[id] else {
-            throw RecordRefusal(.noMember)
-        }
+        guard let member = author.named[id] ?? author.disabled[id] else { throw RecordRefusal(.noMember) }
         return member
+    }
+
+    /// Nothing new can be sent to who has blocked the author or is disabled.
+    ///
+    /// What was sent before is answered as before, and can be taken back: a block tells nothing.
+    private func requireReachable(_ author: RecordAuthor, _ planner: RecordPlanner) throws(RecordRefusal) {
+        guard let id = place.inboxOf, id != author.member.id, author.reader(id) == nil else { return }
+        let sendsAny = operations.contains { operation in
+            [.create, .put].contains(operation.action) && operation.id.flatMap(planner.sentRecord) == nil
+        }
+        if sendsAny { throw RecordRefusal(.noMember) }
     }
 
     /// A collection of a role does not exist for others, not even for who has left the role and owns records in it.

@@ -203,9 +203,10 @@ extension RecordChanges {
             parts.append(
                 """
                 pictured AS (
-                    INSERT INTO photo_references (record_key, field, photo_id)
-                    SELECT * FROM unnest(\(pictured.keys), \(pictured.fields), \(pictured.targets))
-                    ON CONFLICT (record_key, field) DO UPDATE SET photo_id = excluded.photo_id
+                    INSERT INTO photo_references (record_key, field, photo_id, user_id)
+                    SELECT * FROM unnest(\(pictured.keys), \(pictured.fields), \(pictured.targets), \(pictured.owners))
+                    ON CONFLICT (record_key, field) DO UPDATE
+                        SET photo_id = excluded.photo_id, user_id = excluded.user_id
                 )
                 """
             )

@@ -78,7 +78,7 @@ struct RecordChanges {
         var keys: [Int] = []
         var fields: [String] = []
         var targets: [Int] = []
-        /// The users who own the records that refer to something.
+        /// The users who own the records that refer to others, or the photos that are referred to.
         var owners: [Int] = []
     }
 
@@ -151,7 +151,7 @@ struct RecordChanges {
             }
             // Under new rules a text may become the name of a photo. Only one of the owner's own is shown then.
             if let photo = targets.photos[link.target], !draft.isUnchanged || photo.userID == draft.existing?.ownerID {
-                pictured.append(key, link.field, photo.row, owner?.userID ?? 0)
+                pictured.append(key, link.field, photo.row, photo.userID)
             }
         }
     }

@@ -16,6 +16,8 @@ struct RecordDraft: Sendable {
     let memberIDs: [Int: String]
     /// Whether the record itself is as it was, and only its collection's rules have changed.
     var isUnchanged = false
+    /// The users by whose doing it changes; empty for the service's own.
+    var authorIDs: Set<Int> = []
 
     /// What a record holds.
     struct Content: Sendable {
@@ -39,9 +41,10 @@ struct RecordDraft: Sendable {
 
     /// Whether a stream that shows the record before and afterwards shows the change.
     ///
-    /// Those who have blocked its author hear nothing of it.
+    /// Those who have blocked all of its authors hear nothing of it.
     func isChanged(for stream: Int) -> Bool {
-        !isUnchanged && !(existing?.blocking.contains(stream) ?? false)
+        if isUnchanged { return false }
+        return authorIDs.isEmpty || !authorIDs.isSubset(of: existing?.blocking[stream] ?? [])
     }
 
     /// Whether it is a new message to somebody else's inbox.

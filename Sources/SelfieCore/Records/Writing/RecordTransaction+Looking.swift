@@ -19,14 +19,20 @@ extension RecordTransaction {
         askedBy authorID: Int
     ) async throws -> [String: SentRecord] {
         if ids.isEmpty { return [:] }
+        // An id may have been used very often by the recipient. A sender can use it once.
+        let isDeleted: PostgresQuery = """
+            collection_id = \(collection.id) AND recipient_id = \(recipientID) AND recipient_id > 0 AND deleted_at IS NOT NULL
+            """
         let rows = try await connection.query(
             """
-            SELECT DISTINCT ON (id) id, owner_id::bigint AS owner_id, encode(sent_digest, 'hex') AS sent_digest,
+            SELECT records.id, owner_id::bigint AS owner_id, encode(sent_digest, 'hex') AS sent_digest,
                 \(part: Self.timeText("created_at")) AS created_at,
                 \(part: Self.timeText("sent_expires_at")) AS sent_expires_at
-            FROM records WHERE collection_id = \(collection.id) AND recipient_id = \(recipientID) AND id = ANY(\(ids))
-                AND deleted_at IS NOT NULL
-            ORDER BY id, (owner_id = \(authorID)) DESC, key DESC
+            FROM unnest(\(ids)) AS asked (id) CROSS JOIN LATERAL (
+                (SELECT * FROM records WHERE \(part: isDeleted) AND records.id = asked.id AND owner_id = \(authorID) LIMIT 1)
+                UNION ALL (SELECT * FROM records WHERE \(part: isDeleted) AND records.id = asked.id LIMIT 1)
+                LIMIT 1
+            ) AS records
             """
         )
         return try rows.reduce(into: [:]) { messages, row in
@@ -56,7 +62,8 @@ extension RecordTransaction {
             SELECT target.key FROM records AS target CROSS JOIN LATERAL (
                 SELECT target.owner_id::bigint AS user_id
                 UNION SELECT coalesce(streams.user_id, role_members.user_id)
-                FROM grants JOIN streams ON streams.id = stream_id LEFT JOIN role_members USING (role_id)
+                FROM grants JOIN streams ON streams.id = stream_id
+                    LEFT JOIN (role_members JOIN roles ON roles.id = role_id AND disabled_at IS NULL) USING (role_id)
                 WHERE grants.collection_id = target.collection_id AND record_key = target.key AND rights & 2 > 0
             ) AS writer
             JOIN record_references AS reference ON target_key = target.key AND reference.owner_id = writer.user_id

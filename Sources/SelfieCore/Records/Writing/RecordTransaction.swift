@@ -94,7 +94,7 @@ struct RecordTransaction {
                 AS asked (collection_id, recipient_id, id)
             JOIN records USING (collection_id, recipient_id, id)
             """
-        return try await lock(from: found, ends: ends, by: authorID)
+        return try await lock(from: found, ends: ends, by: [authorID])
     }
 
     /// Locks records by their keys, to delete them.
@@ -102,9 +102,14 @@ struct RecordTransaction {
     /// - Parameters:
     ///   - keys: The keys.
     ///   - names: The names of others that are locked, too.
+    ///   - authorIDs: The users by whose doing they change; nil for the records' owners.
     /// - Returns: Those that are there, in the order of their keys.
     /// - Throws: `PostgresError`.
-    func lock(keys: [Int], and names: Set<Name> = []) async throws -> [ExistingRecord] {
+    func lock(
+        keys: [Int],
+        and names: Set<Name> = [],
+        by authorIDs: [Int]? = nil
+    ) async throws -> [ExistingRecord] {
         let names = Array(names)
         let found: PostgresQuery = """
             (
@@ -114,17 +119,22 @@ struct RecordTransaction {
                 WHERE deleted_at IS NULL
             ) AS asked JOIN records USING (key)
             """
-        return try await lock(from: found, ends: true, by: 0)
+        return try await lock(from: found, ends: true, by: authorIDs)
     }
 
-    private func lock(from source: PostgresQuery, ends: Bool, by authorID: Int) async throws -> [ExistingRecord] {
+    private func lock(
+        from source: PostgresQuery,
+        ends: Bool,
+        by authorIDs: [Int]?
+    ) async throws -> [ExistingRecord] {
         let rows = try await connection.query(
             """
             SELECT records.key, records.id, records.collection_id::bigint AS collection_id, recipient_id::bigint AS recipient_id,
                 owner_id::bigint AS owner_id, owner.member_id AS owner_member_id, streams.id AS owner_stream_id,
                 data::text AS data, records.byte_count::bigint AS byte_count, sent_byte_count::bigint AS sent_byte_count,
                 encode(sent_digest, 'hex') AS sent_digest,
-                \(part: Self.timeText("sent_expires_at")) AS sent_expires_at, records.version, \(part: Self.timeText("records.created_at")) AS created_at,
+                \(part: Self.timeText("sent_expires_at")) AS sent_expires_at, records.version,
+                \(part: Self.timeText("records.created_at")) AS created_at,
                 \(part: Self.timeText("records.updated_at")) AS updated_at, \(part: Self.timeText("expires_at")) AS expires_at,
                 coalesce(expires_at <= now() AT TIME ZONE 'UTC', false) AS is_expired
             FROM \(part: source) JOIN users AS owner ON owner.id = owner_id JOIN streams ON streams.user_id = owner_id
@@ -134,13 +144,16 @@ struct RecordTransaction {
         )
         var records = try rows.map(ExistingRecord.init)
         if records.isEmpty { return [] }
+        let authorIDs = authorIDs ?? Array(Set(records.map(\.ownerID)))
         let positions = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) })
         let grants = try await connection.query(
             """
             SELECT record_key, stream_id, rights::bigint AS rights, grants.seq, shown_seq, member_id,
-                blocked_user_id IS NOT NULL AS is_blocking
+                ARRAY(
+                    SELECT blocked_user_id::bigint FROM blocks
+                    WHERE blocks.user_id = streams.user_id AND blocked_user_id = ANY(\(authorIDs))
+                ) AS blocked
             FROM grants LEFT JOIN streams ON streams.id = stream_id LEFT JOIN users ON users.id = streams.user_id
-                LEFT JOIN blocks ON blocks.user_id = streams.user_id AND blocked_user_id = \(authorID)
             WHERE grants.collection_id = ANY(\(Array(Set(records.map(\.collectionID)))))
                 AND record_key = ANY(\(records.map(\.key)))
             """
@@ -154,7 +167,8 @@ struct RecordTransaction {
                 shownNumber: try row.decodeIfPresent("shown_seq")
             )
             records[position].memberIDs[stream] = try row.decodeIfPresent("member_id")
-            if try row.decode("is_blocking") { records[position].blocking.insert(stream) }
+            let blocked: [Int] = try row.decode("blocked")
+            if !blocked.isEmpty { records[position].blocking[stream] = Set(blocked) }
         }
         return records
     }

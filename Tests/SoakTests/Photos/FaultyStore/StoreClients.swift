@@ -208,7 +208,7 @@ enum PatternImage {
     /// Makes a photo.
     ///
     /// - Parameters:
-    ///   - count: How many bytes it has, at least 33.
+    ///   - count: How many bytes it has, at least 45.
     ///   - number: Tells it from others.
     /// - Returns: The photo.
     static func make(bytes count: Int, number: Int) -> Data {

@@ -1,0 +1,95 @@
+import ConnectionTestSupport
+import Foundation
+import Postgres
+import ServiceTestSupport
+import Testing
+
+@Suite("What reading records may cost", .timeLimit(.minutes(2)))
+struct RecordReadBudgetTests {
+    private static let schema = #"{"collections":{"notes":{"access":"private","indexes":["a","b"]}}}"#
+
+    @Test("A user has 4 lists with several conditions at once; others have theirs, and one condition is not counted")
+    func searches() async throws {
+        try await TestService.runWithSchema(Self.schema) { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let search = "/api/records/notes?where=\(#"{"a":1,"b":2}"#.formEncoded)"
+            try await withThrowingTaskGroup(of: Int.self) { tasks in
+                try await service.postgres.withTransaction { connection in
+                    try await connection.execute("LOCK TABLE record_index IN ACCESS EXCLUSIVE MODE")
+                    for _ in 0..<4 {
+                        tasks.addTask { try await service.call("GET", search, as: ada).status }
+                    }
+                    try await service.waitForLocks(4)
+                    let refused = try await service.call("GET", search, as: ada)
+                    #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
+                    tasks.addTask { try await service.call("GET", search, as: bob).status }
+                    let one = "/api/records/notes?where=\(#"{"a":1}"#.formEncoded)"
+                    tasks.addTask { try await service.call("GET", one, as: ada).status }
+                    try await service.waitForLocks(6)
+                }
+                for try await status in tasks { #expect(status == 200) }
+            }
+            #expect(try await service.call("GET", search, as: ada).status == 200)
+        }
+    }
+
+    @Test("A list begins after a deleted record if its id was used at most 99 times since then")
+    func manyLives() async throws {
+        try await TestService.runWithSchema(Self.schema) { service in
+            let ada = try await service.addMember("ada")
+            #expect(try await service.call("PUT", "/api/records/notes/x", as: ada, #"{"data":{}}"#).status == 200)
+            #expect(try await service.call("PUT", "/api/records/notes/y", as: ada, #"{"data":{}}"#).status == 200)
+            let first = try await service.call("GET", "/api/records/notes?limit=1", as: ada)
+            let next = try #require(first.json["next"] as? String)
+            #expect(try await service.call("DELETE", "/api/records/notes/x", as: ada).status == 200)
+            func live(_ range: ClosedRange<Int>) async throws {
+                try await service.postgres.write(
+                    """
+                    WITH lives AS (
+                        INSERT INTO records (collection_id, id, owner_id, byte_count, version, created_at, deleted_at)
+                        SELECT collection_id, 'x', owner_id, 0, 10 + n, now() + n * interval '1 hour', now()
+                        FROM records, generate_series(\(range.lowerBound), \(range.upperBound)) AS n
+                        WHERE id = 'y' RETURNING key, collection_id
+                    )
+                    INSERT INTO grants (stream_id, collection_id, record_key, rights, seq, ended_at)
+                    SELECT (SELECT id FROM streams WHERE user_id = \(ada.userID)), collection_id, key, 0, 1000 + key, now()
+                    FROM lives
+                    """
+                )
+            }
+            try await live(1...99)
+            let path = "/api/records/notes?after=\(next)"
+            let page = try await service.call("GET", path, as: ada)
+            #expect(page.status == 200 && page.records.compactMap { $0["id"] as? String } == ["y"], "\(page.text)")
+            try await live(100...100)
+            let refused = try await service.call("GET", path, as: ada)
+            #expect(refused.status == 400 && refused.code == "after_invalid", "\(refused.text)")
+        }
+    }
+
+    @Test("What was sent with an id is found among those that the recipient has used very often, by an index")
+    func usedOften() async throws {
+        try await TestService.runWithSchema { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let path = "/api/members/\(bob.id)/records/inbox/m"
+            let sent = try await service.call("PUT", path, as: ada, #"{"data":{}}"#)
+            #expect(try await service.call("DELETE", "/api/records/inbox/m", as: bob).status == 200)
+            try await service.postgres.write(
+                """
+                INSERT INTO records (collection_id, recipient_id, id, owner_id, byte_count, version, deleted_at)
+                SELECT collection_id, recipient_id, id, recipient_id, 0, 10 + n, now()
+                FROM records, generate_series(1, 5000) AS n
+                """
+            )
+            try await service.postgres.write("ANALYZE records")
+            #expect(try await service.call("PUT", path, as: ada, #"{"data":{}}"#).text == sent.text)
+            let plan = try await service.postgres.read(
+                """
+                EXPLAIN SELECT FROM records WHERE collection_id = 1 AND recipient_id = \(bob.userID) AND id = 'm'
+                    AND owner_id = \(ada.userID) AND deleted_at IS NOT NULL AND recipient_id > 0 LIMIT 1
+                """
+            ).map { try $0.decode("QUERY PLAN", as: String.self) }
+            #expect(plan.contains { $0.contains("records_deleted_sender_index") }, "\(plan)")
+        }
+    }
+}
