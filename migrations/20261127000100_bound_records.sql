@@ -51,11 +51,11 @@ WHERE rights % 2 = 1 AND user_id <> owner_id GROUP BY stream_id, owner_id;
 CREATE INDEX stream_authors_unused_index ON stream_authors (stream_id) WHERE record_count <= 0;
 
 -- The photo's owner, which is needed when the photo is gone. NULL for what an older version adds beside this one.
-ALTER TABLE photo_references ADD COLUMN user_id integer;
-UPDATE photo_references SET user_id = photos.user_id FROM photos WHERE photos.id = photo_id;
+ALTER TABLE photo_references ADD COLUMN photo_owner_id integer;
+UPDATE photo_references SET photo_owner_id = photos.user_id FROM photos WHERE photos.id = photo_id;
 
 -- Records whose photo is gone, until their readers' streams show it; and whose photo it was, if it was one user's.
-CREATE TABLE photo_losses (record_key bigint PRIMARY KEY, user_id integer);
+CREATE TABLE photo_losses (record_key bigint PRIMARY KEY, photo_owner_id integer);
 
 CREATE OR REPLACE FUNCTION release_photos() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -64,12 +64,14 @@ BEGIN
     WHERE id IN (SELECT photo_id FROM dropped) AND state = 'unlisted' ORDER BY id
     ON CONFLICT (photo_id) DO UPDATE SET due_at = excluded.due_at;
     IF TG_OP = 'DELETE' THEN
-        INSERT INTO photo_losses (record_key, user_id)
-        SELECT record_key, CASE WHEN count(user_id) = count(*) AND min(user_id) = max(user_id) THEN min(user_id) END
+        INSERT INTO photo_losses (record_key, photo_owner_id)
+        SELECT record_key,
+            CASE WHEN count(photo_owner_id) = count(*) AND min(photo_owner_id) = max(photo_owner_id)
+                THEN min(photo_owner_id) END
         FROM dropped WHERE NOT EXISTS (SELECT FROM photos WHERE photos.id = photo_id)
         GROUP BY record_key ORDER BY record_key
-        ON CONFLICT (record_key) DO UPDATE
-            SET user_id = CASE WHEN photo_losses.user_id = excluded.user_id THEN excluded.user_id END;
+        ON CONFLICT (record_key) DO UPDATE SET photo_owner_id =
+            CASE WHEN photo_losses.photo_owner_id = excluded.photo_owner_id THEN excluded.photo_owner_id END;
     END IF;
     RETURN NULL;
 END
@@ -87,7 +89,7 @@ END
 $$;
 
 DROP TABLE photo_losses;
-ALTER TABLE photo_references DROP COLUMN user_id;
+ALTER TABLE photo_references DROP COLUMN photo_owner_id;
 DROP TABLE stream_authors;
 
 LOCK TABLE records, streams IN SHARE ROW EXCLUSIVE MODE;

@@ -91,6 +91,15 @@ package final class ByteReservation<Holder: Hashable & Sendable>: Sendable {
         budget.giveBack(rest, of: holder)
     }
 
+    /// Takes more bytes, or gives some back.
+    ///
+    /// - Parameter count: How many it has then.
+    /// - Throws: `NoBytes` when there are not as many. Then it has what it had.
+    package func resize(to count: Int) throws(NoBytes) {
+        let missing = count - byteCount
+        if missing > 0 { try grow(by: missing) } else { shrink(to: count) }
+    }
+
     /// How many it has.
     package var byteCount: Int { bytes.withLock { $0 } }
 

@@ -109,8 +109,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             context.fireChannelRead(wrapInboundOut(.body(buffer)))
         case .end(let trailers):
             state.requestEnd(now: context.eventLoop.now)
-            if hasLargeReads { setMaxReadBytes(limits.maxReadBytes, context: context) }
-            hasLargeReads = false
+            readsLittle(context: context)
             context.fireChannelRead(wrapInboundOut(.end(trailers.map { HTTPFields($0, splitCookie: false) })))
         }
     }
@@ -122,6 +121,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
         hasLargeReads = true
         setMaxReadBytes(limits.maxBodyReadBytes, context: context)
+    }
+
+    /// Reads little at a time again, once the body has come or nobody wants it.
+    private func readsLittle(context: ChannelHandlerContext) {
+        guard hasLargeReads else { return }
+        hasLargeReads = false
+        setMaxReadBytes(limits.maxReadBytes, context: context)
     }
 
     private func setMaxReadBytes(_ bytes: Int, context: ChannelHandlerContext) {
@@ -294,6 +300,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func linger(context: ChannelHandlerContext) {
         context.flush()
+        readsLittle(context: context)
         guard !isInputClosed else { return context.close(promise: nil) }
         let eventLoop = context.eventLoop
         context.close(mode: .output).assumeIsolated().whenSuccess { [self] in

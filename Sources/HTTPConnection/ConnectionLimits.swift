@@ -35,6 +35,10 @@ package struct ConnectionLimits: Sendable {
     ///
     /// Each piece passes through several tasks. A connection grows to it only while its reads are full.
     var maxBodyReadBytes = 256 * 1024
+    /// How many reads a connection has before others have their turn.
+    ///
+    /// It keeps the memory of as many reads as long as it lives.
+    var maxReadsAtOnce: UInt = 1
     /// With how many unsent bytes of answers a connection takes no more, and with how few it goes on.
     ///
     /// Many small answers take several times as much memory.

@@ -7,6 +7,20 @@ extension Schema {
     /// - Parameter text: The file's text in UTF-8.
     /// - Throws: `InvalidSchema` with all that is refused.
     package init(file text: some Collection<UInt8>) throws(InvalidSchema) {
+        try self.init(text, isStored: false)
+    }
+
+    /// Reads a schema that was applied, perhaps by an older service, which refused less.
+    ///
+    /// No field is required that the `parent` of a collection sets: it is `null` when the record that it names is gone.
+    ///
+    /// - Parameter text: The schema as JSON in UTF-8.
+    /// - Throws: `InvalidSchema` with all that is refused.
+    package init(stored text: some Collection<UInt8>) throws(InvalidSchema) {
+        try self.init(text, isStored: true)
+    }
+
+    private init(_ text: some Collection<UInt8>, isStored: Bool) throws(InvalidSchema) {
         guard text.count <= Self.maxFileBytes else {
             let message = "The file has more than \(Self.maxFileBytes) bytes."
             throw InvalidSchema(problems: [SchemaProblem(line: 1, key: "", message: message)])
@@ -23,11 +37,11 @@ extension Schema {
                 }
             throw InvalidSchema(problems: [SchemaProblem(line: error.line, key: "", message: message)])
         }
-        var reader = SchemaReader(document: document)
+        var reader = SchemaReader(document: document, isStored: isStored)
         let schema = reader.schema()
         let problems = reader.problems.sorted { $0.line < $1.line }
         guard problems.isEmpty else { throw InvalidSchema(problems: problems) }
-        self = schema
+        self = isStored ? schema.withoutRequiredSetFields : schema
     }
 }
 
@@ -46,10 +60,13 @@ struct SchemaObject {
 /// Reads a schema file, and gathers what is wrong with it.
 struct SchemaReader {
     let document: JSONDocument
+    /// Whether an older service may have taken it.
+    let isStored: Bool
     private(set) var problems: [SchemaProblem] = []
 
-    init(document: JSONDocument) {
+    init(document: JSONDocument, isStored: Bool) {
         self.document = document
+        self.isStored = isStored
         for (path, _) in document.duplicates { refuse(path, "The name is there twice.") }
     }
 

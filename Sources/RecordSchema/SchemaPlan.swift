@@ -126,7 +126,7 @@ package struct SchemaPlan: Sendable, Equatable {
             changes.append(Change("change who manages the records of \(name)", widening: widening, reviewed: name))
         } else if let widening {
             // They manage roles that manage its role, and so can give it to themselves.
-            changes.append(Change("let more roles come by the records of \(name)", widening: widening))
+            changes.append(Change("more roles can reach the records of \(name)", widening: widening))
         }
         changes += fieldChanges(from: before, to: after)
         if Set(before.indexes) != Set(after.indexes) {

@@ -157,6 +157,43 @@ extension SchemaReader {
         let set = schema.collection(target)?.field(parent.set)
         if set?.type != .reference(to: collection.name) {
             refuse(path + ["set"], "It must be a field of `\(target)` that refers to `\(collection.name)`.")
+        } else if set?.isRequired == true, !isStored {
+            refuse(
+                ["collections", target, "fields", parent.set, "required"],
+                "It can't be required: the `parent` of `\(collection.name)` sets it, and it is `null` when that record is gone."
+            )
         }
+    }
+}
+
+extension Schema {
+    /// The same, but no field is required that a parent sets.
+    var withoutRequiredSetFields: Schema {
+        var set: [String: Set<String>] = [:]
+        for child in collections {
+            guard let parent = child.parent,
+                let target = child.references.first(where: { $0.field == parent.field })?.collection
+            else { continue }
+            set[target, default: []].insert(parent.set)
+        }
+        return Schema(roles: roles, collections: collections.map { $0.requiring(noneOf: set[$0.name] ?? []) })
+    }
+}
+
+extension RecordCollection {
+    /// The same, but fields of these names are not required.
+    fileprivate func requiring(noneOf names: Set<String>) -> RecordCollection {
+        RecordCollection(
+            name: name,
+            access: access,
+            role: role,
+            fields: fields?.map { field in
+                let isRequired = field.isRequired && !names.contains(field.name)
+                return Field(name: field.name, type: field.type, isRequired: isRequired)
+            },
+            isOpen: isOpen,
+            indexes: indexes,
+            parent: parent
+        )
     }
 }

@@ -106,6 +106,7 @@ struct SchemaFileTests {
                 "\"fields\": {\"f\": {\"type\": \"reference\", \"to\": \"c\"}}, \"parent\": {\"field\": \"f\", \"set\": \"g\"}",
                 "collections.c.parent.set", "refers to `c`"
             ),
+            (setField(isRequired: true), "collections.c.fields.g.required", "It can't be required"),
             (
                 "\"fields\": {\"f\": {\"type\": \"reference\", \"to\": \"i\"}}}, \"i\": {\"access\": \"inbox\"",
                 "collections.c.fields.f.to", "inbox"
@@ -117,6 +118,26 @@ struct SchemaFileTests {
         let error = try #require(throws: InvalidSchema.self) { try Schema(file: Array(text.utf8)) }
         #expect(error.problems.map(\.key) == [key])
         #expect(error.problems[0].message.contains(words))
+    }
+
+    /// A collection's own records as parents of each other, which set a field of them.
+    private static func setField(isRequired: Bool) -> String {
+        #"""
+        "fields": {"f": {"type": "reference", "to": "c", "required": true},
+            "g": {"type": "reference", "to": "c", "required": \#(isRequired)}}, "parent": {"field": "f", "set": "g"}
+        """#
+    }
+
+    @Test("A schema that is applied may require what a parent sets, and then does not require it any more")
+    func stored() throws {
+        let text = Array(Self.collection("\"access\": \"acl\", \(Self.setField(isRequired: true))").utf8)
+        let collection = try #require(try Schema(stored: text).collection("c"))
+        #expect(collection.field("f")?.isRequired == true)
+        #expect(collection.field("g") == Field(name: "g", type: .reference(to: "c")))
+        let right = Array(Self.collection("\"access\": \"acl\", \(Self.setField(isRequired: false))").utf8)
+        #expect(try Schema(file: right) == Schema(stored: text))
+        #expect(try Schema(stored: right) == Schema(stored: text))
+        #expect(throws: InvalidSchema.self) { try Schema(stored: Array(#"{"collections": {"c": {}}}"#.utf8)) }
     }
 
     @Test("As many roles, collections, indexes and fields as the limits, and not one more")

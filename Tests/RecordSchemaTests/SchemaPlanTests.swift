@@ -69,6 +69,8 @@ struct SchemaPlanTests {
             manages: [("team", []), ("leads", ["team"]), ("others", ["leads"])]
         )
         #expect(Self.readers(from: before, to: indirect) == [.roles(["others"])])
+        let changes = SchemaPlan(from: before, to: indirect).changes.map(\.description)
+        #expect(changes.contains("more roles can reach the records of notes"))
         #expect(Self.readers(from: indirect, to: before).isEmpty)
         let circle = try Self.schema(
             "shared",

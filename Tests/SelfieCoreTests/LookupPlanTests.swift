@@ -19,6 +19,9 @@ struct LookupPlanTests {
         INSERT INTO photos (user_id, name, title, random_id, state)
         SELECT id, '', '', email || n, 'ready' FROM users, generate_series(1, 3) AS n
         """,
+        """
+        INSERT INTO known_addresses (user_id, network) SELECT id, '192.0.2.' || n FROM users, generate_series(1, 3) AS n
+        """,
         "ANALYZE",
     ]
 
@@ -32,8 +35,11 @@ struct LookupPlanTests {
                 ] {
                     let rows = try await postgres.read("EXPLAIN \(part: lookup.query(for: [[1], [2]]))")
                     let plan = try rows.map { try $0.decode("QUERY PLAN", as: String.self) }
-                    let scans = plan.filter { $0.contains("Scan") && !$0.contains("Function Scan") }
-                    #expect(!scans.isEmpty && scans.allSatisfy { $0.contains("Index Scan using ") }, "\(plan)")
+                    // A bitmap of a few rows is read by its index.
+                    let scans = plan.filter {
+                        $0.contains("Scan") && !$0.contains("Function Scan") && !$0.contains("Bitmap Heap")
+                    }
+                    #expect(!scans.isEmpty && scans.allSatisfy { $0.contains("Index Scan ") }, "\(plan)")
                     // An index that is read from its beginning to its end helps nobody.
                     #expect(plan.count { $0.contains("Index Cond:") } == scans.count, "\(plan)")
                 }

@@ -81,4 +81,23 @@ struct ChangeSnippetTests {
             }
         }
     }
+
+    @Test("With a token that does not work, the shell's code tells so and ends")
+    func wrongToken() async throws {
+        try await TestService.runWithSchema { service in
+            try await TemporaryFolder.with { folder in
+                let outcome = try await ProgramOutcome.run(
+                    URL(filePath: "/bin/sh"),
+                    [
+                        Self.folder.appending(path: "follow-changes.sh").path, service.origin,
+                        folder.appending(path: "cursor").path,
+                    ],
+                    environment: ["TOKEN": "wrong"],
+                    directory: folder
+                )
+                #expect(outcome.status == 1 && outcome.output.isEmpty)
+                #expect(outcome.errors.contains("status: 401") && outcome.errors.contains("sign in again"))
+            }
+        }
+    }
 }

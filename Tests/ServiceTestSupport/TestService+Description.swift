@@ -56,7 +56,7 @@ extension Endpoint {
     /// The codes of refusals whose messages name fields of the client's, or limits.
     private static let codesWithFields: Set = [
         "record_invalid", "record_malformed", "index_missing", "include_no_reference", "where_invalid", "ids_invalid",
-        "request_too_large",
+        "request_too_large", "record_quota_reached",
     ]
 
     /// Whether one of its refusals has the answer's code and message.

@@ -5,7 +5,8 @@ export function fieldTable(operations) {
     const bodies = operations.map((operation) => operation.requestBody?.content["application/json"].schema.properties?.data);
     // A change needs no field, so a body for a whole record tells more.
     const data = bodies.filter(Boolean).sort((a, b) => (b.required?.length ?? 0) - (a.required?.length ?? 0))[0];
-    const rules = (operations[0].description ?? "").split(/\n{2,}/).at(-1);
+    // Limits may stand behind them.
+    const rules = (operations[0].description ?? "").split(/\n{2,}/).find((text) => text.startsWith("Access: ")) ?? "";
     const words = element("p", {}, ...inline(rules));
     if (!data?.properties) return [words, element("p", {}, "A record's data is any JSON object.")];
     const rows = Object.entries(data.properties).map(([name, schema]) => {

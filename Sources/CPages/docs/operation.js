@@ -77,7 +77,9 @@ export class OperationView {
     #row(name, schema, description, isRequired, place, example) {
         const id = `${this.operation.operationId}-${place}-${name}`;
         const facts = [place === "body" ? null : place, isRequired ? "needed" : "may be left out", ...limits(schema)];
-        const field = makeField(id, schema, isRequired, example);
+        // The collection's own sample is there to be changed.
+        const isFilled = isRequired || (example !== undefined && Boolean(this.operation["x-collection"]));
+        const field = makeField(id, schema, isRequired, example, isFilled);
         this.fields.set(name, field);
         const problem = isJSON(schema) ? element("p", { class: "problem", id: `${id}-problem`, role: "alert" }) : undefined;
         if (problem) this.problems.set(field, problem);
@@ -188,7 +190,7 @@ function limits(schema) {
     return found;
 }
 
-function makeField(id, schema, isRequired, example) {
+function makeField(id, schema, isRequired, example, isFilled) {
     const described = { id, "aria-describedby": `${id}-facts ${id}-description`, required: isRequired };
     if (schema.format === "binary") return element("input", { ...described, type: "file", accept: "image/*" });
     if (schema.enum) {
@@ -201,13 +203,12 @@ function makeField(id, schema, isRequired, example) {
         const area = element("textarea", {
             ...described,
             "aria-describedby": `${described["aria-describedby"]} ${id}-problem`,
-            rows: isRequired ? Math.min(14, text.split("\n").length + 1) : 2,
+            rows: isFilled ? Math.min(14, text.split("\n").length + 1) : 2,
             spellcheck: "false",
             autocapitalize: "none",
-            placeholder: isRequired ? undefined : text.replaceAll(/\s+/g, " "),
+            placeholder: isFilled ? undefined : text.replaceAll(/\s+/g, " "),
         });
-        // The collection's own sample is there to be changed.
-        if (isRequired) area.value = text;
+        if (isFilled) area.value = text;
         return area;
     }
     const isPassword = isSecret(schema);

@@ -23,7 +23,7 @@ export class PreparedRequest {
         if (this.form) {
             body = new FormData();
             for (const [name, value] of this.form) body.append(name, value);
-        } else if (this.json) {
+        } else if (this.json !== undefined) {
             headers.set("Content-Type", "application/json");
             body = JSON.stringify(this.json);
         }
@@ -103,7 +103,7 @@ export async function prepare(operation, values, apiPassword, { hidesPasswords =
         }
         if (!contents["application/json"]) request.form = fields;
         else if (content.schema.properties) request.json = Object.fromEntries(fields);
-        else request.json = fields[0]?.[1] ?? {};
+        else request.json = fields.length ? fields[0][1] : {};
     }
     request.authentication = Object.keys(operation.security?.[0] ?? {})[0];
     return new PreparedRequest(request);

@@ -21,7 +21,7 @@ function curl(request, origin) {
         const quoted = fileName(value).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
         lines.push(isFile(value) ? `-F ${shellQuote(`${name}=@"${quoted}"`)}` : `--form-string ${shellQuote(`${name}=${value}`)}`);
     }
-    if (request.json) {
+    if (request.json !== undefined) {
         lines.push("-H 'Content-Type: application/json'", `-d ${shellQuote(JSON.stringify(request.json))}`);
     }
     return lines.join(" \\\n    ");
@@ -45,10 +45,11 @@ function swift(request, origin) {
     }
     if (request.authentication === "token") set("Authorization", '"Bearer \\(environment["TOKEN"]!)"');
     for (const [name, value] of Object.entries(request.headers)) set(name, swiftQuote(value));
-    if (request.json) {
+    if (request.json !== undefined) {
         set("Content-Type", '"application/json"');
-        const values = Object.entries(request.json);
-        if (Array.isArray(request.json) || values.some(([, value]) => typeof value !== "string")) {
+        const isObject = typeof request.json === "object" && request.json && !Array.isArray(request.json);
+        const values = isObject ? Object.entries(request.json) : [];
+        if (!isObject || values.some(([, value]) => typeof value !== "string")) {
             lines.push(`request.httpBody = Data(${swiftQuote(JSON.stringify(request.json))}.utf8)`);
         } else {
             const members = values.map(([name, value]) => `    ${swiftQuote(name)}: ${swiftQuote(value)},`);
@@ -92,7 +93,7 @@ function javascript(request, origin) {
         written.push("        Authorization: `Basic ${credential}`,");
     }
     if (request.authentication === "token") written.push("        Authorization: `Bearer ${TOKEN}`,");
-    if (request.json) written.push('        "Content-Type": "application/json",');
+    if (request.json !== undefined) written.push('        "Content-Type": "application/json",');
     if (request.form) {
         lines.push("const body = new FormData();");
         for (const [name, value] of request.form) {
@@ -105,7 +106,7 @@ function javascript(request, origin) {
     }
     lines.push(`const response = await fetch(${quote(origin + request.target)}, {`, `    method: ${quote(request.method)},`);
     if (written.length) lines.push("    headers: {", ...written, "    },");
-    if (request.json) lines.push(`    body: JSON.stringify(${JSON.stringify(request.json)}),`);
+    if (request.json !== undefined) lines.push(`    body: JSON.stringify(${JSON.stringify(request.json)}),`);
     if (request.form) lines.push("    body,");
     lines.push("});", "console.log(response.status, await response.text());");
     return lines.join("\n");

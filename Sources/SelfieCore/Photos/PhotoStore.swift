@@ -162,7 +162,8 @@ package struct PhotoStore: Sendable {
     static func endURLs(ofUser userID: Int, on connection: PostgresConnection) async throws {
         try await connection.execute(
             """
-            UPDATE photo_libraries SET url_series = url_series + 1 WHERE user_id = \(userID)
+            INSERT INTO photo_libraries AS library (user_id, url_series) VALUES (\(userID), 1)
+            ON CONFLICT (user_id) DO UPDATE SET url_series = library.url_series + 1
             """
         )
     }

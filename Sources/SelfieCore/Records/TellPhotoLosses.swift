@@ -24,10 +24,10 @@ struct TellPhotoLosses: Sendable {
     private func tellAll() async throws {
         while true {
             let rows = try await postgres.read(
-                "SELECT record_key, user_id::bigint AS user_id FROM photo_losses ORDER BY record_key LIMIT \(Self.batchSize)"
+                "SELECT record_key, photo_owner_id::bigint AS photo_owner_id FROM photo_losses ORDER BY record_key LIMIT \(Self.batchSize)"
             )
             let keys = try rows.map { try $0.decode("record_key", as: Int.self) }
-            let owners = try rows.compactMap { try $0.decodeIfPresent("user_id", as: Int.self) }
+            let owners = try rows.compactMap { try $0.decodeIfPresent("photo_owner_id", as: Int.self) }
             if keys.isEmpty { return }
             let streams = try await schemas.withSchema { schema in
                 try await postgres.withTransaction { connection in
@@ -53,10 +53,10 @@ struct TellPhotoLosses: Sendable {
         // Another process may have told of some meanwhile.
         let noted = try await connection.query(
             """
-            DELETE FROM photo_losses WHERE record_key = ANY(\(keys)) RETURNING record_key, user_id::bigint AS user_id
+            DELETE FROM photo_losses WHERE record_key = ANY(\(keys)) RETURNING record_key, photo_owner_id::bigint AS photo_owner_id
             """
         ).reduce(into: [Int: Set<Int>]()) { noted, row in
-            let owner: Int? = try row.decodeIfPresent("user_id")
+            let owner: Int? = try row.decodeIfPresent("photo_owner_id")
             noted[try row.decode("record_key")] = owner.map { [$0] } ?? []
         }
         let drafts = try records.filter { noted[$0.key] != nil }.map { record in

@@ -8,62 +8,103 @@ import SelfieCore
 
 /// The memory that one answer takes of the budget: while it is made, and until the socket has taken its last byte.
 struct AnswerMemory: Sendable {
-    private let reservation: ByteReservation<Int>
+    /// What all answers share.
+    struct Budget: Sendable {
+        /// The holders are users, by their ids.
+        let users: ByteBudget<Int>
+        /// What of it each session may hold; the holders are sessions, by their ids.
+        let sessions: ByteBudget<Int>
+    }
+
+    private let ofUser: ByteReservation<Int>
+    private let ofSession: ByteReservation<Int>
     private let channel: any Channel
+    private let tellsOfChange: Bool
 
     /// About what the largest page takes while it is made.
     static let maxPageBytes = 2 << 20
     /// The bytes of an answer that needs no share once it is made: the socket takes them at once.
-    private static let maxUnsharedBytes = 16 << 10
+    static let maxUnsharedBytes = 16 << 10
 
     /// Reserves memory before the answer is made.
+    ///
+    /// A session holds pages only once they are made, since its client may ask for many at the same moment.
     ///
     /// - Parameters:
     ///   - maxBytes: How much it may take.
     ///   - budget: What all answers share.
     ///   - session: Whose user gets the answer.
     ///   - context: The request's connection.
+    ///   - tellsOfChange: Whether it tells what was changed, which is told in any case.
     /// - Throws: `NoBytes`.
     init(
         _ maxBytes: Int = maxPageBytes,
-        of budget: ByteBudget<Int>,
+        of budget: Budget,
         for session: Session,
-        _ context: SessionRequestContext
+        _ context: SessionRequestContext,
+        tellsOfChange: Bool = false
     ) throws(NoBytes) {
-        reservation = ByteReservation(of: budget, for: session.userID)
+        ofUser = ByteReservation(of: budget.users, for: session.userID)
+        ofSession = ByteReservation(of: budget.sessions, for: session.id)
         channel = context.channel
-        try reservation.grow(by: min(maxBytes, Self.maxPageBytes))
+        self.tellsOfChange = tellsOfChange
+        try ofUser.resize(to: maxBytes)
+        if tellsOfChange { try ofSession.resize(to: maxBytes) }
     }
 
     /// The body of the answer.
     ///
-    /// What was done is told in any case. So an answer that is longer than expected counts as far as there is room.
-    fileprivate func body(_ bytes: ByteBuffer) -> ResponseBody {
+    /// - Parameter bytes: What it is to say.
+    /// - Returns: The body, which counts until it is sent.
+    /// - Throws: `NoBytes` when it is longer than expected and there is no room, unless it tells of a change.
+    fileprivate func body(_ bytes: ByteBuffer) throws(NoBytes) -> ResponseBody {
         guard bytes.readableBytes > Self.maxUnsharedBytes else {
-            reservation.giveBack()
+            ofUser.giveBack()
+            ofSession.giveBack()
             return ResponseBody(byteBuffer: bytes)
         }
-        let missing = bytes.storageCapacity - reservation.byteCount
-        if missing > 0 { try? reservation.grow(by: missing) } else { reservation.shrink(to: bytes.storageCapacity) }
-        return ResponseBody(contentLength: bytes.readableBytes) { [channel, reservation] writer in
-            try await writer.write(bytes)
+        do throws(NoBytes) {
+            try ofUser.resize(to: bytes.storageCapacity)
+            try ofSession.resize(to: bytes.storageCapacity)
+        } catch {
+            guard tellsOfChange else { throw error }
+        }
+        return ResponseBody([bytes], holding: self, sentOn: channel)
+    }
+}
+
+extension ResponseBody {
+    /// Pieces that the client gets as fast as it takes them.
+    ///
+    /// - Parameters:
+    ///   - pieces: All of them.
+    ///   - share: What they hold of a budget. It is dropped when the socket has taken the last byte.
+    ///   - channel: The connection.
+    init(_ pieces: [ByteBuffer], holding share: some Sendable, sentOn channel: any Channel) {
+        self.init(contentLength: pieces.reduce(0) { $0 + $1.readableBytes }) { writer in
+            for piece in pieces { try await writer.write(piece) }
             try await channel.waitUntilSent()
             try await writer.finish(nil)
-            withExtendedLifetime(reservation) {}
+            withExtendedLifetime(share) {}
         }
     }
 }
 
 extension Response {
     /// An answer whose body is one JSON object, and which counts until it is sent.
-    static func json(within memory: AnswerMemory, _ members: (inout JSONWriter) -> Void) -> Response {
+    ///
+    /// - Throws: `NoBytes`; see ``AnswerMemory``.
+    static func json(within memory: AnswerMemory, _ members: (inout JSONWriter) -> Void) throws(NoBytes) -> Response {
         var json = JSONWriter()
         json.object(members)
-        return Response(json, within: memory)
+        return try Response(json, within: memory)
     }
 
     /// An answer with this JSON as its body, which counts until it is sent.
-    init(_ json: borrowing JSONWriter, within memory: AnswerMemory) {
-        self.init(status: .ok, headers: [.contentType: jsonContentType], body: memory.body(json.buffer))
+    ///
+    /// - Throws: `NoBytes`; see ``AnswerMemory``.
+    init(_ json: borrowing JSONWriter, within memory: AnswerMemory) throws(NoBytes) {
+        let body = try memory.body(json.buffer)
+        self.init(status: .ok, headers: [.contentType: jsonContentType], body: body)
     }
 }

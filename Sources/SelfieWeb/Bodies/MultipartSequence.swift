@@ -73,6 +73,8 @@ struct MultipartSequence: AsyncSequence {
             events.removeAll(keepingCapacity: true)
             position = 0
             if let failure { throw failure }
+            // The next one may be long in coming, and the connection reads it into the same memory.
+            chunk = ByteBuffer()
             guard let next = try await body.next() else {
                 try parser.finish()
                 return false

@@ -51,7 +51,7 @@ struct RequestParameters {
     private func value(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
         let value = self[parameter]
         if !parameter.kind.isPassword, value?.hasLongMarkRun == true {
-            throw ServiceError(.invalid, of: parameter.name)
+            throw parameter.invalid
         }
         return value
     }
@@ -111,6 +111,7 @@ struct RequestParameters {
             if text.unicodeScalars.contains(where: \.isControl) { throw parameter.invalid }
             maxCharacters = max
         case .text(let max): maxCharacters = max
+        case .lines(let max): maxCharacters = max
         default: maxCharacters = nil
         }
         if text.unicodeScalars.contains("\0") { throw parameter.invalid }

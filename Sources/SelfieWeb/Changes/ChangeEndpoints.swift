@@ -9,7 +9,7 @@ import SelfieCore
 struct ChangeEndpoints: EndpointGroup {
     private let follow: FollowChanges
     private let places: Places<Int>
-    private let answers: ByteBudget<Int>
+    private let answers: AnswerMemory.Budget
     private let writers: ChangeWriters
     private let metrics: ChangeMetrics
     private let now: @Sendable () -> Date
@@ -68,7 +68,7 @@ struct ChangeEndpoints: EndpointGroup {
             let batch = try await batch(query, start, session, seconds)
             let memory = try early ?? AnswerMemory(of: answers, for: session, context)
             metrics.delivered(batch.changes.count)
-            return response(with: batch, to: request, of: session, within: memory)
+            return try response(with: batch, to: request, of: session, within: memory)
         }
         let stream = EventStream(
             query: query,
@@ -104,9 +104,9 @@ struct ChangeEndpoints: EndpointGroup {
         to request: Request,
         of session: Session,
         within memory: AnswerMemory
-    ) -> Response {
+    ) throws(NoBytes) -> Response {
         let writer = writers.writer(for: request, of: session)
-        return Response.json(within: memory) { json in
+        return try Response.json(within: memory) { json in
             json.nested("changes") { $0.array(batch.changes) { writer.write($1, to: &$0) } }
             json.member("cursor", batch.end.text)
             json.member("more", batch.hasMore)

@@ -43,7 +43,7 @@ extension Endpoint.Parameter {
         example: "now",
         isRequired: false,
         refusedFor: [.invalid, .tooLong(maxCharacters: cursorMaxCharacters)],
-        valid: "now, or cursor of an answer"
+        valid: "now, or the cursor of an answer"
     )
     static let changedCollections = Self(
         "collections",

@@ -9,10 +9,17 @@ import Synchronization
 /// Bodies as gzip.
 enum CompressedBody {
     /// A small body, at once.
-    static func whole(_ body: ResponseBody) async throws -> ByteBuffer {
+    ///
+    /// - Parameters:
+    ///   - body: The body. What it holds of a budget, it holds until the socket has taken the last byte.
+    ///   - channel: The connection.
+    /// - Returns: The body as gzip.
+    static func whole(_ body: ResponseBody, sentOn channel: any Channel) async throws -> ResponseBody {
         let collected = CollectedBytes()
         try await body.write(Collector(collected: collected))
-        return try SharedStream().add(collected.bytes, isLast: true)
+        let bytes = try SharedStream().add(collected.bytes, isLast: true)
+        let isShared = body.contentLength ?? .max > AnswerMemory.maxUnsharedBytes
+        return isShared ? ResponseBody([bytes], holding: body, sentOn: channel) : ResponseBody(byteBuffer: bytes)
     }
 
     /// Threads of their own, so that lists take none from uploads and photos.

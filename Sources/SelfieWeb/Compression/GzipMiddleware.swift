@@ -35,7 +35,7 @@ struct GzipMiddleware: ServiceMiddleware {
             return response
         }
         if length <= Self.maxBytesAtOnce {
-            response.body = ResponseBody(byteBuffer: try await CompressedBody.whole(response.body))
+            response.body = try await CompressedBody.whole(response.body, sentOn: context.channel)
         } else {
             guard let place = try? places.take(for: true) else { return response }
             context.notes.noteStreaming()

@@ -45,6 +45,8 @@ extension Endpoint {
         package enum Kind: Sendable, Equatable {
             /// A text of at most this many characters. With nil, only the body's limit counts.
             case text(maxCharacters: Int?)
+            /// A text of any number of lines, of at most this many characters.
+            case lines(maxCharacters: Int)
             /// A text of one line, without control characters, of at most this many characters.
             case line(maxCharacters: Int)
             /// An e-mail of a new account, of at most this many characters.

@@ -140,7 +140,7 @@ extension Endpoint.Parameter {
         isRequired: false,
         refusedFor: [.invalid]
     )
-    static let title = Self("title", text, "The photo's title.", example: "My first selfie", refusedFor: textRules)
+    static let title = Self("title", lines, "The photo's title.", example: "My first selfie", refusedFor: textRules)
     static let photoID = Self(
         "photo_id",
         .id,
@@ -260,6 +260,7 @@ extension Endpoint.Parameter {
     )
 
     private static let text = Kind.text(maxCharacters: Complaint.maxCharacters)
+    private static let lines = Kind.lines(maxCharacters: Complaint.maxCharacters)
     private static let textRules: [Complaint.Problem] = [.invalid, .tooLong(maxCharacters: Complaint.maxCharacters)]
     private static let fieldsRules: [Complaint.Problem] = [
         .invalid, .tooManyBytes(max: ProfileFields.maxBytes), .tooDeep(maxDepth: ProfileFields.maxDepth), .hasNull,

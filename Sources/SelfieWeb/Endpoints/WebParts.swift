@@ -29,8 +29,8 @@ package struct WebParts: Sendable {
     let listRequests = Places<Int>(.init("LISTS_AT_ONCE", per: "USER"), limits: .init(total: .max, perHolder: 32))
     /// The lists of records with several conditions that are read: each may look at thousands of rows for nothing.
     let searches = Places<Int>(.init("SEARCHES_AT_ONCE", per: "USER"), limits: .init(total: 16, perHolder: 4))
-    /// The memory of answers about records and members; the holders are users.
-    let answers: ByteBudget<Int>
+    /// The memory of answers about records and members.
+    let answers: AnswerMemory.Budget
     /// The clients that wait for changes; the holders are users.
     let streams: Places<Int>
     let photoURLs: PhotoURLSigner
@@ -134,7 +134,7 @@ package struct WebParts: Sendable {
         self.spoolBudget = spoolBudget
         keptLists = KeptLists(budget: listBudget.kept)
         listStreams = listBudget.streams
-        answers = listBudget.answers
+        answers = AnswerMemory.Budget(users: listBudget.answers, sessions: listBudget.answersPerSession)
         downloads = DownloadPlaces(limits: downloadLimits)
         streams = Places(
             .init("STREAMS_AT_ONCE", per: "USER"),

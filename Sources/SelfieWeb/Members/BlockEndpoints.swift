@@ -9,6 +9,7 @@ struct BlockEndpoints: EndpointGroup {
     private let blocks: BlockStore
     private let countWrites: CountRecordWrites
     private let sources: RequestSourceReader
+    private let answers: AnswerMemory.Budget
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = [
@@ -61,6 +62,9 @@ struct BlockEndpoints: EndpointGroup {
         example: ["blocks": [.string(Endpoint.Answer.Member.memberID)]]
     )
 
+    /// What a thousand ids take.
+    private static let maxListBytes = 64 << 10
+
     static let blocked = "Member blocked"
     static let unblocked = "Member unblocked"
 
@@ -68,16 +72,18 @@ struct BlockEndpoints: EndpointGroup {
         blocks = parts.useCases.blocks
         countWrites = parts.useCases.countRecordWrites
         sources = parts.sources
+        answers = parts.answers
         now = parts.now
     }
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let memory = try AnswerMemory(Self.maxListBytes, of: answers, for: session, context)
         let members = try await blocks.members(blockedBy: session.userID)
         var json = JSONWriter()
         json.write(["blocks": JSONValue(members)])
-        return Response(json).revalidated()
+        return try Response(json, within: memory).revalidated()
     }
 
     @Sendable

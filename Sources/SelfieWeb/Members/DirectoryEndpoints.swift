@@ -78,7 +78,7 @@ struct DirectoryEndpoints: EndpointGroup {
             )
         )
         let writer = MemberWriter(parts, at: date, for: request.head, of: session)
-        return Response.json(within: memory) { json in
+        return try Response.json(within: memory) { json in
             json.nested("members") { json in
                 json.array(page.members) { writer.write($1, to: &$0) }
             }

@@ -47,7 +47,7 @@ extension Endpoint.JSONBodyDescription {
 
     private static func line(_ description: String) -> JSONValue {
         [
-            "type": "string", "maxLength": JSONValue(Complaint.maxCharacters), "not": Pattern.control,
+            "type": "string", "maxLength": JSONValue(Complaint.maxCharacters), "not": Pattern.controlButSpace,
             "description": .string(description),
         ]
     }

@@ -112,8 +112,12 @@ struct AnswerDescription {
             properties = properties.with([
                 "parameters": [
                     "type": "array", "items": ["type": "string"], "description": "The parameters that are missing.",
-                ],
-                "hint": ["type": "string", "description": "What the client may have overlooked."],
+                ]
+            ])
+        }
+        if !Self.codesWithHint.isDisjoint(with: codes) {
+            properties = properties.with([
+                "hint": ["type": "string", "description": "What the client may have overlooked."]
             ])
         }
         return [
@@ -123,6 +127,14 @@ struct AnswerDescription {
             "properties": properties,
         ]
     }
+}
+
+extension AnswerDescription {
+    /// The codes of refusals that may tell what the client has overlooked: those of a form that is something else.
+    private static let codesWithHint: Set = [
+        ServiceError.parametersMissing.code, ServiceError.malformedParameters.code,
+        ServiceError.tooManyParameters.code, ServiceError.unfitName.code,
+    ]
 }
 
 extension ServiceError {

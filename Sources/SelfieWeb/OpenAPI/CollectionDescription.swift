@@ -37,7 +37,7 @@ struct CollectionDescription {
             headers: general.headers,
             parameters: parameters,
             body: general.body.map { _ in body(of: general) },
-            answers: general.answers,
+            answers: general.answers.map { $0.with(recordExample, insteadOf: RecordJSON.recordExample) },
             refusals: general.refusals
         )
     }
@@ -110,9 +110,35 @@ struct CollectionDescription {
         collection.fields == nil ? RecordJSON.anyData : dataSchema.with(["required": []])
     }
 
+    /// A record of the collection, as answers have it.
+    private var recordExample: JSONValue {
+        RecordJSON.recordExample.with(["id": "an-id", "collection": .string(collection.name), "data": dataExample])
+    }
+
     private var dataExample: JSONValue {
         let shown = (collection.fields ?? []).filter { !$0.type.isLink || $0.isRequired }
         return .object(OrderedDictionary(uniqueKeysWithValues: shown.map { ($0.name, $0.type.example) }))
+    }
+}
+
+extension Endpoint.Answer {
+    /// The same with another example of what it has in it.
+    fileprivate func with(_ example: JSONValue, insteadOf general: JSONValue) -> Endpoint.Answer {
+        guard case .json(let schema, let whole) = body else { return self }
+        let own = Body.json(schema: schema, example: whole.replacing(general, with: example))
+        return Endpoint.Answer(status, summary, own, headers: headers)
+    }
+}
+
+extension JSONValue {
+    /// The same with another value in the place of one, wherever that is.
+    fileprivate func replacing(_ old: JSONValue, with new: JSONValue) -> JSONValue {
+        if self == old { return new }
+        return switch self {
+        case .object(let members): .object(members.mapValues { $0.replacing(old, with: new) })
+        case .array(let elements): .array(elements.map { $0.replacing(old, with: new) })
+        default: self
+        }
     }
 }
 
@@ -151,7 +177,7 @@ extension FieldType {
 
     fileprivate var example: JSONValue {
         switch self {
-        case .string: "a text"
+        case .string(let max): .string(String("a text".prefix(max ?? .max)))
         case .integer: 3
         case .number: .number("2.5")
         case .boolean: true

@@ -61,6 +61,8 @@ package struct OpenAPIDocument: Sendable {
         ]
     }
 
+    private static let originalPaths = AllowedMethods.original.sorted().map { "`\($0)`" }.joined(separator: ", ")
+
     private static func introduction(_ facts: APIFacts) -> String {
         """
         People sign up, sign in, upload photos, list, open and delete them.
@@ -80,9 +82,8 @@ package struct OpenAPIDocument: Sendable {
         `\(ServiceError.parametersMissing.code)`, `parameters` names what is missing.
 
         **Anything else** is answered with 404 and the code `\(ServiceError.wrongURL.code)`. Another method than a path takes \
-        is answered with 405, the code `\(ServiceError.methodNotAllowed.code)` and `Allow`; on the paths of railsauth, which \
-        come first here, with 404. HEAD answers wherever GET \
-        does. A path may end in `.json` or a slash.
+        is answered with 405, the code `\(ServiceError.methodNotAllowed.code)` and `Allow`. On the paths that railsauth had, it \
+        is answered with 404: \(originalPaths). HEAD answers wherever GET does. A path may end in `.json` or a slash.
         """
     }
 }

@@ -10,7 +10,11 @@ extension Endpoint.Parameter {
         case .text(maxCharacters: nil), .signature: ["type": "string"]
         case .text(let max?) where mustNotBeBlank:
             ["type": "string", "minLength": 1, "maxLength": JSONValue(max), "pattern": .string(Pattern.notBlank)]
-        case .text(let max?), .line(let max):
+        case .text(let max?):
+            ["type": "string", "maxLength": JSONValue(max), "not": Pattern.controlButSpace]
+        case .lines(let max):
+            ["type": "string", "maxLength": JSONValue(max), "not": Pattern.controlButLineEnd]
+        case .line(let max):
             ["type": "string", "maxLength": JSONValue(max), "not": Pattern.control]
         case .email(let max):
             ["type": "string", "maxLength": JSONValue(max), "pattern": .string(Pattern.email)]
@@ -55,7 +59,7 @@ extension Endpoint.Parameter {
     /// Numbers and booleans count as their text, and `null` and an empty array as missing.
     func schemaInJSON(_ facts: APIFacts) -> JSONValue {
         switch kind {
-        case .text, .line, .email:
+        case .text, .lines, .line, .email:
             let missing = isRequired ? [] : ["null", "array"]
             let schema = schema(facts).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
             return isRequired ? schema : schema.with(["maxItems": 0])
@@ -94,14 +98,21 @@ extension Endpoint.Parameter {
 
 /// Regular expressions of ECMA-262 for texts.
 enum Pattern {
-    private static let controls = #"\u0000-\u001f\u007f-\u009f"#
+    /// All control characters but those that are white space: tab, the line ends, U+000B, U+000C and U+0085.
+    private static let controls = #"\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f"#
 
     /// The schema of a text with a control character.
-    static let control: JSONValue = ["type": "string", "pattern": .string("[\(controls)]")]
+    static let control: JSONValue = ["type": "string", "pattern": #"[\u0000-\u001f\u007f-\u009f]"#]
+    /// The same of one that is no white space, which becomes a space in names.
+    static let controlButSpace: JSONValue = ["type": "string", "pattern": .string("[\(controls)]")]
+    /// The same of one that is no tab and no line end.
+    static let controlButLineEnd: JSONValue = [
+        "type": "string", "pattern": #"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]"#,
+    ]
     /// The schema of a name that no part of a multipart body can have.
     static let noPartName: JSONValue = ["type": "string", "pattern": .string(#"\u0000|\\$"#)]
-    /// A text of one line, with something beside white space.
-    static let notBlank = #"^[^\#(controls)]*[^\s\#(controls)][^\#(controls)]*$"#
+    /// A text with something beside white space.
+    static let notBlank = #"^[^\#(controls)]*[^\s\u0085\#(controls)][^\#(controls)]*$"#
     /// An `@`, and a dot somewhere behind it, with something before, between and after.
     static let email = #"^[^@\u0000]*[^@\s\u0000]@([^@.\u0000]+\.)+[^@.\s\u0000][^@.\u0000]*$"#
 }

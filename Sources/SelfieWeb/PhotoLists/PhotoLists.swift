@@ -20,9 +20,6 @@ struct PhotoLists: Sendable {
         var lastBeforeMore: String?
     }
 
-    /// The bytes of a list that need no share of the memory: about fifty photos.
-    private static let maxUnsharedBytes = 16 * 1024
-
     private let listPhotos: ListPhotos
     private let photos: PhotoStore
     private let kept: KeptLists
@@ -51,12 +48,14 @@ struct PhotoLists: Sendable {
     /// - Parameters:
     ///   - selection: Which photos.
     ///   - token: As the client sent it.
+    ///   - channel: The connection that it is sent on.
     ///   - urls: The photos' URLs for a series.
     /// - Returns: The list.
     /// - Throws: `SessionError.ended`, `PhotoError.noSuchPosition`, `NoPlace`, `PostgresError`.
     func list(
         _ selection: PhotoSelection,
         token: String,
+        on channel: any Channel,
         urls: (_ series: Int) -> PhotoURLDay
     ) async throws -> List {
         let selected = try await listPhotos.select(selection, token: token)
@@ -77,8 +76,8 @@ struct PhotoLists: Sendable {
             )
             // Photos that were deleted meanwhile belong to this version, and are missing.
             if selection == .all, pieces.hasAllPhotos { kept.keep(list) }
-            body = ResponseBody(list)
-        } else if isShort, let first, first.readableBytes <= Self.maxUnsharedBytes {
+            body = ResponseBody(list, on: channel)
+        } else if isShort, let first, first.readableBytes <= AnswerMemory.maxUnsharedBytes {
             body = ResponseBody(byteBuffer: first)
         } else {
             reservation.giveBack()
@@ -126,15 +125,14 @@ struct PhotoLists: Sendable {
 }
 
 extension ResponseBody {
-    /// The pieces of a list, as fast as the client takes them.
-    init(_ list: KeptList) {
-        if list.pieces.count == 1 {
+    /// The pieces of a list, which holds its share of the memory until the client has taken the last one.
+    ///
+    /// A list that the socket takes at once, of about fifty photos, does without.
+    init(_ list: KeptList, on channel: any Channel) {
+        if list.pieces.count == 1, list.byteCount <= AnswerMemory.maxUnsharedBytes {
             self.init(byteBuffer: list.pieces[0])
         } else {
-            self.init(contentLength: list.byteCount) { writer in
-                for piece in list.pieces { try await writer.write(piece) }
-                try await writer.finish(nil)
-            }
+            self.init(list.pieces, holding: list, sentOn: channel)
         }
     }
 }

@@ -93,7 +93,8 @@ final class PhotoEndpoints: EndpointGroup {
     func handleUpload(request: Request, context: SessionRequestContext) async throws -> Response {
         guard MediaType(request.head) == .multipart else {
             // The other kinds of body can't hold a file.
-            throw ServiceError.parametersMissing(UploadForm.requiredNames, hint: "A photo comes as multipart/form-data")
+            throw try RequestParameters.readQuery(of: request, context: context)
+                .missing([Endpoint.Parameter.image.name]).with(hint: "A photo comes as multipart/form-data")
         }
         // The place is held until the photo is stored. The body of an expired session is read and dropped.
         let place = try useCases.admitUpload.place(for: context.session.uploader(at: now()))
@@ -155,11 +156,11 @@ final class PhotoEndpoints: EndpointGroup {
             return Response(status: .notModified, headers: headers)
         }
         if let kept {
-            return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: ResponseBody(kept))
+            return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: ResponseBody(kept, on: context.channel))
         }
         let turn = try listRequests.take(for: library.userID)
         defer { withExtendedLifetime(turn) {} }
-        let list = try await lists.list(selection, token: token) { series in
+        let list = try await lists.list(selection, token: token, on: context.channel) { series in
             photoURLs.day(of: date, origin: origin, series: series)
         }
         if list.isStreamed { context.notes.noteStreaming() }

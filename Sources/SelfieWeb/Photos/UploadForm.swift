@@ -13,8 +13,6 @@ struct UploadForm {
     private(set) var fields: [String: String]
     private(set) var image: Image?
 
-    /// The names of what an upload can't do without.
-    static let requiredNames = [Endpoint.Parameter.title.name, Endpoint.Parameter.image.name]
     /// The most parts.
     ///
     /// The reference client sends two.
@@ -55,16 +53,17 @@ struct UploadForm {
     ) async throws {
         let tooLarge = ServiceError.bodyTooLarge(maxBytes: maxFileBytes)
         let maxBytes = maxFileBytes + Self.maxOverheadBytes
+        let limits = MultipartLimits(
+            maxFileBytes: maxFileBytes,
+            maxPartCount: Self.maxPartCount,
+            maxFieldBytes: Self.maxFieldBytes
+        )
         let parts = MultipartSequence(
             body: try request.wantedBody(maxBytes: maxBytes, context: context, otherwise: tooLarge),
             maxBytes: maxBytes,
             tooLarge: tooLarge,
             boundary: try MultipartBoundary(contentType: request.headers[.contentType] ?? ""),
-            limits: MultipartLimits(
-                maxFileBytes: maxFileBytes,
-                maxPartCount: Self.maxPartCount,
-                maxFieldBytes: Self.maxFieldBytes
-            )
+            limits: limits
         )
         var form = MultipartForm()
         var isImage = false
@@ -97,10 +96,8 @@ struct UploadForm {
         } catch MultipartError.fieldTooLarge where isImage {
             // A text is no photo, whatever its bytes.
             throw ServiceError.parametersMissing([Endpoint.Parameter.image.name], hint: "image is a file, and no text")
-        } catch MultipartError.fileTooLarge {
-            throw tooLarge
-        } catch MultipartError.fieldTooLarge {
-            throw ServiceError.bodyTooLarge(maxBytes: Self.maxFieldBytes)
+        } catch let error as MultipartError {
+            throw ServiceError(error, within: limits)
         }
         fields = form.fields
         self.image = image

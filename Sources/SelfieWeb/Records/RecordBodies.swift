@@ -31,7 +31,9 @@ struct RecordBodies: Sendable {
         fileprivate let reservation: ByteReservation<Int>
 
         /// About the most bytes of an answer with these records, and with what a small record has beside what was sent.
-        var answerBytes: Int { texts.reduce(0) { $0 + $1.count + (4 << 10) } }
+        var answerBytes: Int {
+            texts.reduce(0) { $0 + min($1.count + (4 << 10), RecordBodies.maxRecordAnswerBytes) }
+        }
 
         /// Reads the elements, each by itself, so that only one at a time takes more memory than its text.
         ///

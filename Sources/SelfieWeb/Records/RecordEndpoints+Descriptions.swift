@@ -26,6 +26,10 @@ extension RecordEndpoints {
             """
     )
 
+    private static let inheritedReaders = """
+        A new record that names no readers has those of the record that it belongs to, by the `parent` of its collection.
+        """
+
     private static func calls(
         below path: String,
         place: [Endpoint.Parameter],
@@ -59,12 +63,9 @@ extension RecordEndpoints {
                 path,
                 .token(handleCreate),
                 "Create one record or many\(inWords)",
-                details: [
-                    """
-                    An array is stored whole or not at all. A record that names no readers has those of the record that it \
-                    belongs to, by the `parent` of its collection.
-                    """, note,
-                ].joined(separator: "\n\n"),
+                details: ["An array is stored whole or not at all. \(inheritedReaders)", note].joined(
+                    separator: "\n\n"
+                ),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
                 takes: place,
                 sends: Body(
@@ -131,7 +132,9 @@ extension RecordEndpoints {
                 "\(path)/:id",
                 .token(handlePut),
                 "Create or replace a record\(inWords)",
-                details: ["What is not given stays: readers, writers and the end.", note].joined(separator: "\n\n"),
+                details: ["What is not given stays: readers, writers and the end. \(inheritedReaders)", note].joined(
+                    separator: "\n\n"
+                ),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
                 dependsOn: [.ifMatchVersion, .ifNoRecord],
                 takes: record,

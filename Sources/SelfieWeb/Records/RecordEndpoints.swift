@@ -15,7 +15,7 @@ struct RecordEndpoints: EndpointGroup {
     private let origin: PublicOrigin
     private let photoURLs: PhotoURLSigner
     private let sources: RequestSourceReader
-    private let answers: ByteBudget<Int>
+    private let answers: AnswerMemory.Budget
     private let searches: Places<Int>
     private let now: @Sendable () -> Date
 
@@ -44,7 +44,7 @@ struct RecordEndpoints: EndpointGroup {
         defer { withExtendedLifetime(search) {} }
         let page = try await readRecords.page(query, in: place, by: session.userID)
         let writer = writer(for: request, session)
-        let response = Response.json(within: memory) { json in
+        let response = try Response.json(within: memory) { json in
             json.nested("records") { $0.array(page.records) { writer.write($1, to: &$0) } }
             json.nested("included") { $0.array(page.included) { writer.write($1, to: &$0) } }
             json.member("next", page.next)
@@ -62,7 +62,7 @@ struct RecordEndpoints: EndpointGroup {
         if record.photos.isEmpty, Preconditions(tag: record.tag).outcome(request.headers) == .notModified {
             return Self.notKept(Response(status: .notModified, headers: [.eTag: record.tag.quoted]))
         }
-        return Self.notKept(response(record, to: request, session, within: memory))
+        return Self.notKept(try response(record, to: request, session, within: memory))
     }
 
     // MARK: Writing
@@ -73,10 +73,10 @@ struct RecordEndpoints: EndpointGroup {
         let place = try place(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
-        let memory = try AnswerMemory(elements.answerBytes, of: answers, for: session, context)
+        let memory = try memory(elements.answerBytes, session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
-        guard elements.areMany else { return response(records[0], to: request, session, within: memory) }
-        return response(records, to: request, session, within: memory)
+        guard elements.areMany else { return try response(records[0], to: request, session, within: memory) }
+        return try response(records, to: request, session, within: memory)
     }
 
     @Sendable
@@ -99,9 +99,9 @@ struct RecordEndpoints: EndpointGroup {
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: false)
         let condition = try RecordOperation.Condition(request.headers)
         let operations = try await elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
-        let memory = try AnswerMemory(RecordBodies.maxRecordAnswerBytes, of: answers, for: session, context)
+        let memory = try memory(RecordBodies.maxRecordAnswerBytes, session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: false)
-        return response(records[0], to: request, session, within: memory)
+        return try response(records[0], to: request, session, within: memory)
     }
 
     @Sendable
@@ -111,9 +111,10 @@ struct RecordEndpoints: EndpointGroup {
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         guard elements.areMany else { throw RecordBodyProblem("the body", "must be an array").refusal }
         let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
-        let memory = try AnswerMemory(elements.answerBytes, of: answers, for: session, context)
+        // It answers with whole records, however little of them was sent.
+        let memory = try memory(operations.count * RecordBodies.maxRecordAnswerBytes, session, context)
         let records = try await write(operations, in: place, session, request, context, areMany: true)
-        return response(records, to: request, session, within: memory)
+        return try response(records, to: request, session, within: memory)
     }
 
     @Sendable
@@ -162,6 +163,15 @@ struct RecordEndpoints: EndpointGroup {
 
     // MARK: Parts
 
+    /// The memory of an answer that tells of a change.
+    private func memory(
+        _ maxBytes: Int,
+        _ session: Session,
+        _ context: SessionRequestContext
+    ) throws(NoBytes) -> AnswerMemory {
+        try AnswerMemory(maxBytes, of: answers, for: session, context, tellsOfChange: true)
+    }
+
     private func place(_ context: SessionRequestContext) throws(ServiceError) -> RecordPlace {
         guard let collection = Self.segment(.collection, context), !collection.utf8.contains(0) else {
             throw .collectionNotFound
@@ -191,11 +201,14 @@ struct RecordEndpoints: EndpointGroup {
         )
     }
 
-    private func response(_ record: StoredRecord, to request: Request, _ session: Session, within memory: AnswerMemory)
-        -> Response
-    {
+    private func response(
+        _ record: StoredRecord,
+        to request: Request,
+        _ session: Session,
+        within memory: AnswerMemory
+    ) throws(NoBytes) -> Response {
         let writer = writer(for: request, session)
-        var response = Response.json(within: memory) { writer.writeMembers(of: record, to: &$0) }
+        var response = try Response.json(within: memory) { writer.writeMembers(of: record, to: &$0) }
         response.headers[.eTag] = record.tag.quoted
         return response
     }
@@ -205,11 +218,11 @@ struct RecordEndpoints: EndpointGroup {
         to request: Request,
         _ session: Session,
         within memory: AnswerMemory
-    ) -> Response {
+    ) throws(NoBytes) -> Response {
         let writer = writer(for: request, session)
         var json = JSONWriter()
         json.array(records) { writer.write($1, to: &$0) }
-        return Response(json, within: memory)
+        return try Response(json, within: memory)
     }
 
     private static func deleted(_ count: Int) -> Response {

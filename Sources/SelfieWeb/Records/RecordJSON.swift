@@ -70,7 +70,7 @@ enum RecordJSON {
             "photos": ["type": "object", "additionalProperties": ["type": "string", "format": "uri"]],
         ],
     ]
-    private static let recordExample: JSONValue = [
+    static let recordExample: JSONValue = [
         "id": "house-1", "collection": "houses", "data": dataExample, "owner": "5f0c2a9e4b7d41c8a3e6f1b20d9c8e75",
         "version": 1, "created_at": "2026-11-24T10:00:00.000Z", "updated_at": "2026-11-24T10:00:00.000Z",
         "expires_at": .null, "photos": [:],

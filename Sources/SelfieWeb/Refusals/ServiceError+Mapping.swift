@@ -72,6 +72,22 @@ extension ServiceError {
             }
     }
 
+    /// The same, with the limit of what is too large.
+    ///
+    /// - Parameters:
+    ///   - error: Why the body is refused.
+    ///   - limits: Its limits.
+    init(_ error: MultipartError, within limits: MultipartLimits) {
+        self =
+            switch error {
+            case .fieldTooLarge: .bodyTooLarge(maxBytes: limits.maxFieldBytes)
+            case .fileTooLarge: .bodyTooLarge(maxBytes: limits.maxFileBytes)
+            case .headerTooLarge: .bodyTooLarge(maxBytes: limits.maxHeaderBytes)
+            case .preambleTooLarge: .bodyTooLarge(maxBytes: limits.maxPreambleBytes)
+            default: ServiceError(error)
+            }
+    }
+
     /// Maps why a body is no JSON that is taken.
     init(_ error: JSONError) {
         self =
@@ -130,7 +146,7 @@ extension ServiceError {
     /// What members of a profile may have.
     private static let valid = [
         "picture": "the random_id of a photo of one's own, or null", "shows_email": "true or false",
-        "fields": "a JSON object",
+        "fields": "a JSON object, with at most 30 combining marks in a row",
     ]
 
     /// Maps a refusal of the connection's own.

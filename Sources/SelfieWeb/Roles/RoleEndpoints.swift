@@ -11,6 +11,7 @@ struct RoleEndpoints: EndpointGroup {
     private let schemas: SchemaCache
     private let countWrites: CountRecordWrites
     private let sources: RequestSourceReader
+    private let answers: AnswerMemory.Budget
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = [
@@ -69,6 +70,8 @@ struct RoleEndpoints: EndpointGroup {
     private static let added = "Role added"
     private static let removed = "Role removed"
     private static let usualLimit = 50
+    /// What a member takes of an answer, with the longest names.
+    private static let maxMemberBytes = 4 << 10
 
     private static let memberSchema: JSONValue = [
         "type": "object", "required": ["id", "first_name", "last_name", "added_at"], "additionalProperties": false,
@@ -92,20 +95,22 @@ struct RoleEndpoints: EndpointGroup {
         schemas = parts.useCases.schemas
         countWrites = parts.useCases.countRecordWrites
         sources = parts.sources
+        answers = parts.answers
         now = parts.now
     }
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let role = try await managedRole(context).name
+        let (role, _, session) = try await managedRole(context)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.membersLimit) ?? Self.usualLimit
         let after = try parameters.text(.membersAfter) ?? ""
         guard after.isEmpty || MemberID.isPossible(after) else {
             throw Endpoint.Parameter.membersAfter.invalid
         }
+        let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: answers, for: session, context)
         let members = try await roles.members(of: role, after: after, limit: limit + 1)
-        return Response.json { json in
+        return try Response.json(within: memory) { json in
             json.nested("members") { $0.array(members.prefix(limit)) { Self.write($1, to: &$0) } }
             json.member("next", members.count > limit ? members[limit - 1].id : nil)
         }.revalidated()

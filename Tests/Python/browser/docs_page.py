@@ -57,6 +57,9 @@ def collections(browser):
     heads = [head for head in browser.all(".topic-head") if head.text.startswith("houses")]
     assert "address string needed" in " ".join(heads[0].text.split()), heads[0].text
     assert "1000 characters" in heads[0].text
+    # Limits stand in the descriptions, too, and are no rules of the collection.
+    assert "Access: private" in heads[0].text and "Limit: " not in heads[0].text, heads[0].text
+    assert "Limit: " in browser.one("#createRecords_houses").get_attribute("textContent")
     answer = send(browser, "createRecords_houses", 200)
     assert '"address": "a text"' in answer, answer
     assert run_curl(code(browser, "createRecords_houses", "curl"))["collection"] == "houses"
@@ -70,6 +73,29 @@ def collections(browser):
     browser.tab_to("#createRecords_houses button[type=submit]")
     browser.press(Keys.ENTER)
     browser.wait("the field of the problem", lambda: browser.focused(body))
+    plain_json(browser, body)
+    # A change has the sample, too, and needs none of it.
+    browser.tab_to("#patchRecord_houses > summary")
+    browser.press(Keys.ENTER)
+    assert '"address":"a text"' in code(browser, "patchRecord_houses", "curl")
+    # What is answered is of the collection, too.
+    answers = browser.one("#getRecord_bugs").get_attribute("textContent")
+    assert '"collection": "bugs"' in answers and '"title": "a text"' in answers, answers
+
+
+def plain_json(browser, body):
+    """A body may be any JSON: it is shown and sent as it is."""
+    for text in ('"hello"', "null", "0", "false"):
+        browser.tab_to(body, back=True)
+        browser.press_with(Keys.CONTROL, "a")
+        browser.press(text)
+        assert f"-d '{text}'" in code(browser, "createRecords_houses", "curl")
+        assert f"JSON.stringify({text})" in code(browser, "createRecords_houses", "JavaScript")
+        swift = code(browser, "createRecords_houses", "Swift")
+        assert f"request.httpBody = Data({json.dumps(text)}.utf8)" in swift, swift
+    browser.tab_to("#createRecords_houses button[type=submit]", back=True)
+    browser.press(Keys.ENTER)
+    browser.wait_for_text("#createRecords_houses .answer", "record_malformed")
 
 
 def search(browser):
@@ -130,6 +156,6 @@ with Browser() as browser:
     collections(browser)
     search(browser)
     browser.expect_no_violation("answers")
-    # A refusal that was asked for.
-    browser.expect_no_message(but=["/api/delete_photo?"])
+    # Refusals that were asked for.
+    browser.expect_no_message(but=["/api/delete_photo?", "/api/records/houses"])
     print(json.dumps([TOKEN]))

@@ -373,6 +373,7 @@ with Browser() as browser:
         "/gallery/account ",
         "/gallery/password ",
         "/gallery/photos ",
+        "/gallery/sessions ",
         f"/gallery/changes?collections=photos - {REFUSED} 401",
         "net::ERR_INTERNET_DISCONNECTED",
     ]

@@ -14,7 +14,7 @@ import Testing
 struct DisconnectTests {
     /// Texts of the statement that finds a token's session, and of those that list.
     private static let (lookUp, selection, list) = (
-        "FROM sessions JOIN users ON users.id = user_id WHERE token_digest", "AS photo_ids", "AS session_id"
+        "WHERE token_digest = asked.key LIMIT 1", "AS photo_ids", "AS session_id"
     )
 
     /// How many statements with one of some texts wait for a lock.

@@ -188,6 +188,40 @@ struct DocumentTests {
         #expect(count > 200)
     }
 
+    @Test("It tells how many records a call takes, and how many members a record names")
+    func recordLimits() throws {
+        let paths = try #require(APIDescription.document["paths"])
+        let schema = { (operation: JSONValue?) -> JSONValue? in
+            operation?["requestBody"]?["content"]?["application/json"]?["schema"]
+        }
+        for path in ["/api/records/{collection}", "/api/members/{member}/records/{collection}"] {
+            let created = Self.elements(schema(paths[path]?["post"])?["anyOf"])
+            #expect(created.compactMap { $0["maxItems"] } == [100], "\(path)")
+            #expect(schema(paths[path]?["patch"])?["maxItems"] == 100, "\(path)")
+            for method in ["put", "patch"] {
+                let members = schema(paths["\(path)/{id}"]?[method])?["properties"]
+                #expect(members?["readers"]?["maxItems"] == 100, "\(method) \(path)")
+                #expect(members?["writers"]?["maxItems"] == 100, "\(method) \(path)")
+            }
+        }
+    }
+
+    @Test("It names the paths where another method is 404, and tells whose readers a new record has")
+    func introduction() throws {
+        let introduction = Self.text(APIDescription.document["info"]?["description"])
+        for path in [
+            "/", "/api/signup", "/api/signin", "/api/get_token", "/api/upload_photo", "/api/get_photos",
+            "/api/delete_photo", "/api/reset_password", "/api/clear_token",
+        ] {
+            #expect(introduction.contains("`\(path)`"), "\(path)")
+        }
+        let operations = try Self.operations(APIDescription.document)
+        for call in ["POST /api/records/{collection}", "PUT /api/records/{collection}/{id}"] {
+            let description = Self.text(operations[call]?["description"])
+            #expect(description.contains("names no readers has those of the record that it belongs to"), "\(call)")
+        }
+    }
+
     @Test("It is served with the limits of the service, and unchanged it is not sent again")
     func served() async throws {
         let settings = ["UPLOAD_BYTES_MAX": "1234567", "RATE_LIMITS": "on", "RATE_LIMIT_SIGNUP_PER_ADDRESS": "7/11m"]
@@ -195,7 +229,7 @@ struct DocumentTests {
             let answer = try await service.send("GET", "/openapi.json")
             #expect(answer.status == 200)
             #expect(answer.headers["content-type"] == "application/json; charset=utf-8")
-            let document = try JSONValue.parse(answer.body)
+            let document = try JSONValue.parse(stored: answer.body)
             #expect(document["openapi"] == "3.1.0")
             let introduction = Self.text(document["info"]?["description"])
             #expect(introduction.contains("at most 1234567 bytes"))

@@ -83,7 +83,7 @@ extension Endpoint.Parameter {
             switch kind {
             case .text(maxCharacters: nil): "ada@example.com"
             case .email: "\(UInt64.random(in: 0...(.max)))@example.com"
-            case .text: "An example"
+            case .text, .lines: "An example"
             case .json: "{}"
             case .line, .id, .signature, .photo: "example"
             case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt("my password")
@@ -99,7 +99,8 @@ extension Endpoint.Parameter {
     var bounds: [(allowed: String, refused: String, problem: String)] {
         get throws {
             switch kind {
-            case .text(maxCharacters: let max?), .line(maxCharacters: let max), .email(maxCharacters: let max):
+            case .text(maxCharacters: let max?), .lines(maxCharacters: let max), .line(maxCharacters: let max),
+                .email(maxCharacters: let max):
                 let end = name == "email" ? "\(UInt64.random(in: 0...(.max)))@example.com" : ""
                 let allowed = String(repeating: "é", count: max - end.count) + end
                 return [(allowed, "é" + allowed, "is too long (maximum is \(max) characters)")]

@@ -6,20 +6,37 @@ enum ErrorTexts {
             "Send them. URLSession sends a form unless `Content-Type` says `application/json`."
         ),
         "name_unfit": (
-            "A name has more than 255 bytes, or more than 30 combining marks in a row.", "Use a shorter name."
+            """
+            A name in the request has more than 255 bytes, or more than 30 combining marks in a row, or all names have more \
+            than 64 KiB.
+            """,
+            "Use shorter names."
         ),
         "reader_full": ("A reader has 50,000 of your records already.", "Delete some, or name other readers."),
-        "parameters_malformed": ("The query or the form is broken: percent signs or UTF-8.", "Encode it."),
-        "too_many_parameters": ("The body has more than 256 members or parts.", "Send fewer."),
-        "json_malformed": ("The body is no JSON.", "Make it with a JSON encoder, not by putting texts together."),
+        "parameters_malformed": (
+            "The query or the form is broken: percent signs or UTF-8. `hint` tells of JSON that is sent as a form.",
+            "Encode it."
+        ),
+        "too_many_parameters": (
+            "The query or the body has more than 256 members, or the body more than 64 parts; an upload, more than 16.",
+            "Send fewer."
+        ),
+        "json_malformed": (
+            "The body is no JSON, or has more than 128 levels.",
+            "Make it with a JSON encoder, not by putting texts together."
+        ),
         "json_not_an_object": ("The body is JSON, and no object.", "Send an object."),
         "json_required": ("The call takes `application/json` alone.", "Set `Content-Type`."),
         "multipart_malformed": ("The multipart body is broken.", "Look at the boundary and the line ends."),
         "request_incomplete": ("The body ended early.", "Send it again."),
-        "request_malformed": ("This is no HTTP.", "Use an HTTP library."),
+        "request_malformed": (
+            "This is no HTTP, the URL is not percent-encoded, or a header has more than 30 combining marks in a row.",
+            "Use an HTTP library, and keep texts of users out of headers."
+        ),
         "request_timeout": ("The request came too slowly.", "Send it again, on a better network."),
         "request_too_large": (
-            "The body is too large. The message tells the most.", "Send less, such as a smaller photo."
+            "The body is too large. The message tells the most; that of a proxy may not.",
+            "Send less, such as a smaller photo."
         ),
         "header_too_large": ("The header has too many bytes.", "Send fewer or shorter headers."),
         "endpoint_not_found": (
@@ -39,9 +56,15 @@ enum ErrorTexts {
         "password_wrong": ("The password of the signed-in user is wrong.", "Ask the user again. The session goes on."),
         "account_disabled": ("The operator has closed the account.", "Tell the user."),
         "cross_site_request": ("Only the gallery's own pages may call this.", "Use the calls below `/api`."),
-        "photo_url_invalid": ("The photo's URL has ended, or its signature is wrong.", "List the photos again."),
+        "photo_url_invalid": (
+            "The photo's URL has ended, or its signature is wrong.",
+            "List the photos, or read the record or the member again. 404 then means that the right has ended."
+        ),
         "photo_not_found": ("There is no such photo, or it is another's.", "Drop it from the list."),
-        "photo_format_unknown": ("The file is no photo of a known format.", "Send JPEG, PNG, GIF, WebP, HEIC or AVIF."),
+        "photo_format_unknown": (
+            "The file is no photo of a known format, or is cut off.",
+            "Send all of a JPEG, PNG, GIF, WebP, HEIC or AVIF."
+        ),
         "photo_quota_reached": ("The user has no room for more photos.", "Have the user delete some."),
         "range_not_satisfiable": ("The photo has no such bytes.", "Begin again without a range."),
         "precondition_failed": ("The photo is another one than `If-Match` names.", "Load it again."),
@@ -60,7 +83,12 @@ enum ErrorTexts {
         "record_not_found": ("There is no such record, or none for this user.", "Drop it."),
         "record_forbidden": ("The user may read the record, but not do this.", "Do not offer it."),
         "record_id_taken": ("There is a record of this id, perhaps one that the user can't see.", "Take another id."),
-        "record_id_invalid": ("The id is none, or comes twice.", "Use letters, digits and `. _ : ~ @ -`."),
+        "record_id_invalid": (
+            "The id is not valid, or comes twice.", "Use 1 to 255 letters, digits and `. _ : ~ @ -`."
+        ),
+        "message_id_taken": (
+            "The id was used for another message to this inbox.", "Take another id. The same message again is 200."
+        ),
         "record_referred_to": ("Another record refers to this one.", "Change that one first."),
         "record_version_differs": ("Somebody else has changed the record.", "Read it, change it again, send it again."),
         "if_match_invalid": ("`If-Match` is no entity tag.", "Send the `ETag` as it came, in its quotes."),
@@ -69,9 +97,18 @@ enum ErrorTexts {
             "The body is no record: the record's own members go into `data`.", "Send `{\"data\":{…}}`."
         ),
         "record_too_large": ("The data has more than 64 KiB.", "Store less."),
-        "record_quota_reached": ("The user has as many records as one may.", "Have the user delete some."),
+        "record_quota_reached": (
+            "The records' owner has as many as one may, or as many bytes. The message tells which, and the most.",
+            """
+            Have the user delete some. Their bytes are free at once, their number after 30 days. Of messages that were sent, \
+            both are free after 30 days.
+            """
+        ),
         "too_many_records": ("The call has more than 100 records.", "Send several calls."),
-        "inbox_full": ("The recipient has no room.", "Try again in hours."),
+        "inbox_full": (
+            "The inbox has no room for more messages of the user. A sender may hold no more than is still free.",
+            "Delete some of those that were sent, or try again in hours."
+        ),
         "readers_not_allowed": ("Records of this collection have no readers.", "Leave `readers` and `writers` out."),
         "reader_unknown": ("Somebody who is named is no member, or blocks the user.", "Leave the member out."),
         "too_many_readers": ("A record has at most 100 readers and writers.", "Name fewer, or use a role."),

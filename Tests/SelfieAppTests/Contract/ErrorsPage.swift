@@ -16,7 +16,7 @@ enum ErrorsPage {
     /// The refusals of parameters, by the end of their codes.
     private static let rules: [(end: String, meaning: String)] = [
         ("blank", "It is needed, and is empty."),
-        ("invalid", "It has no value that is allowed. The message tells what is."),
+        ("invalid", "It has no value that is allowed. The message mostly tells what is."),
         ("taken", "Another account has it."),
         ("too_short", "It has too few characters. The message tells the least."),
         ("too_long", "It has too many characters or bytes. The message tells the most."),
@@ -83,7 +83,11 @@ enum ErrorsPage {
             - **408**, **500** and a connection that broke off: try again after some seconds. Whether a change was made is not known then.
               A `PUT` of a record may be sent again as it is. Before another upload or `POST`, look whether the first one is there.
             - **412**: read the record again, make the change again on what is there now, and send it with the new version.
-            - Anything else is refused again until the request is another one.
+            - **410**: begin again without `since`.
+            - **403** with `photo_quota_reached`, `record_quota_reached`, `inbox_full`, `reader_full`, `role_full` or `too_many_blocks`: the
+              same request is taken when there is room again. Somebody has to make it, so do not try in a loop.
+            - Anything else is refused again until the request is another one, or what it is about has changed, such as a right or a
+              record.
 
             """
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport
@@ -17,6 +18,13 @@ struct ErrorsPageTests {
         }
         let isEqual = try String(contentsOf: file, encoding: .utf8) == text
         #expect(isEqual, "UPDATE_DOCS=1 bin/test --filter ErrorsPage writes docs/errors.md anew")
+    }
+
+    @Test("Codes of parameters have status 400, as the page says")
+    func parameters() {
+        let ofParameters = ErrorsPage.refusals.filter { ErrorsPage.rule(of: $0.code) != nil }
+        #expect(ofParameters.count > 30)
+        #expect(ofParameters.filter { $0.status.code != 400 }.map(\.code) == [])
     }
 
     @Test("Each code has words, and no words are left of a code that is gone")

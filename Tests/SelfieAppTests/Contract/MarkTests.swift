@@ -52,17 +52,22 @@ struct MarkTests {
     func everyParameter() async throws {
         try await TestService.runWithSchema { service in
             let token = try await service.makeToken()
+            try await service.add(try await service.count("SELECT id::bigint AS count FROM users"), to: "leads")
             var count = 0
             for endpoint in Routes.endpoints {
                 for parameter in endpoint.parameters where Self.isText(parameter) {
                     count += 1
                     let path = endpoint.path.replacing(":collection", with: "houses").replacing(":member", with: "x")
+                        .replacing(":role", with: "team")
                     let query = endpoint.parameters.filter {
                         $0.place == .query && $0.isRequired || $0.name == parameter.name
                     }
                     .map { ($0.name, $0.name == parameter.name ? Self.marks(31) : $0.example) }
-                    let isInQuery = parameter.place == .query
-                    let payload = isInQuery ? .none : try endpoint.payload([parameter.name: Self.marks(31)])
+                    // What an answer must have told before is in no example of a body.
+                    let isInQuery = parameter.place == .query || parameter.kind == .id && !parameter.isRequired
+                    let payload =
+                        isInQuery
+                        ? .none : try endpoint.payload([parameter.name: Self.marks(31)], without: parameter.rival)
                     var headers = endpoint.credentials(token: token)
                     if let (contentType, _) = payload.encoded { headers.append(("Content-Type", contentType)) }
                     let answer = try await service.send(
@@ -101,6 +106,7 @@ struct MarkTests {
                 }
                 let fields = try await service.call("PATCH", "/api/me", as: ada, #"{"fields":{"a":["\#(text)"]}}"#)
                 #expect(fields.status == 400 && fields.code == "fields_invalid")
+                #expect(fields.message?.contains("at most 30 combining marks in a row") == true)
                 for value in [#"{"address":"\#(text)"}"#, #"{"\#(text)":"a"}"#] {
                     let path = "/api/records/houses?where=\(value.formEncoded)"
                     let answer = try await service.call("GET", path, as: ada)
@@ -120,7 +126,7 @@ struct MarkTests {
             for member in ["%E0", Self.marks(31).formEncoded, String(repeating: "m", count: 256), "%00"] {
                 let path = "/api/members/\(member)/records/inbox/m1"
                 let answer = try await service.call("PUT", path, as: ada, #"{"data":{}}"#)
-                #expect(answer.status == 404 && answer.code == "member_not_found", "\(answer.text)")
+                #expect(answer.status == 404, "\(answer.text)")
             }
             #expect(try await service.count("SELECT count(*) FROM records") == 0)
         }

@@ -17,6 +17,8 @@ struct RefusalTellingTests {
         ("DELETE /api/delete_photo", .none, ["photo_id"]),
         ("POST /api/reset_password", .form([("old_password", "x")]), ["new_password"]),
         ("POST /api/upload_photo", .none, ["title", "image"]),
+        ("POST /api/upload_photo?title=x", .none, ["image"]),
+        ("POST /api/upload_photo?title=x", .json(#"{"image":"x"}"#), ["image"]),
         ("POST /api/upload_photo", .multipart([("title", "x")]), ["image"]),
         ("POST /api/upload_photo", .multipart([("x", "x")]), ["title", "image"]),
         ("DELETE /api/records/houses", .none, ["ids"]),
@@ -72,6 +74,36 @@ struct RefusalTellingTests {
         }
     }
 
+    @Test("A form that can't be read is told so, too, by calls that need no parameters")
+    func hintWithoutParameters() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            let many = String(repeating: "1&", count: 300)
+            let bodies: [(body: String, code: String)] = [
+                (#"{"all":"100%"}"#, "parameters_malformed"),
+                (#"{"all":"\#(String(repeating: "x", count: 300))"}"#, "name_unfit"),
+                (#"{"all":"\#(many)"}"#, "too_many_parameters"),
+            ]
+            for (body, code) in bodies {
+                for (body, isTold) in [(body, true), (String(body.dropFirst()), false)] {
+                    let answer = try await service.send(
+                        "POST",
+                        "/api/clear_token",
+                        headers: [
+                            ("Authorization", tokenHeader(token)),
+                            ("Content-Type", "application/x-www-form-urlencoded"),
+                        ],
+                        body: Data(body.utf8)
+                    )
+                    #expect(answer.status == 400 && answer.code == code, "\(answer.text)")
+                    let hint = answer.json["hint"] as? String
+                    #expect((hint?.contains("application/json") == true) == isTold, "\(answer.text)")
+                }
+            }
+            #expect(try await service.list(token: token).status == 200)
+        }
+    }
+
     @Test("A forgotten data wrapper is told, and what lists take")
     func records() async throws {
         try await TestService.runWithSchema { service in
@@ -107,7 +139,7 @@ struct RefusalTellingTests {
             }
             let changes: [(query: String, message: String)] = [
                 ("wait=26", "wait - is invalid (a whole number from 0 to 25),"),
-                ("since=x", "since - is invalid (now, or cursor of an answer),"),
+                ("since=x", "since - is invalid (now, or the cursor of an answer),"),
                 ("limit=501", "limit - is invalid (a whole number from 1 to 500),"),
             ]
             for (query, message) in changes {

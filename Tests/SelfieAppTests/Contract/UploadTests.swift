@@ -60,6 +60,7 @@ struct UploadTests {
             let (blank, missing) = ("image - can't be blank,", Refusal.missing)
             let tooLarge = "The request is too large (maximum is 4096 bytes)"
             let longText = "The request is too large (maximum is 16384 bytes)"
+            let longName = String(repeating: "n", count: 17_000)
             let long = String(repeating: "ü", count: 256)
             let script = Data("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8)
             let refusals: [(String, [Part], Int, String)] = [
@@ -68,6 +69,7 @@ struct UploadTests {
                 ("image as text", [title, .image(fileName: nil)], 400, missing),
                 ("large image as text", [title, .image(TestImage.png(bytes: 40_000), fileName: nil)], 400, missing),
                 ("title of many bytes", [.title(String(repeating: "a", count: 40_000)), .image()], 413, longText),
+                ("a part's header of many bytes", [title, .image(fileName: longName)], 413, longText),
                 ("no file chosen", [title, .image(Data(), fileName: "")], 400, missing),
                 ("no file chosen, with bytes", [title, .image(fileName: "")], 400, missing),
                 ("title as file", [.image(), Part(name: "title", fileName: "t", bytes: photo)], 400, missing),
@@ -99,6 +101,17 @@ struct UploadTests {
                     upload(name, parts, token: token, status: status, message: message)
                 )
             }
+            let (contentType, body) = try #require(payload([title, .image()]).encoded)
+            try await service.check(
+                Scenario(
+                    "many bytes in front of the first part",
+                    "POST /api/upload_photo",
+                    authorization: tokenHeader(token),
+                    .raw(contentType: contentType, Data(repeating: 0x20, count: 70_000) + Data("\r\n".utf8) + body),
+                    status: 413,
+                    message: "The request is too large (maximum is 65536 bytes)"
+                )
+            )
             try await service.check([
                 upload(
                     "image in the query",

@@ -121,15 +121,22 @@ struct RecordQuotaTests {
             #expect(try await service.call("PUT", path, as: ada, padded(house, to: 262_144)).status == 200)
             let large = try await service.call("PUT", path, as: ada, padded(house, to: 262_145))
             #expect(large.status == 413 && large.message == "The request is too large (maximum is 262144 bytes)")
-            let calls = [(8_388_608, 200), (8_388_609, 413)]
-            for (bytes, status) in calls {
-                let answer = try await service.call(
-                    "POST",
-                    "/api/records/houses",
-                    as: ada,
-                    padded("[\(house)]", to: bytes)
+            let most = try await service.call(
+                "POST",
+                "/api/records/houses",
+                as: ada,
+                padded("[\(house)]", to: 8_388_608)
+            )
+            #expect(most.status == 200, "\(most.text.prefix(200))")
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.send(
+                    """
+                    POST /api/records/houses HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(ada.token)\r\n\
+                    Content-Type: application/json\r\nContent-Length: 8388609\r\n\r\n
+                    """
                 )
-                #expect(answer.status == status, "\(answer.text.prefix(200))")
+                let answer = try await connection.readResponse()
+                #expect(answer?.status == 413 && answer?.message?.contains("8388608 bytes") == true)
             }
             #expect(try await service.ids("houses", as: ada).count == 2)
         }

@@ -180,6 +180,38 @@ struct ReferenceTests {
         }
     }
 
+    @Test("An older schema that requires what a parent sets goes on, and takes null there")
+    func requiredSetField() async throws {
+        try await TestService.runWithSchema { service in
+            // What newer services refuse in a file.
+            try await service.postgres.write(
+                """
+                INSERT INTO schema_definitions (version, definition)
+                SELECT max(version) + 1, '{"collections":{
+                    "threads":{"access":"acl","open":true,
+                        "fields":{"lastMessage":{"type":"reference","to":"messages","required":true}}},
+                    "messages":{"access":"acl","fields":{"threadId":{"type":"reference","to":"threads","required":true}},
+                        "parent":{"field":"threadId","set":"lastMessage"}}
+                }}' FROM schema_definitions
+                """
+            )
+            let ada = try await service.addMember("ada")
+            let thread = "/api/records/threads/t"
+            #expect(try await service.call("PUT", thread, as: ada, #"{"data":{}}"#).status == 200)
+            let message = #"{"data":{"threadId":"t"}}"#
+            #expect(try await service.call("PUT", "/api/records/messages/m", as: ada, message).status == 200)
+            #expect(try await service.call("GET", thread, as: ada).data["lastMessage"] as? String == "m")
+            #expect(try await service.call("DELETE", "/api/records/messages/m", as: ada).status == 200)
+            #expect(try await service.call("GET", thread, as: ada).data["lastMessage"] is NSNull)
+            for method in ["PATCH", "PUT"] {
+                let changed = try await service.call(method, thread, as: ada, #"{"data":{"topic":"\#(method)"}}"#)
+                #expect(changed.status == 200 && changed.data["topic"] as? String == method, "\(changed.text)")
+                #expect(changed.data["lastMessage"] is NSNull)
+            }
+            try await service.expectSoundStreams()
+        }
+    }
+
     @Test("A photo of one's own opens for who reads the record; others' photos are refused")
     func photos() async throws {
         try await TestService.runWithSchema { service in

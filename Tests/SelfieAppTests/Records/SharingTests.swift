@@ -236,17 +236,17 @@ struct SharingTests {
             let ada = try await service.addMember("ada", role: "team")
             let bob = try await service.addMember("bob", role: "team")
             let priority = "/api/records/priorities/p"
-            func refer() async throws {
+            func refer(_ id: String) async throws {
                 #expect(try await service.call("PUT", priority, as: ada, #"{"data":{"name":"P"}}"#).status == 200)
                 let bug = #"{"data":{"title":"b","priority":"p"}}"#
-                #expect(try await service.call("PUT", "/api/records/bugs/b", as: bob, bug).status == 200)
+                #expect(try await service.call("PUT", "/api/records/bugs/\(id)", as: bob, bug).status == 200)
                 #expect(try await service.call("DELETE", priority, as: ada).status == 409)
             }
-            try await refer()
+            try await refer("b1")
             try await service.postgres.write("DELETE FROM role_members WHERE user_id = \(bob.userID)")
             #expect(try await service.call("DELETE", priority, as: ada).status == 200)
             try await service.add(bob.userID, to: "team")
-            try await refer()
+            try await refer("b2")
             let planned = try await service.postgres.read(
                 """
                 SELECT records.key, collection_id::bigint AS collection_id FROM records WHERE id = 'p' AND deleted_at IS NULL
@@ -254,7 +254,7 @@ struct SharingTests {
             )
             try await service.postgres.write("UPDATE roles SET disabled_at = now() WHERE name = 'team'")
             let schema = try await SchemaStore(postgres: service.postgres).applied()
-            let key: Int = try planned[0].decode("key")
+            let key: Int = try #require(planned.first).decode("key")
             let held = try await service.postgres.withTransaction { connection in
                 try await RecordTransaction(connection: connection, schema: schema).referredTo([key], besidesBy: [])
             }

@@ -202,13 +202,17 @@ extension HTTPAnswer {
     /// The member `data` of a record.
     package var data: [String: Any] { json["data"] as? [String: Any] ?? [:] }
 
-    /// Whether it has what all refusals have, and nothing but what missing parameters have beside that.
+    /// Whether it has what all refusals have, and beside that nothing but what its code allows.
     package var hasRefusalsMembers: Bool {
         let members = Set(json.keys)
+        let more: Set<String> =
+            switch code {
+            case "parameters_missing": ["parameters", "hint"]
+            case "parameters_malformed", "too_many_parameters", "name_unfit": ["hint"]
+            default: []
+            }
         return members.isSuperset(of: ["status", "message", "code"])
-            && members.subtracting(["status", "message", "code"]).isSubset(
-                of: code == "parameters_missing" ? ["parameters", "hint"] : []
-            )
+            && members.subtracting(["status", "message", "code"]).isSubset(of: more)
     }
 
     package var code: String? { json["code"] as? String }

@@ -42,8 +42,6 @@ package struct AppliedSchema: Sendable {
     }
 
     /// The fields of a collection's records that only new records of others set.
-    ///
-    /// One that every record must have is its client's to give at first.
     func setFields(of collection: AppliedCollection) -> [String] {
         parentRules.filter { $0.parent.id == collection.id }.map(\.field)
     }

@@ -61,7 +61,7 @@ extension AppliedSchema {
         }
         self.init(
             version: try row.decode("version"),
-            schema: try definition.map { try Schema(file: $0.utf8) } ?? .empty,
+            schema: try definition.map { try Schema(stored: $0.utf8) } ?? .empty,
             collectionIDs: try parts("collections", "collection_ids", "collection_streams"),
             roleIDs: try parts("roles", "role_ids", "role_streams")
         )

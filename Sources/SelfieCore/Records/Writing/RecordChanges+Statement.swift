@@ -203,10 +203,10 @@ extension RecordChanges {
             parts.append(
                 """
                 pictured AS (
-                    INSERT INTO photo_references (record_key, field, photo_id, user_id)
+                    INSERT INTO photo_references (record_key, field, photo_id, photo_owner_id)
                     SELECT * FROM unnest(\(pictured.keys), \(pictured.fields), \(pictured.targets), \(pictured.owners))
                     ON CONFLICT (record_key, field) DO UPDATE
-                        SET photo_id = excluded.photo_id, user_id = excluded.user_id
+                        SET photo_id = excluded.photo_id, photo_owner_id = excluded.photo_owner_id
                 )
                 """
             )

@@ -7,9 +7,7 @@ extension RecordPlanner {
     /// The data of a new record, without fields that only new records of other collections set.
     func withoutSetFields(_ value: JSONValue) -> JSONValue {
         guard case .object(var members) = value else { return value }
-        for name in setFields where collection.definition.field(name)?.isRequired != true {
-            members.removeValue(forKey: name)
-        }
+        for name in setFields { members.removeValue(forKey: name) }
         return .object(members)
     }
 

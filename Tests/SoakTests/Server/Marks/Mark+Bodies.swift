@@ -8,7 +8,7 @@ extension Mark {
     static func forms(of sample: SampleRequest, _ text: MarkText) -> [Mark] {
         let values = bodyParameters(of: sample).flatMap { name in
             // Eight rows, which a text of 255 characters may have.
-            text.sizes(taken: 488).map { size in
+            MarkText.sizes(taken: 488).map { size in
                 Mark("\(name) in a form") { request in
                     request.leaveOut(name)
                     sendForm(text, size, before: "\(name)=", after: "", in: &request)
@@ -16,7 +16,7 @@ extension Mark {
             }
         }
         // Four rows, which a name may have.
-        let names = text.sizes(taken: 244).map { size in
+        let names = MarkText.sizes(taken: 244).map { size in
             Mark("a name in a form") { sendForm(text, size, before: "", after: "=1", in: &$0) }
         }
         return values + names
@@ -44,7 +44,7 @@ extension Mark {
 
     static func parts(of sample: SampleRequest, _ text: MarkText) -> [Mark] {
         let values = bodyParameters(of: sample).flatMap { name in
-            text.sizes(taken: 488).map { size in
+            MarkText.sizes(taken: 488).map { size in
                 Mark("\(name) in parts") { request in
                     request.leaveOut(name)
                     let header = #"Content-Disposition: form-data; name="\#(name)""#
@@ -53,7 +53,7 @@ extension Mark {
                 }
             }
         }
-        let names = text.sizes(taken: 244).map { size in
+        let names = MarkText.sizes(taken: 244).map { size in
             Mark("the name of a part") { request in
                 let marked = text.raw(bytes: size ?? partRoom(of: request))
                 sendPart(#"Content-Disposition: form-data; name="\#(marked)""#, Data(), in: &request)
@@ -67,7 +67,7 @@ extension Mark {
         let name = sample.photo == nil ? "file" : "image"
         let disposition = #"Content-Disposition: form-data; name="\#(name)"; filename"#
         func mark(_ what: String, taken: Int, header: @escaping @Sendable (_ bytes: Int) -> String) -> [Mark] {
-            text.sizes(taken: taken).map { size in
+            MarkText.sizes(taken: taken).map { size in
                 Mark(what) { request in
                     let room = partRoom(of: request)
                     let photo = request.photo ?? Data()

@@ -5,7 +5,7 @@ extension Mark {
     static func path(of sample: SampleRequest, _ text: MarkText) -> [Mark] {
         sample.openSegments.flatMap { position in
             // Four rows, which a name may have.
-            text.sizes(taken: 732).map { size in
+            MarkText.sizes(taken: 732).map { size in
                 Mark("segment \(position + 1) of the path") { request in
                     request.path[position] = ""
                     request.path[position] = text.percentEncoded(bytes: size ?? request.headRoom)
@@ -16,14 +16,14 @@ extension Mark {
 
     static func query(of sample: SampleRequest, _ text: MarkText) -> [Mark] {
         let parameters = sample.endpoint.parameters.filter { $0.place != .path }.map(\.name)
-        var marks = text.sizes(taken: 732).map { size in
+        var marks = MarkText.sizes(taken: 732).map { size in
             Mark("a name in the query") { request in
                 request.encodedQuery = "\(text.percentEncoded(bytes: size ?? request.headRoom - 4))=1"
             }
         }
         for name in parameters {
             // Eight rows, which a text of 255 characters may have.
-            marks += text.sizes(taken: 1_448).map { size in
+            marks += MarkText.sizes(taken: 1_448).map { size in
                 Mark("\(name) in the query") { request in
                     request.leaveOut(name)
                     request.encodedQuery = ""
@@ -46,14 +46,14 @@ extension Mark {
     /// Values and names in `where`.
     private static func conditions(of sample: SampleRequest, _ text: MarkText) -> [Mark] {
         let values = sample.fields.flatMap { field, _ in
-            text.sizes(taken: 1_448).map { size in
+            MarkText.sizes(taken: 1_448).map { size in
                 Mark("\(field) in where") { request in
                     let marked = text.percentEncoded(bytes: size ?? request.headRoom - 100)
                     request.encodedQuery = "where=\(#"{"\#(field)":""#.formEncoded)\(marked)\(#""}"#.formEncoded)"
                 }
             }
         }
-        let names = text.sizes(taken: 732).map { size in
+        let names = MarkText.sizes(taken: 732).map { size in
             Mark("a name in where") { request in
                 let marked = text.percentEncoded(bytes: size ?? request.headRoom - 100)
                 request.encodedQuery = "where=\(#"{""#.formEncoded)\(marked)\(#"":1}"#.formEncoded)"

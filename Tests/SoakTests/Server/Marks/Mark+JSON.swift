@@ -24,13 +24,13 @@ extension Mark {
     /// Marks as they are and with escapes, in the largest body, and in one that is taken.
     private static func marks(in place: Place, _ text: MarkText) -> [(mark: Mark, isLargest: Bool)] {
         [false, true].flatMap { isEscaped in
-            text.sizes(taken: place.takenBytes).map { size in
+            MarkText.sizes(taken: place.takenBytes).map { size in
                 let mark = Mark("\(place.what) in JSON\(isEscaped ? ", with escapes" : "")") { request in
                     var rest = request
                     place.put("", &rest)
                     let room = request.maxObjectBytes - rest.object.utf8.count - 40
                     // An escape has six bytes in place of two.
-                    let bytes = size.map { isEscaped ? $0 * 3 : $0 } ?? room
+                    let bytes = min(room, size.map { isEscaped ? $0 * 3 : $0 } ?? room)
                     place.put(isEscaped ? text.escaped(bytes: bytes) : text.raw(bytes: bytes), &request)
                 }
                 return (mark, size == nil)

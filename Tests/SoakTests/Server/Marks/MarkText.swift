@@ -12,11 +12,11 @@ struct MarkText: Sendable {
 
     let rows: Rows
 
-    /// The sizes at which a text is sent.
+    /// The sizes at which a text is sent: what is too large may be refused before anything compares it.
     ///
-    /// - Parameter taken: A size that is taken where the rows are.
-    /// - Returns: Nil for the largest that there is room for, and `taken` where that is another matter.
-    func sizes(taken: Int) -> [Int?] { rows == .ofThirty ? [nil, taken] : [nil] }
+    /// - Parameter taken: A size that is taken.
+    /// - Returns: Nil for the largest that there is room for, and `taken`.
+    static func sizes(taken: Int) -> [Int?] { [nil, taken] }
 
     /// As it is, in at most so many bytes.
     func raw(bytes: Int) -> String {

@@ -44,6 +44,12 @@ struct SampleRequest {
         self.credentials = credentials
     }
 
+    /// Whether it is also sent without the credentials.
+    ///
+    /// Nobody reads such a body, so a client may send megabytes of it and find the connection closed before it looks for the
+    /// answer.
+    var isSentAnonymously: Bool { !credentials.isEmpty && (body?.bytes.count ?? 0) < 1 << 20 }
+
     // MARK: The head
 
     var target: String {

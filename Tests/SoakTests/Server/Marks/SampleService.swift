@@ -125,7 +125,7 @@ struct SampleService: Sendable {
         case .text(maxCharacters: nil): signInEmail
         case .email: "\(UInt64.random(in: 0 ... .max))@example.com"
         case .json: "{}"
-        case .text, .line, .id, .signature, .photo: "An example"
+        case .text, .lines, .line, .id, .signature, .photo: "An example"
         case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt(password)
         case .typedPassword, .typedNewPassword: password
         case .flag: "false"
