@@ -10,8 +10,9 @@ struct Reconcile: AsyncParsableCommand {
         abstract: "Compare the photos in the database with the objects in the bucket or folder, and repair.",
         discussion: """
             Deletes objects that belong to no photo, and the rows of photos without an object. With --versions, it also \
-            deletes old versions of deleted photos. The service may run meanwhile: present uploads and deletions are left \
-            alone. The exit status is 0 when no difference is left.
+            deletes old versions of deleted photos. It also removes what uploads left unfinished, such as when the store was \
+            killed: what is older than --older-than, and never younger than 80 seconds. The service may run meanwhile: \
+            present uploads and deletions are left alone. The exit status is 0 when no difference is left.
             """
     )
 

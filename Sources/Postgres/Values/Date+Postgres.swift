@@ -3,7 +3,8 @@ package import FoundationEssentials
 extension Date: PostgresEncodable {
     /// The instant in UTC as a `timestamp` without zone, rounded to microseconds.
     ///
-    /// Sessions run in UTC, so it means the same instant when it is stored as or compared with a `timestamptz`.
+    /// Columns of times are `timestamp` in UTC. A statement that compares it with a `timestamptz` says `AT TIME ZONE 'UTC'`, since
+    /// the session's zone may be another.
     package var postgresValue: PostgresValue {
         let seconds = timeIntervalSince1970 - PostgresEpoch.secondsSince1970
         let microseconds = (seconds * PostgresEpoch.microsecondsPerSecond).rounded()

@@ -29,8 +29,9 @@ struct Watchdog: Sendable {
 
     private func watch(_ transfer: Transfer) async throws -> S3NoAnswer {
         while true {
-            let quietUntil = transfer.lastSignOfLife + silence
+            // Before the last sign of life is looked at, so that one which comes in between counts.
             let now = time.now()
+            let quietUntil = transfer.lastSignOfLife + silence
             if now >= end { return .overdue }
             if now >= quietUntil { return .silent }
             try await time.sleep(min(quietUntil, end))

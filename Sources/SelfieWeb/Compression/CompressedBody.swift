@@ -14,6 +14,7 @@ enum CompressedBody {
     ///   - body: The body. What it holds of a budget, it holds until the socket has taken the last byte.
     ///   - channel: The connection.
     /// - Returns: The body as gzip.
+    /// - Throws: ``NoMemory``, or what writes the body throws.
     static func whole(_ body: ResponseBody, sentOn channel: any Channel) async throws -> ResponseBody {
         let collected = CollectedBytes()
         try await body.write(Collector(collected: collected))

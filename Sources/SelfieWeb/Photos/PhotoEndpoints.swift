@@ -156,7 +156,8 @@ final class PhotoEndpoints: EndpointGroup {
             return Response(status: .notModified, headers: headers)
         }
         if let kept {
-            return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: ResponseBody(kept, on: context.channel))
+            let body = ResponseBody(kept, on: context.channel)
+            return Response(status: .ok, headers: Self.listHeaders(tag: tag), body: body)
         }
         let turn = try listRequests.take(for: library.userID)
         defer { withExtendedLifetime(turn) {} }

@@ -99,10 +99,11 @@ struct StreamLimitTests {
             try await RawConnection.open(port: service.port) { other in
                 try await other.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
                 _ = try await other.readSome()
-                #expect(!Self.userTimeouts(ofPort: service.port).contains(60_000))
+                #expect(!ServerConnections.values(of: TCP_USER_TIMEOUT, port: service.port).contains(60_000))
                 try await EventClient.open(service, as: ada) { client in
                     _ = try await client.summaries(until: "synced")
-                    #expect(Self.userTimeouts(ofPort: service.port).count { $0 == 60_000 } == 1)
+                    let timeouts = ServerConnections.values(of: TCP_USER_TIMEOUT, port: service.port)
+                    #expect(timeouts.count { $0 == 60_000 } == 1)
                 }
             }
         }
@@ -128,41 +129,10 @@ struct StreamLimitTests {
                         #expect(try await client.next()?.summary == "created news n\(number)")
                     }
                 }
-                let held = Self.connections(ofPort: service.port).map { descriptor in
-                    var count: CInt = 0
-                    return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
-                }
+                let held = ServerConnections.heldBytes(port: service.port)
                 // What is unsent, a batch, and what is on its way.
                 #expect(held.contains { $0 > 1_000 } && held.allSatisfy { $0 < 256 << 10 }, "\(held)")
             }
-        }
-    }
-
-    /// `TCP_USER_TIMEOUT` of each connection that a server of this process has at a port.
-    private static func userTimeouts(ofPort port: Int) -> [CInt] {
-        connections(ofPort: port).compactMap { descriptor in
-            var (value, size): (CInt, socklen_t) = (0, socklen_t(MemoryLayout<CInt>.size))
-            return getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &size) == 0 ? value : nil
-        }
-    }
-
-    /// The connections that a server of this process has at a port.
-    private static func connections(ofPort port: Int) -> [CInt] {
-        (0..<CInt(sysconf(CInt(_SC_OPEN_MAX)))).filter { descriptor in
-            var (local, peer) = (sockaddr_in(), sockaddr_in())
-            return name(of: descriptor, getsockname, &local) && name(of: descriptor, getpeername, &peer)
-                && local.sin_port == in_port_t(UInt16(port).bigEndian)
-        }
-    }
-
-    private static func name(
-        of descriptor: CInt,
-        _ call: (CInt, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt,
-        _ address: inout sockaddr_in
-    ) -> Bool {
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        return withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(descriptor, $0, &size) == 0 }
         }
     }
 
