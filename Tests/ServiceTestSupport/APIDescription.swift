@@ -34,7 +34,9 @@ package enum APIDescription {
         guard !isHead, let schema = content["schema"], schema.members?.isEmpty == false else { return nil }
         let value: JSONValue
         if mediaType == "application/json" {
-            guard let parsed = try? JSONValue.parse(stored: beginning(of: answer.body)) else { return "the body is no JSON" }
+            guard let parsed = try? JSONValue.parse(stored: beginning(of: answer.body)) else {
+                return "the body is no JSON"
+            }
             value = parsed
         } else {
             value = .string(answer.text)

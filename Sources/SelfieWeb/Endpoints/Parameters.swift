@@ -140,7 +140,13 @@ extension Endpoint.Parameter {
         isRequired: false,
         refusedFor: [.invalid]
     )
-    static let title = Self("title", lines, "The photo's title. Line breaks and tabs are kept.", example: "My first selfie", refusedFor: textRules)
+    static let title = Self(
+        "title",
+        lines,
+        "The photo's title. Line breaks and tabs are kept.",
+        example: "My first selfie",
+        refusedFor: textRules
+    )
     static let photoID = Self(
         "photo_id",
         .id,

@@ -2,6 +2,7 @@ import Budgets
 import ConnectionTestSupport
 import NIOCore
 import Postgres
+import SelfieWeb
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport

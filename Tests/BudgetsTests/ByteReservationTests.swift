@@ -2,7 +2,7 @@ import Budgets
 import Testing
 
 @Suite("Bytes that many share")
-struct ByteBudgetTests {
+struct ByteReservationTests {
     @Test("A reservation becomes larger or smaller, and stays as it is when there is no room")
     func resize() throws {
         let budget = ByteBudget<Int>(maxBytes: 100, maxBytesPerHolder: 80)
