@@ -10,7 +10,7 @@ package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
     }
 
     private let maxBytes: Int
-    private let maxBytesPerHolder: Int
+    package let maxBytesPerHolder: Int
     private let state = Mutex(State())
 
     /// - Parameters:

@@ -38,7 +38,7 @@ package struct ConnectionLimits: Sendable {
     /// How many reads a connection has before others have their turn.
     ///
     /// It keeps the memory of as many reads as long as it lives.
-    var maxReadsAtOnce: UInt = 1
+    static let maxReadsAtOnce: UInt = 1
     /// With how many unsent bytes of answers a connection takes no more, and with how few it goes on.
     ///
     /// Many small answers take several times as much memory.

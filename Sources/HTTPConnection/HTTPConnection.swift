@@ -47,7 +47,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.syncOptions?.setOption(.recvAllocator, value: .upTo(limits.maxReadBytes))
-            try channel.syncOptions?.setOption(.maxMessagesPerRead, value: limits.maxReadsAtOnce)
+            try channel.syncOptions?.setOption(.maxMessagesPerRead, value: ConnectionLimits.maxReadsAtOnce)
             try channel.syncOptions?.setOption(.writeBufferWaterMark, value: limits.writeBufferWaterMark)
             channel.limitUnsentBytes(to: limits.maxUnsentBytes)
             let abandonment = try Self.addHandlers(

@@ -286,7 +286,7 @@ struct ConnectionHandlerTests {
     func limits() {
         #expect(ConnectionLimits().maxReadBytes == 16_384)
         #expect(ConnectionLimits().maxBodyReadBytes == 262_144)
-        #expect(ConnectionLimits().maxReadsAtOnce == 1)
+        #expect(ConnectionLimits.maxReadsAtOnce == 1)
         #expect(ConnectionLimits().maxUnsentBytes == 32_768)
         #expect(ConnectionLimits().maxWaitingRequests == 8)
         #expect(ConnectionLimits().writeBufferWaterMark.high == 8_192)

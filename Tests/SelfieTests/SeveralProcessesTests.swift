@@ -210,7 +210,8 @@ struct SeveralProcessesTests {
                 )
                 return try await connection.readResponse()
             }
-            #expect(large?.status == 413 && large?.json["message"] as? String == "The request is too large")
+            #expect(large?.status == 413)
+            #expect(large?.json["message"] as? String == "The request is too large (maximum is 41943040 bytes)")
             let long = try await RawConnection.open(port: scene.service.port) { connection in
                 var connection = connection
                 let header = String(repeating: "a", count: 40_000)

@@ -1,9 +1,20 @@
 import Foundation
+import ProcessTestSupport
 import ServerProcesses
 import Testing
 
 /// nginx before services, by the configuration that the project gives as an example.
 package enum NginxProxy {
+    /// Where it listens.
+    package struct Ports: Sendable {
+        /// Does without TLS what the example does with it.
+        package let plain: Int
+        /// Takes TLS, with a certificate that only its own key has signed.
+        package let secure: Int
+        /// The example's port 80.
+        package let redirecting: Int
+    }
+
     /// Runs a body with a proxy.
     ///
     /// - Parameters:
@@ -17,9 +28,25 @@ package enum NginxProxy {
         buffersAnswers: Bool = false,
         _ body: (Int) async throws -> Result
     ) async throws -> Result {
-        let (process, port) = try await start(ports, buffersAnswers)
+        try await withAllPorts(ports, buffersAnswers: buffersAnswers) { try await body($0.plain) }
+    }
+
+    /// Runs a body with a proxy, and tells it all the ports.
+    ///
+    /// - Parameters:
+    ///   - ports: Where the services listen.
+    ///   - buffersAnswers: Whether it holds answers back, as nginx does unless it is told otherwise.
+    ///   - body: Gets the proxy's ports.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or what keeps the proxy from starting.
+    package static func withAllPorts<Result>(
+        _ ports: [Int],
+        buffersAnswers: Bool = false,
+        _ body: (Ports) async throws -> Result
+    ) async throws -> Result {
+        let (process, listening) = try await start(ports, buffersAnswers)
         defer { process.stop() }
-        let result = try await body(port)
+        let result = try await body(listening)
         if process.logTail.contains("signature=") { Issue.record("the log of nginx holds signatures") }
         return result
     }
@@ -27,16 +54,17 @@ package enum NginxProxy {
     /// How often another port is tried, since another program may take one meanwhile.
     private static let tries = 3
 
-    private static func start(_ ports: [Int], _ buffersAnswers: Bool) async throws -> (ServerProcess, Int) {
+    private static func start(_ ports: [Int], _ buffersAnswers: Bool) async throws -> (ServerProcess, Ports) {
         for _ in 1..<tries {
             if let started = try? await startOnce(ports, buffersAnswers) { return started }
         }
         return try await startOnce(ports, buffersAnswers)
     }
 
-    private static func startOnce(_ ports: [Int], _ buffersAnswers: Bool) async throws -> (ServerProcess, Int) {
+    private static func startOnce(_ ports: [Int], _ buffersAnswers: Bool) async throws -> (ServerProcess, Ports) {
         let process = try ServerProcess("nginx")
         let port = ServerProcess.anyPort()
+        let listening = Ports(plain: port, secure: port + 1, redirecting: port + 2)
         let folder = process.folder.path
         // One process alone: a worker would outlive its master's end by force.
         // Only root may set a user, and others can't read root's files.
@@ -46,12 +74,13 @@ package enum NginxProxy {
             daemon off; master_process off; \(user) pid \(folder)/pid; error_log stderr notice;
             events { worker_connections 768; }
             http { access_log off; \(temporary.joined(separator: " "))
-            \(try example(ports: ports, listeningOn: port, buffersAnswers: buffersAnswers))
+            \(try example(ports: ports, listeningOn: listening, in: folder, buffersAnswers: buffersAnswers))
             }
             """
         let file = process.folder.appending(path: "nginx.conf")
         try settings.write(to: file, atomically: true, encoding: .utf8)
         do {
+            try await makeCertificate(in: process.folder)
             _ = try await process.launch([program(), "-p", folder, "-c", file.path]) { output in
                 output.contains("getrlimit(RLIMIT_NOFILE)") ? true : nil
             }
@@ -59,19 +88,40 @@ package enum NginxProxy {
             process.stop()
             throw error
         }
-        return (process, port)
+        return (process, listening)
     }
 
-    /// `deploy/nginx/selfie.conf` for these ports, and without TLS.
-    private static func example(ports: [Int], listeningOn port: Int, buffersAnswers: Bool) throws -> String {
+    private static func makeCertificate(in folder: URL) async throws {
+        let outcome = try await ProgramOutcome.run(
+            URL(filePath: "/usr/bin/env"),
+            [
+                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                "-days", "2", "-subj", "/CN=selfies.example.com", "-keyout", "key.pem", "-out", "certificate.pem",
+            ],
+            directory: folder
+        )
+        guard outcome.status == 0 else { throw ServerProcessError.notStarted("openssl", log: outcome.errors) }
+    }
+
+    /// `deploy/nginx/selfie.conf` for these ports, with and without TLS.
+    private static func example(
+        ports: [Int],
+        listeningOn listening: Ports,
+        in folder: String,
+        buffersAnswers: Bool
+    ) throws -> String {
         let example = ProjectFolder.root.appending(path: "deploy/nginx/selfie.conf")
         var servers = ports.makeIterator()
         let lines = try String(contentsOf: example, encoding: .utf8).split(separator: "\n")
         return lines.compactMap { line -> String? in
-            if line.contains("ssl_certificate") { return nil }
+            if line.contains("ssl_certificate_key") { return "ssl_certificate_key \(folder)/key.pem;" }
+            if line.contains("ssl_certificate") { return "ssl_certificate \(folder)/certificate.pem;" }
             if buffersAnswers, line.contains("proxy_buffering") { return nil }
             if line.contains("access_log") { return "access_log /dev/stderr selfie;" }
-            if line.contains("listen 443 ssl") { return "listen 127.0.0.1:\(port);" }
+            if line.contains("listen 443 ssl") {
+                return "listen 127.0.0.1:\(listening.plain); listen 127.0.0.1:\(listening.secure) ssl;"
+            }
+            if line.contains("listen 80;") { return "listen 127.0.0.1:\(listening.redirecting);" }
             if line.contains("error_log") { return String(line).replacing(/error_log \S+/, with: "error_log stderr") }
             guard line.contains("server 127.0.0.1:") else { return String(line) }
             return servers.next().map { "server 127.0.0.1:\($0) max_fails=1 fail_timeout=2s;" }

@@ -12,8 +12,15 @@ struct AnswerMemory: Sendable {
     struct Budget: Sendable {
         /// The holders are users, by their ids.
         let users: ByteBudget<Int>
-        /// What of it each session may hold; the holders are sessions, by their ids.
+        /// The holders are sessions, by their ids.
+        ///
+        /// One may hold half of what its user may. So a stolen token leaves as much to the owner's devices.
         let sessions: ByteBudget<Int>
+
+        init(_ users: ByteBudget<Int>) {
+            self.users = users
+            sessions = ByteBudget(maxBytes: .max, maxBytesPerHolder: users.maxBytesPerHolder / 2)
+        }
     }
 
     private let ofUser: ByteReservation<Int>

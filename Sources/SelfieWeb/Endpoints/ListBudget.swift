@@ -18,10 +18,6 @@ package struct ListBudget: Sendable {
     ///
     /// So it counts what slow clients hold. A user has room for eight pages of the largest size.
     package var answers = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 16 << 20)
-    /// How much of its user's answers one session may hold, by its id: half.
-    ///
-    /// So a stolen token leaves the other half to the owner's devices.
-    package var answersPerSession = ByteBudget<Int>(maxBytes: .max, maxBytesPerHolder: 8 << 20)
 
     package init() {}
 }

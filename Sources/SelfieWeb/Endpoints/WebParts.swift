@@ -134,7 +134,7 @@ package struct WebParts: Sendable {
         self.spoolBudget = spoolBudget
         keptLists = KeptLists(budget: listBudget.kept)
         listStreams = listBudget.streams
-        answers = AnswerMemory.Budget(users: listBudget.answers, sessions: listBudget.answersPerSession)
+        answers = AnswerMemory.Budget(listBudget.answers)
         downloads = DownloadPlaces(limits: downloadLimits)
         streams = Places(
             .init("STREAMS_AT_ONCE", per: "USER"),

@@ -19,7 +19,7 @@ struct AnswerMemoryTests {
         arguments: ["/api/records/threads?limit=50", "/api/changes?limit=100"]
     )
     func slowReader(path: String) async throws {
-        let budget = ByteBudget<Int>(maxBytes: 5 << 19, maxBytesPerHolder: 5 << 19)
+        let budget = ByteBudget<Int>(maxBytes: 5 << 19)
         try await TestService.runWithSchema(adjust: { $0.listBudget.answers = budget }) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             // More than a page's megabyte, and far more than the sockets' buffers.
@@ -46,10 +46,10 @@ struct AnswerMemoryTests {
 
     @Test("One session holds at most its share of what its user may hold, and another one has the rest")
     func sessions() async throws {
-        // Room for one page of a megabyte, whose memory is twice as large.
-        let perSession = ByteBudget<Int>(maxBytes: .max, maxBytesPerHolder: 3 << 20)
+        // A session has half, which is room for one page of a megabyte, whose memory is twice as large.
+        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 6 << 20)
         try await TestService.runWithSchema(adjust: { service in
-            service.listBudget.answersPerSession = perSession
+            service.listBudget.answers = budget
             service.limits.writeTimeout = .hours(1)
         }) { service in
             let ada = try await service.addMember("ada")
@@ -63,21 +63,21 @@ struct AnswerMemoryTests {
             let target = "/api/records/threads?limit=50"
             let readers = try SlowReaders(1, port: service.port) { _ in Self.request("GET", target, token: ada.token) }
             try await poll("the page has begun") { readers.texts[0].utf8.count >= 4_096 }
-            #expect((1_000_000...3 << 20).contains(perSession.bytesUsed), "\(perSession.bytesUsed)")
+            #expect((1_000_000...3 << 20).contains(budget.bytesUsed), "\(budget.bytesUsed)")
             let refused = try await service.call("GET", target, as: ada)
             #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
             let other = try await service.send("GET", target, headers: [("Authorization", "Token second-token-of-ada")])
             #expect(other.status == 200 && other.records.count > 10)
             await readers.close()
-            try await poll("the memory is free again") { perSession.bytesUsed == 0 }
+            try await poll("the memory is free again") { budget.bytesUsed == 0 }
             #expect(try await service.call("GET", target, as: ada).status == 200)
         }
     }
 
     @Test("Small changes of many large records are refused before they are made, when their answers have no room")
     func batches() async throws {
-        // Room for the answer with a hundred records of 64 KiB, and not for another one.
-        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 9_000_000)
+        // A session has half, which is room for a hundred records of 64 KiB, and not for as many again.
+        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 18_000_000)
         try await TestService.runWithSchema(adjust: { service in
             service.listBudget.answers = budget
             service.limits.writeTimeout = .hours(1)
@@ -109,8 +109,8 @@ struct AnswerMemoryTests {
 
     @Test("An answer that is longer than expected is refused when it was only read, and told when it tells of a change")
     func longer() async throws {
-        // More than is expected of one record, and less than the memory of one with 64 KiB.
-        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 100_000)
+        // A session has half, which is more than is expected of one record, and less than the memory of one with 64 KiB.
+        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 200_000)
         try await TestService.runWithSchema(adjust: { $0.listBudget.answers = budget }) { service in
             let ada = try await service.addMember("ada")
             let body = #"{"data":{"value":"\#(String(repeating: "x", count: 65_500))"}}"#
@@ -253,7 +253,7 @@ struct AnswerMemoryTests {
         #expect(AnswerMemory.maxPageBytes == 2_097_152)
         #expect(AnswerMemory.maxUnsharedBytes == 16_384)
         #expect(RecordBodies.maxRecordAnswerBytes == 81_920)
-        let session = ByteReservation(of: ListBudget().answersPerSession, for: 1)
+        let session = ByteReservation(of: AnswerMemory.Budget(ListBudget().answers).sessions, for: 1)
         #expect(throws: NoBytes.holderHasAll) { try session.grow(by: 8_388_609) }
         try session.grow(by: 8_388_608)
         let budget = ListBudget().answers

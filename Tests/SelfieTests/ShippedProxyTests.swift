@@ -1,0 +1,120 @@
+import ConnectionTestSupport
+import Foundation
+import ProcessTestSupport
+import ServerProcesses
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@Suite("The example of nginx", .timeLimit(.minutes(3)))
+struct ShippedProxyTests {
+    private static let ok = ScriptedServer.Reply.send(.answer("200 OK", body: "ok"))
+    /// Stays open, with a piece every second, so that no time limit of the proxy ends it.
+    private static let held = ScriptedServer.Reply.drip("HTTP/1.1 200 OK\r\n\r\n", then: ":\n", pause: .seconds(1))
+
+    /// Runs a body with the proxy before a server that answers as told.
+    private static func withProxy(
+        _ replies: [ScriptedServer.Reply],
+        _ body: (ScriptedServer, NginxProxy.Ports) async throws -> Void
+    ) async throws {
+        try await ScriptedServer.with(replies) { server in
+            let port = try #require(URL(string: server.endpoint)?.port)
+            try await NginxProxy.withAllPorts([port]) { try await body(server, $0) }
+        }
+    }
+
+    /// Sends one request over a connection of its own.
+    private static func send(
+        _ request: String,
+        to port: Int,
+        from address: String? = nil
+    ) async throws -> HTTPAnswer? {
+        try await RawConnection.open(port: port, from: address) { connection in
+            try await connection.send("\(request) HTTP/1.1\r\nHost: other.example.com\r\nContent-Length: 0\r\n\r\n")
+            return try await connection.readResponse()
+        }
+    }
+
+    @Test("The 193rd connection of one address is refused as Selfie would refuse it, and another address goes on")
+    func connectionsOfOneAddress() async throws {
+        let replies = Array(repeating: Self.held, count: 192) + [Self.ok, Self.ok]
+        try await Self.withProxy(replies) { server, ports in
+            try await withThrowingTaskGroup(of: Void.self) { clients in
+                for _ in 0..<192 {
+                    clients.addTask {
+                        try await RawConnection.open(port: ports.plain) { connection in
+                            try await connection.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
+                            // Until it is cancelled.
+                            while try await !connection.readSome().isEmpty {}
+                        }
+                    }
+                }
+                try await poll("all are held") { server.received.count == 192 }
+
+                let refused = try #require(try await Self.send("GET /", to: ports.plain))
+                #expect(refused.status == 429)
+                #expect(refused.json["status"] as? Int == 429)
+                #expect(refused.json["code"] as? String == "too_many_at_once")
+                #expect(refused.message == "Too many requests. Please try again later!")
+                #expect(refused.headers["content-type"] == "application/json")
+                #expect(refused.headers["retry-after"] == "2")
+                #expect(refused.headers["strict-transport-security"] == "max-age=31536000")
+                #expect(server.received.count == 192)
+
+                #expect(try await Self.send("GET /", to: ports.plain, from: "127.0.0.2")?.status == 200)
+                clients.cancelAll()
+                try await poll("places are free again") { try await Self.send("GET /", to: ports.plain)?.status == 200 }
+                #expect(server.received.count == 194)
+            }
+        }
+    }
+
+    @Test("With TLS each answer has HSTS, also the proxy's own refusals")
+    func strictTransportSecurity() async throws {
+        // The server closes the connection of the request that the script has no reply for.
+        try await Self.withProxy([Self.ok]) { _, ports in
+            let large = ["--request", "POST", "--header", "Content-Length: 50000000"]
+            for (status, arguments) in [(200, []), (413, large), (503, [])] {
+                let outcome = try await ProgramOutcome.run(
+                    URL(filePath: "/usr/bin/env"),
+                    ["curl", "-sik", "https://127.0.0.1:\(ports.secure)/livez"] + arguments,
+                    directory: FileManager.default.temporaryDirectory
+                )
+                let lines = outcome.output.split(whereSeparator: \.isNewline)
+                #expect(lines.first?.hasPrefix("HTTP/1.1 \(status) ") == true, "\(outcome)")
+                #expect(
+                    lines.filter { $0.lowercased().hasPrefix("strict-transport-security") }
+                        == ["Strict-Transport-Security: max-age=31536000"]
+                )
+            }
+        }
+    }
+
+    @Test("What comes without TLS is sent on to the same path and query, and reaches no process")
+    func redirect() async throws {
+        try await Self.withProxy([]) { server, ports in
+            for method in ["GET", "POST"] {
+                let target = "/photos/a%20b?signature=0123456789abcdef&size=small"
+                let answer = try #require(try await Self.send("\(method) \(target)", to: ports.redirecting))
+                #expect(answer.status == 308)
+                #expect(
+                    answer.headers["location"]
+                        == "https://selfies.example.com/photos/a%20b?signature=0123456789abcdef&size=small"
+                )
+                // Whoever is between could have written it.
+                #expect(answer.headers["strict-transport-security"] == nil)
+            }
+            // A certificate's issuer asks here, before there is TLS.
+            let proof = try #require(try await Self.send("GET /.well-known/acme-challenge/x", to: ports.redirecting))
+            #expect(proof.status == 404 && proof.headers["location"] == nil)
+            #expect(server.received.isEmpty)
+        }
+    }
+
+    @Test("It takes no TLS older than 1.2")
+    func versions() throws {
+        let file = ProjectFolder.root.appending(path: "deploy/nginx/selfie.conf")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.contains("\n    ssl_protocols TLSv1.2 TLSv1.3;\n"))
+    }
+}
