@@ -13,14 +13,12 @@ package struct RawConnection {
     ///
     /// - Parameters:
     ///   - port: The port.
-    ///   - localAddress: The address of this machine to come from, such as `127.0.0.2`; nil for the usual one.
     ///   - receiveBufferBytes: How much the system may take before the test reads it; nil for what it likes, up to megabytes.
     ///   - body: Uses the connection.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws.
     package static func open<Result: Sendable>(
         port: Int,
-        from localAddress: String? = nil,
         receiveBufferBytes: Int? = nil,
         _ body: (inout RawConnection) async throws -> Result
     ) async throws -> Result {
@@ -31,7 +29,6 @@ package struct RawConnection {
         if let receiveBufferBytes {
             bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBufferBytes))
         }
-        if let localAddress { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: localAddress, port: 0)) }
         let channel =
             try await bootstrap
             .connect(host: "127.0.0.1", port: port) { channel in
