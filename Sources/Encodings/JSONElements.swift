@@ -1,43 +1,59 @@
-/// Finds the elements of a JSON array without reading them, so that each can be read by itself.
-package enum JSONElements {
-    /// Splits an array.
+/// Finds the elements of a JSON array while its text comes, without reading them, so that each can be read by itself.
+package struct JSONElements {
+    /// How many elements are wanted.
     ///
-    /// - Parameters:
-    ///   - text: The text in UTF-8.
-    ///   - maxCount: How many elements are wanted. One more is found, which shows that there are too many.
-    /// - Returns: The text of each element; nil when the text is no array. An element may still be no JSON.
-    package static func split(_ text: [UInt8], maxCount: Int) -> [ArraySlice<UInt8>]? {
-        guard let begin = text.firstIndex(where: { !isSpace($0) }), text[begin] == UInt8(ascii: "["),
-            let end = text.lastIndex(where: { !isSpace($0) }), end > begin, text[end] == UInt8(ascii: "]")
-        else { return nil }
-        let content = text[(begin + 1)..<end]
-        if content.allSatisfy(isSpace) { return [] }
-        var elements: [ArraySlice<UInt8>] = []
-        var start = content.startIndex
-        var (depth, isInString, isEscaped) = (0, false, false)
-        for index in content.indices {
-            let byte = content[index]
+    /// One more is found, which shows that there are too many.
+    private let maxCount: Int
+    private var length = 0
+    /// Where the first byte is that is no white space, and what it is.
+    private var begin: (index: Int, byte: UInt8)?
+    /// Where the last such byte is, and what it is.
+    private var end: (index: Int, byte: UInt8)?
+    /// Where commas are between elements.
+    private var commas: [Int] = []
+    private var (depth, isInString, isEscaped) = (0, false, false)
+
+    /// - Parameter maxCount: How many elements are wanted. One more is found, which shows that there are too many.
+    package init(maxCount: Int) {
+        self.maxCount = maxCount
+    }
+
+    /// Takes the next bytes of the text.
+    ///
+    /// - Parameter bytes: The bytes, in UTF-8.
+    package mutating func push(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes {
+            defer { length += 1 }
             if isInString {
                 if !isEscaped, byte == UInt8(ascii: "\"") { isInString = false }
                 isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+                end = (length, byte)
                 continue
             }
             switch byte {
+            case 0x20, 0x09, 0x0A, 0x0D: continue
             case UInt8(ascii: "\""): isInString = true
             case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
             case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-            case UInt8(ascii: ",") where depth == 0:
-                elements.append(content[start..<index])
-                if elements.count > maxCount { return elements }
-                start = index + 1
+            case UInt8(ascii: ",") where depth == 1 && commas.count <= maxCount: commas.append(length)
             default: break
             }
+            if begin == nil { begin = (length, byte) }
+            end = (length, byte)
         }
-        elements.append(content[start...])
-        return elements
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    /// The elements, once all of the text has come.
+    ///
+    /// - Parameter text: The whole text.
+    /// - Returns: The text of each element; nil when the text is no array. An element may still be no JSON.
+    package func elements(of text: [UInt8]) -> [ArraySlice<UInt8>]? {
+        guard let begin, let end, begin.byte == UInt8(ascii: "["), end.byte == UInt8(ascii: "]"), end.index > begin.index
+        else { return nil }
+        let content = text[(begin.index + 1)..<end.index]
+        let inner = commas.filter { $0 < end.index }
+        if inner.isEmpty, content.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return [] }
+        let starts = [content.startIndex] + inner.map { $0 + 1 }
+        return zip(starts, inner + [content.endIndex]).map { text[$0..<$1] }
     }
 }

@@ -7,11 +7,14 @@ struct JSONParser {
     /// How many arrays and objects are open.
     private var depth = 0
     private var nameBytes = 0
+    private var valueCount = 0
     /// Where members are; nil when nobody asks.
     private(set) var places: JSONPlaces?
     private let isStored: Bool
     /// The most bytes of all names together: hashing them takes time.
     private let maxNameBytes: Int
+    /// The most values: 64 KiB, the most that is kept, hold no more.
+    private let maxValueCount: Int
 
     /// - Parameters:
     ///   - text: The text in UTF-8.
@@ -21,6 +24,7 @@ struct JSONParser {
         self.text = Array(text)
         self.isStored = isStored
         maxNameBytes = isStored || notesPlaces ? .max : 64 << 10
+        maxValueCount = isStored || notesPlaces ? .max : 32 << 10
         places = notesPlaces ? JSONPlaces() : nil
     }
 
@@ -36,6 +40,8 @@ struct JSONParser {
 
     private mutating func value() throws(JSONError) -> JSONValue {
         skipSpace()
+        valueCount += 1
+        guard valueCount <= maxValueCount else { throw .tooManyValues }
         switch peek {
         case UInt8(ascii: "{"): return try object()
         case UInt8(ascii: "["): return try array()

@@ -47,4 +47,6 @@ package enum JSONError: Error {
     case tooDeep
     /// A name has more than 255 bytes, or more than 30 combining marks in a row; or all names together have more than 64 KiB.
     case unfitName
+    /// There are more than 32,768 values.
+    case tooManyValues
 }

@@ -11,6 +11,10 @@ struct DecimalNumber {
 
     /// - Parameter text: A number by the grammar of JSON.
     init(_ text: String) {
+        if let number = Self(shortInteger: text) {
+            self = number
+            return
+        }
         let isNegative = text.hasPrefix("-")
         let halves = (isNegative ? text.dropFirst() : text[...]).split(maxSplits: 1) { $0 == "e" || $0 == "E" }
         let mantissa = (halves.first ?? "").split(separator: ".", omittingEmptySubsequences: false)
@@ -27,5 +31,27 @@ struct DecimalNumber {
         let fractionCount = mantissa.count > 1 ? mantissa[1].count : 0
         let exponent = (written ?? 0).addingReportingOverflow(trailingCount - fractionCount).partialValue
         canonicalText = "\(isNegative ? "-" : "")\(digits)e\(exponent)"
+    }
+
+    /// Reads what most numbers are; nil for others. There may be thirty thousand in a record.
+    private init?(shortInteger text: String) {
+        guard text.utf8.count <= 15 else { return nil }
+        var (magnitude, isNegative, exponent) = (0, false, 0)
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "-") {
+                isNegative = true
+            } else if byte.isASCIIDigit {
+                magnitude = magnitude * 10 + Int(byte - UInt8(ascii: "0"))
+            } else {
+                return nil
+            }
+        }
+        isInRange = true
+        guard magnitude > 0 else {
+            canonicalText = "0"
+            return
+        }
+        while magnitude.isMultiple(of: 10) { (magnitude, exponent) = (magnitude / 10, exponent + 1) }
+        canonicalText = "\(isNegative ? "-" : "")\(magnitude)e\(exponent)"
     }
 }

@@ -33,6 +33,7 @@ extension Schema {
                 switch error.error {
                 case .malformed: "The file is not valid JSON from here on."
                 case .tooDeep: "The file has too many levels."
+                case .tooManyValues: "The file has too many values."
                 case .unfitName: "A name has more than 255 bytes, or more than 30 combining marks in a row."
                 }
             throw InvalidSchema(problems: [SchemaProblem(line: error.line, key: "", message: message)])

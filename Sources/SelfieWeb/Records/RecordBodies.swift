@@ -77,15 +77,17 @@ struct RecordBodies: Sendable {
         guard MediaType.isJSON(request.head) else { throw ServiceError.jsonRequired }
         let maxBytes = takesMany ? Self.maxBytes : Self.maxRecordBytes
         let reservation = ByteReservation(of: budget, for: userID)
-        var collected: [UInt8] = []
+        // They are found as the bytes come, since all at once would take long.
+        var (collected, elements) = ([UInt8](), JSONElements(maxCount: RecordLimits.maxBatchCount))
         for try await chunk in try request.wantedBody(maxBytes: maxBytes, context: context) {
             guard collected.count + chunk.readableBytes <= maxBytes else {
                 throw ServiceError.bodyTooLarge(maxBytes: maxBytes)
             }
             try reservation.grow(by: chunk.readableBytes)
+            if takesMany { elements.push(chunk.readableBytesView) }
             collected.append(contentsOf: chunk.readableBytesView)
         }
-        guard takesMany, let texts = JSONElements.split(collected, maxCount: RecordLimits.maxBatchCount) else {
+        guard takesMany, let texts = elements.elements(of: collected) else {
             return Elements(areMany: false, texts: [collected[...]], reservation: reservation)
         }
         guard texts.count <= RecordLimits.maxBatchCount else { throw ServiceError.tooManyRecords }

@@ -94,6 +94,8 @@ extension ServiceError {
             switch error {
             case .malformed, .tooDeep: .malformedJSON
             case .unfitName: .unfitName
+            // Only a record's body has room for so many.
+            case .tooManyValues: .recordTooLarge
             }
     }
 

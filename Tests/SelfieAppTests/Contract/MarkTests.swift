@@ -213,6 +213,18 @@ struct MarkTests {
             }
             let field = try await service.call("POST", "/api/records/inbox", as: ada, bodies[0].0)
             #expect(field.message == "a - is invalid,")
+            // Before anything else of the call is looked at, and so in each collection, and in each element.
+            for path in ["/api/records/nowhere", "/api/members/nobody/records/inbox"] {
+                let unseen = try await service.call("POST", path, as: ada, bodies[0].0)
+                #expect(unseen.status == 400 && unseen.code == "record_invalid", "\(unseen.text)")
+            }
+            let second = try await service.call(
+                "POST",
+                "/api/records/inbox",
+                as: ada,
+                #"[{"data":{}},\#(bodies[0].0)]"#
+            )
+            #expect(second.message == "record 1: a - is invalid,")
             let stored = #"{"data":{"\#(Self.marks(30))":"\#(Self.marks(30))"}}"#
             #expect(try await service.call("POST", "/api/records/inbox", as: ada, stored).status == 200)
             #expect(try await service.ids("inbox", as: ada).count == 1)
