@@ -48,7 +48,8 @@ package struct JSONElements {
     /// - Parameter text: The whole text.
     /// - Returns: The text of each element; nil when the text is no array. An element may still be no JSON.
     package func elements(of text: [UInt8]) -> [ArraySlice<UInt8>]? {
-        guard let begin, let end, begin.byte == UInt8(ascii: "["), end.byte == UInt8(ascii: "]"), end.index > begin.index
+        guard let begin, let end, begin.byte == UInt8(ascii: "["), end.byte == UInt8(ascii: "]"),
+            end.index > begin.index
         else { return nil }
         let content = text[(begin.index + 1)..<end.index]
         let inner = commas.filter { $0 < end.index }

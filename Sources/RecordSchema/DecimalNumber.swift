@@ -33,7 +33,9 @@ struct DecimalNumber {
         canonicalText = "\(isNegative ? "-" : "")\(digits)e\(exponent)"
     }
 
-    /// Reads what most numbers are; nil for others. There may be thirty thousand in a record.
+    /// Reads what most numbers are; nil for others.
+    ///
+    /// There may be thirty thousand in a record.
     private init?(shortInteger text: String) {
         guard text.utf8.count <= 15 else { return nil }
         var (magnitude, isNegative, exponent) = (0, false, 0)
