@@ -36,6 +36,11 @@ package final class SlowReaders: Sendable {
         taken.withLock { taken in taken.map { String(decoding: $0, as: UTF8.self) } }
     }
 
+    /// How many have taken something.
+    package var begunCount: Int {
+        taken.withLock { taken in taken.count { !$0.isEmpty } }
+    }
+
     /// Takes what one may take now.
     ///
     /// - Returns: Whether something came, and it may take more at once.
