@@ -122,7 +122,7 @@ struct CollectionDescription {
 }
 
 extension Endpoint.Answer {
-    /// The same with another example of what it has in it.
+    /// The same answer, whose example has a collection's own sample in place of the general one.
     fileprivate func with(_ example: JSONValue, insteadOf general: JSONValue) -> Endpoint.Answer {
         guard case .json(let schema, let whole) = body else { return self }
         let own = Body.json(schema: schema, example: whole.replacing(general, with: example))
