@@ -130,7 +130,9 @@ struct AnswerDescription {
 }
 
 extension AnswerDescription {
-    /// The codes of refusals that may have a hint. A client gets one when it sends JSON and says that it is a form.
+    /// The codes of refusals that may have a hint.
+    ///
+    /// A client gets one when it sends JSON and says that it is a form.
     private static let codesWithHint: Set = [
         ServiceError.parametersMissing.code, ServiceError.malformedParameters.code,
         ServiceError.tooManyParameters.code, ServiceError.unfitName.code,
