@@ -9,6 +9,8 @@ package struct JSONElements {
     private var begin: (index: Int, byte: UInt8)?
     /// Where the last such byte is, and what it is.
     private var end: (index: Int, byte: UInt8)?
+    /// How many bytes are no white space between values.
+    private var solidCount = 0
     /// Where commas are between elements.
     private var commas: [Int] = []
     private var (depth, isInString, isEscaped) = (0, false, false)
@@ -20,11 +22,15 @@ package struct JSONElements {
 
     /// Takes the next bytes of the text.
     ///
+    /// It takes a span, since each step of a generic sequence would be a call from module to module.
+    ///
     /// - Parameter bytes: The bytes, in UTF-8.
-    package mutating func push(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes {
+    package mutating func push(_ bytes: Span<UInt8>) {
+        for index in bytes.indices {
+            let byte = bytes[index]
             defer { length += 1 }
             if isInString {
+                solidCount += 1
                 if !isEscaped, byte == UInt8(ascii: "\"") { isInString = false }
                 isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
                 end = (length, byte)
@@ -38,6 +44,7 @@ package struct JSONElements {
             case UInt8(ascii: ",") where depth == 1 && commas.count <= maxCount: commas.append(length)
             default: break
             }
+            solidCount += 1
             if begin == nil { begin = (length, byte) }
             end = (length, byte)
         }
@@ -53,7 +60,8 @@ package struct JSONElements {
         else { return nil }
         let content = text[(begin.index + 1)..<end.index]
         let inner = commas.filter { $0 < end.index }
-        if inner.isEmpty, content.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) { return [] }
+        // Nothing but the brackets.
+        if solidCount == 2 { return [] }
         let starts = [content.startIndex] + inner.map { $0 + 1 }
         return zip(starts, inner + [content.endIndex]).map { text[$0..<$1] }
     }

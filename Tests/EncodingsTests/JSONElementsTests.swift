@@ -5,7 +5,7 @@ import Testing
 struct JSONElementsTests {
     private static func elements(_ pieces: [[UInt8]]) -> [String]? {
         var elements = JSONElements(maxCount: 3)
-        for piece in pieces { elements.push(piece) }
+        for piece in pieces { elements.push(piece.span) }
         return elements.elements(of: pieces.flatMap { $0 })?.map { String(decoding: $0, as: UTF8.self) }
     }
 

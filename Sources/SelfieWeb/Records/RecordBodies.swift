@@ -84,7 +84,7 @@ struct RecordBodies: Sendable {
                 throw ServiceError.bodyTooLarge(maxBytes: maxBytes)
             }
             try reservation.grow(by: chunk.readableBytes)
-            if takesMany { elements.push(chunk.readableBytesView) }
+            if takesMany { elements.push(chunk.readableBytesUInt8Span) }
             collected.append(contentsOf: chunk.readableBytesView)
         }
         guard takesMany, let texts = elements.elements(of: collected) else {

@@ -72,11 +72,13 @@ struct RecordEndpoints: EndpointGroup {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let place = try place(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
-        let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
-        let memory = try memory(elements.answerBytes, session, context)
-        let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
-        guard elements.areMany else { return try response(records[0], to: request, session, within: memory) }
-        return try response(records, to: request, session, within: memory)
+        return try await offEventLoop {
+            let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
+            let memory = try memory(elements.answerBytes, session, context)
+            let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
+            guard elements.areMany else { return try response(records[0], to: request, session, within: memory) }
+            return try response(records, to: request, session, within: memory)
+        }
     }
 
     @Sendable
@@ -98,10 +100,12 @@ struct RecordEndpoints: EndpointGroup {
         let (place, id) = (try place(context), try id(context))
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: false)
         let condition = try RecordOperation.Condition(request.headers)
-        let operations = try await elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
-        let memory = try memory(RecordBodies.maxRecordAnswerBytes, session, context)
-        let records = try await write(operations, in: place, session, request, context, areMany: false)
-        return try response(records[0], to: request, session, within: memory)
+        return try await offEventLoop {
+            let operations = try await elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
+            let memory = try memory(RecordBodies.maxRecordAnswerBytes, session, context)
+            let records = try await write(operations, in: place, session, request, context, areMany: false)
+            return try response(records[0], to: request, session, within: memory)
+        }
     }
 
     @Sendable
@@ -110,11 +114,13 @@ struct RecordEndpoints: EndpointGroup {
         let place = try place(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         guard elements.areMany else { throw RecordBodyProblem("the body", "must be an array").refusal }
-        let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
-        // It answers with whole records, however little of them was sent.
-        let memory = try memory(operations.count * RecordBodies.maxRecordAnswerBytes, session, context)
-        let records = try await write(operations, in: place, session, request, context, areMany: true)
-        return try response(records, to: request, session, within: memory)
+        return try await offEventLoop {
+            let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
+            // It answers with whole records, however little of them was sent.
+            let memory = try memory(operations.count * RecordBodies.maxRecordAnswerBytes, session, context)
+            let records = try await write(operations, in: place, session, request, context, areMany: true)
+            return try response(records, to: request, session, within: memory)
+        }
     }
 
     @Sendable
@@ -125,7 +131,10 @@ struct RecordEndpoints: EndpointGroup {
             id: try id(context),
             condition: try RecordOperation.Condition(request.headers)
         )
-        _ = try await write([operation], in: try place(context), session, request, context, areMany: false)
+        let place = try place(context)
+        _ = try await offEventLoop {
+            try await write([operation], in: place, session, request, context, areMany: false)
+        }
         return Self.deleted(1)
     }
 
@@ -136,7 +145,10 @@ struct RecordEndpoints: EndpointGroup {
         let ids = try parameters.list(.deletedIDs, max: RecordLimits.maxBatchCount)
         guard let ids else { throw parameters.missing() }
         let operations = ids.map { RecordOperation(.delete, id: $0) }
-        _ = try await write(operations, in: try place(context), session, request, context, areMany: true)
+        let place = try place(context)
+        _ = try await offEventLoop {
+            try await write(operations, in: place, session, request, context, areMany: true)
+        }
         return Self.deleted(ids.count)
     }
 

@@ -36,17 +36,18 @@ struct MarkSoakTests {
     @Test("Nor do texts as they are in a target, a method, the name of a header and a trailer")
     func raw() async throws {
         try await TestService.run(settings: SampleService.settings) { service in
-            let meter = LoopMeter()
-            for rows in MarkText.Rows.allCases {
-                for (what, request) in Self.rawRequests(MarkText(rows: rows).raw(bytes: 14_000)) {
-                    _ = try await meter.take()
-                    try await RawConnection.open(port: service.port) { connection in
-                        try await connection.send(request)
-                        let answer = try #require(try await connection.readResponse(), "\(what)")
-                        #expect(answer.status == 400, "\(what)")
+            try await LoopMeter.run { meter in
+                for rows in MarkText.Rows.allCases {
+                    for (what, request) in Self.rawRequests(MarkText(rows: rows).raw(bytes: 14_000)) {
+                        _ = try await meter.take()
+                        try await RawConnection.open(port: service.port) { connection in
+                            try await connection.send(request)
+                            let answer = try #require(try await connection.readResponse(), "\(what)")
+                            #expect(answer.status == 400, "\(what)")
+                        }
+                        let time = try await meter.take()
+                        #expect(time <= Self.maxTime, "\(what)")
                     }
-                    let time = try await meter.take()
-                    #expect(time <= Self.maxTime, "\(what)")
                 }
             }
         }
@@ -82,29 +83,37 @@ struct MarkSoakTests {
     /// - Throws: What the connection or the database throws.
     private static func requestCount(_ marks: @Sendable (SampleRequest) -> [Mark]) async throws -> Int {
         try await TestService.runWithSchema(try SampleService.schema, settings: SampleService.settings) { service in
-            let (samples, meter) = (try await SampleService(service), LoopMeter())
-            var (count, worst, worstCall) = (0, TimeAmount.zero, "")
-            for endpoint in Routes.endpoints {
-                for collection in SampleService.collections(of: endpoint) {
-                    let sample = try await samples.request(to: endpoint, in: collection)
-                    let call = "\(endpoint.method) \(endpoint.path), \(collection ?? "no collection")"
-                    let (control, _) = try await measure(sample, isSignedIn: true, service, meter)
-                    #expect(control.status < 400, "\(call): \(control.text.prefix(500))")
-                    for mark in marks(sample) {
-                        var request = try await samples.request(to: endpoint, in: collection)
-                        mark.put(&request)
-                        for isSignedIn in request.isSentAnonymously ? [false, true] : [true] {
-                            let what = "\(call), \(mark.what)\(isSignedIn ? "" : ", anonymous")"
-                            let time = await send(request, isSignedIn: isSignedIn, what, service, meter)
-                            count += 1
-                            if time > worst { (worst, worstCall) = (time, what) }
-                        }
+            try await LoopMeter.run { meter in try await requestCount(marks, service, meter) }
+        }
+    }
+
+    private static func requestCount(
+        _ marks: @Sendable (SampleRequest) -> [Mark],
+        _ service: TestService,
+        _ meter: LoopMeter
+    ) async throws -> Int {
+        let samples = try await SampleService(service)
+        var (count, worst, worstCall) = (0, TimeAmount.zero, "")
+        for endpoint in Routes.endpoints {
+            for collection in SampleService.collections(of: endpoint) {
+                let sample = try await samples.request(to: endpoint, in: collection)
+                let call = "\(endpoint.method) \(endpoint.path), \(collection ?? "no collection")"
+                let (control, _) = try await measure(sample, isSignedIn: true, service, meter)
+                #expect(control.status < 400, "\(call): \(control.text.prefix(500))")
+                for mark in marks(sample) {
+                    var request = try await samples.request(to: endpoint, in: collection)
+                    mark.put(&request)
+                    for isSignedIn in request.isSentAnonymously ? [false, true] : [true] {
+                        let what = "\(call), \(mark.what)\(isSignedIn ? "" : ", anonymous")"
+                        let time = await send(request, isSignedIn: isSignedIn, what, service, meter)
+                        count += 1
+                        if time > worst { (worst, worstCall) = (time, what) }
                     }
                 }
             }
-            print("\(count) requests held an event loop for \(worst.nanoseconds / 1_000) µs at most: \(worstCall)")
-            return count
         }
+        print("\(count) requests held an event loop for \(worst.nanoseconds / 1_000) µs at most: \(worstCall)")
+        return count
     }
 
     /// Sends a request, and expects an answer in time that is about what was sent.
