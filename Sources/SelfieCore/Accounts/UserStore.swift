@@ -147,7 +147,9 @@ package struct UserStore: Sendable {
     func clearTokens(ofUser id: Int, by sessionID: Int, from source: RequestSource) async throws {
         try await postgres.withTransaction { connection in
             // Parallel calls wait here, so that they do not wait for each other's sessions.
-            try await connection.execute("SELECT FROM users WHERE id = \(id) FOR NO KEY UPDATE")
+            let user = try await connection.query("SELECT FROM users WHERE id = \(id) FOR NO KEY UPDATE")
+            // The account has gone meanwhile.
+            guard !user.isEmpty else { throw SessionError.ended }
             try await PhotoStore.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: sessionID, on: connection)
             try await AuditStore.add(.allTokensCleared, userID: id, from: source, on: connection)

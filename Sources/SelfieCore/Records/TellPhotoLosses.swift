@@ -50,6 +50,7 @@ struct TellPhotoLosses: Sendable {
         guard try version[0].decode("version") == schema.version else { throw SchemaChanged() }
         let transaction = RecordTransaction(connection: connection, schema: schema)
         let records = try await transaction.lock(keys: keys, by: owners)
+        try await transaction.lockPhotos(ofRecords: records.map(\.key))
         // Another process may have told of some meanwhile.
         let noted = try await connection.query(
             """

@@ -21,7 +21,7 @@ package struct WriteRecords: Sendable {
     /// - Parameters:
     ///   - operations: What to do, at most ``RecordLimits/maxBatchCount``.
     ///   - place: Where the records are.
-    ///   - userID: Who does it.
+    ///   - session: The session of who does it.
     ///   - source: Where the request came from.
     /// - Returns: The records, without those that were deleted.
     /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is gone or disabled,
@@ -29,9 +29,10 @@ package struct WriteRecords: Sendable {
     package func callAsFunction(
         _ operations: [RecordOperation],
         in place: RecordPlace,
-        by userID: Int,
+        by session: Session,
         from source: RequestSource
     ) async throws -> [StoredRecord] {
+        let userID = session.userID
         try Self.checkIDs(operations)
         var paidSends = 0
         if place.inboxOf != nil {
@@ -40,8 +41,9 @@ package struct WriteRecords: Sendable {
             paidSends = operations.reduce(0) { $0 + ($1.action == .create ? $1.named.count : 0) }
         }
         let clearsInbox = try await clearsInbox(operations, in: place)
+        let isOwn = place.inboxOf == nil || place.inboxOf == session.photoReader.memberID
         let writes: LimitedAction =
-            clearsInbox && place.inboxOf == nil
+            clearsInbox && isOwn
             ? .inboxDeletion(userID: userID) : .recordWrites(operations.count, userID: userID)
         // Nothing is counted for a call that is refused by one of the two.
         let counted = try await limiter.count(

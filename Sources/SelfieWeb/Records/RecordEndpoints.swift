@@ -164,7 +164,7 @@ struct RecordEndpoints: EndpointGroup {
             return try await writeRecords(
                 operations,
                 in: place,
-                by: session.userID,
+                by: session,
                 from: sources.source(of: request, context: context)
             )
         } catch let refusal as RecordRefusal {

@@ -113,4 +113,22 @@ struct EndedURLTests {
             #expect(try await self.url(token, service) == url)
         }
     }
+
+    @Test("All sessions are ended while the account is deleted: the token is invalid, as it is afterwards")
+    func deletedMeanwhile() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            let user = try await service.count("SELECT id::bigint AS count FROM users")
+            let answer = try await withThrowingTaskGroup(of: HTTPAnswer.self) { calls in
+                try await service.postgres.withTransaction { connection in
+                    try await connection.query("SELECT FROM users FOR UPDATE")
+                    calls.addTask { try await service.call("POST", "/api/clear_token?all=true", token: token) }
+                    try await service.waitForLocks(1)
+                    try await connection.execute("DELETE FROM users WHERE id = \(user)")
+                }
+                return try #require(try await calls.next())
+            }
+            #expect(answer.status == 401 && answer.code == "token_invalid", "\(answer.text)")
+        }
+    }
 }

@@ -200,8 +200,11 @@ struct InboxTests {
                     #expect(try await service.call("PUT", path, as: sender, #"{"data":{}}"#).status == 200)
                 }
             }
-            for id in 0..<6 {
-                #expect(try await service.call("DELETE", "/api/records/inbox/m\(id)", as: bob).status == 200)
+            // By both paths of one's own inbox.
+            for (path, ids) in [("/api/records/inbox", [0, 1, 2]), ("/api/members/\(bob.id)/records/inbox", [3, 4, 5])] {
+                for id in ids {
+                    #expect(try await service.call("DELETE", "\(path)/m\(id)", as: bob).status == 200)
+                }
             }
             for expected in [404, 404, 404, 429] {
                 #expect(try await service.call("DELETE", "/api/records/inbox/gone", as: bob).status == expected)

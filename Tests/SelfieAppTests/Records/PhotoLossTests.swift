@@ -6,6 +6,7 @@ import ServiceTestSupport
 import Testing
 
 @testable import SelfieApp
+@testable import SelfieCore
 
 @Suite("Photos that go from records", .timeLimit(.minutes(2)))
 struct PhotoLossTests {
@@ -30,6 +31,44 @@ struct PhotoLossTests {
             #expect(record["id"] as? String == "m" && record["version"] as? Int == 2)
             #expect((record["photos"] as? [String: String])?.isEmpty == true)
             #expect(try await service.count("SELECT count(*) FROM photo_losses") == 0)
+        }
+    }
+
+    @Test("A photo is deleted while readers are told that another one of the same record is gone, without a deadlock")
+    func twoPhotos() async throws {
+        let schema = """
+            {"collections":{"pairs":{"access":"private","fields":{"a":{"type":"photo"},"b":{"type":"photo"}}}}}
+            """
+        // The service's own sweeper comes too late.
+        try await TestService.runWithSchema(schema, adjust: { $0.sweepInterval = .seconds(3_600) }) { service in
+            let ada = try await service.addMember("ada")
+            let photos = [try await service.uploadPhoto(token: ada.token), try await service.uploadPhoto(token: ada.token)]
+            let body = #"{"data":{"a":"\#(photos[0])","b":"\#(photos[1])"}}"#
+            #expect(try await service.call("PUT", "/api/records/pairs/p", as: ada, body).status == 200)
+            #expect(try await service.delete(photos[0], token: ada.token).status == 200)
+            let schemas = SchemaCache(store: SchemaStore(postgres: service.postgres))
+            let tell = TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                try await service.postgres.withTransaction { connection in
+                    try await connection.query("SELECT FROM streams FOR UPDATE")
+                    tasks.addTask { try await tell() }
+                    try await service.waitForLocks(1)
+                    tasks.addTask {
+                        let deleted = try await service.delete(photos[1], token: ada.token)
+                        #expect(deleted.status == 200)
+                    }
+                    try await service.waitForLocks(2)
+                }
+                try await tasks.waitForAll()
+            }
+            let deadlocks = try await service.count(
+                "SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()"
+            )
+            #expect(deadlocks == 0)
+            try await tell()
+            let record = try await service.call("GET", "/api/records/pairs/p", as: ada)
+            #expect((record.json["photos"] as? [String: String])?.isEmpty == true, "\(record.text)")
+            try await service.expectSoundStreams()
         }
     }
 }

@@ -125,34 +125,6 @@ struct SharingTests {
         }
     }
 
-    @Test("Who only reads leaves: the record is gone for that one, and as it was for the others")
-    func leaving() async throws {
-        try await TestService.runWithSchema { service in
-            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
-            let cleo = try await service.addMember("cleo")
-            try await Self.makeThread(service, ada, #"{"data":{},"readers":["\#(bob.id)","\#(cleo.id)"]}"#)
-            #expect(try await Self.send(service, "m", by: ada).status == 200)
-            let cursor = try await service.call("GET", "/api/changes?since=now", as: bob).json["cursor"] as? String
-            let before = try await service.call("GET", Self.thread, as: cleo)
-            let old = try await service.call("DELETE", Self.thread, as: bob, headers: [("If-Match", "\"9\"")])
-            #expect(old.status == 412)
-            let left = try await service.call("DELETE", Self.thread, as: bob)
-            #expect(left.status == 200 && left.json["deleted"] as? Int == 1)
-            #expect(try await service.call("GET", Self.thread, as: bob).status == 404)
-            #expect(try await service.ids("threads", as: bob).isEmpty)
-            #expect(try await service.call("GET", Self.thread, as: cleo).text == before.text)
-            let told = try await service.call("GET", "/api/changes?since=\(try #require(cursor))", as: bob)
-            let changes = try #require(told.json["changes"] as? [[String: Any]])
-            #expect(
-                changes.count == 1 && changes[0]["type"] as? String == "deleted" && changes[0]["id"] as? String == "t"
-            )
-            let seen = try await service.call("GET", Self.thread, as: ada)
-            #expect(seen.json["readers"] as? [String] == [cleo.id])
-            #expect(seen.data["lastMessage"] as? String == "m")
-            try await service.expectSoundStreams()
-        }
-    }
-
     @Test("Whom a reader has blocked changes records without a word in that reader's stream; an end is told")
     func blockedAuthor() async throws {
         try await TestService.runWithSchema { service in

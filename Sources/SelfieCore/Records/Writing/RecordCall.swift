@@ -236,9 +236,9 @@ struct RecordCall {
 }
 
 extension RecordDraft {
-    /// The record as its author gets it; nil for one that is deleted.
+    /// The record as its author gets it; nil for one that the author has deleted or left.
     fileprivate func stored(by author: RecordAuthor, version: Int, photos: [StoredRecord.PhotoField]) -> StoredRecord? {
-        guard let content, !isUnchanged else { return nil }
+        guard let content, informedStreams == nil else { return nil }
         let owner = existing?.owner ?? author.member
         let mayShare = sharing[author.member.streamID]?.contains(.share) ?? false
         func members(with right: Rights) -> [String]? {

@@ -78,7 +78,7 @@ struct RecordChanges {
         var keys: [Int] = []
         var fields: [String] = []
         var targets: [Int] = []
-        /// The users who own the records that refer to others, or the photos that are referred to.
+        /// The users who have set the references to records, or who own the photos that are referred to.
         var owners: [Int] = []
     }
 
@@ -104,6 +104,7 @@ struct RecordChanges {
     ///   - draft: The record as it is to be.
     ///   - key: Its key.
     ///   - owner: Its owner; nil for one whose account is gone.
+    ///   - author: The user who changes it; nil for the service itself.
     ///   - recipient: The stream of the member in whose inbox it is; nil for other records.
     ///   - targets: What its new links refer to.
     /// - Throws: `RecordRefusal` when there is no room.
@@ -111,6 +112,7 @@ struct RecordChanges {
         _ draft: RecordDraft,
         key: Int,
         owner: MemberStream?,
+        author: Int?,
         recipient: Int?,
         targets: Targets
     ) throws(RecordRefusal) {
@@ -147,7 +149,7 @@ struct RecordChanges {
         }
         for link in content.newLinks {
             if let target = targets.records[link.target] {
-                referred.append(key, link.field, target, owner?.userID ?? 0)
+                referred.append(key, link.field, target, author ?? owner?.userID ?? 0)
             }
             // Under new rules a text may become the name of a photo. Only one of the owner's own is shown then.
             if let photo = targets.photos[link.target], !draft.isUnchanged || photo.userID == draft.existing?.ownerID {

@@ -16,6 +16,8 @@ struct RecordDraft: Sendable {
     let memberIDs: [Int: String]
     /// Whether the record itself is as it was, and only its collection's rules have changed.
     var isUnchanged = false
+    /// The streams that show a change which is nobody else's matter; nil for all that show the record.
+    var informedStreams: Set<Int>?
     /// The users by whose doing it changes; empty for the service's own.
     var authorIDs: Set<Int> = []
 
@@ -44,6 +46,7 @@ struct RecordDraft: Sendable {
     /// Those who have blocked all of its authors hear nothing of it.
     func isChanged(for stream: Int) -> Bool {
         if isUnchanged { return false }
+        if let informedStreams, !informedStreams.contains(stream) { return false }
         return authorIDs.isEmpty || !authorIDs.isSubset(of: existing?.blocking[stream] ?? [])
     }
 

@@ -42,7 +42,7 @@ extension RecordPlanner {
 
     /// The draft of a record that its reader wants to see no more.
     ///
-    /// The record stays as it is for everybody else.
+    /// It has a new version, since those who share it get its readers. They hear of it, and nobody else.
     func leaving(
         _ record: ExistingRecord,
         by operation: RecordOperation,
@@ -61,7 +61,7 @@ extension RecordPlanner {
             content: RecordDraft.Content(data, value, changing: value, expiry: .unchanged),
             sharing: sharing,
             memberIDs: record.memberIDs,
-            isUnchanged: true
+            informedStreams: Set(sharing.filter { $0.value.contains(.share) }.keys)
         )
     }
 

@@ -14,7 +14,7 @@ extension RecordTransaction {
     /// - Parameters:
     ///   - drafts: The drafts. The targets of their links are locked.
     ///   - targets: The rows of those targets.
-    ///   - author: Who owns new records; nil when there are none.
+    ///   - author: Who changes them and owns new ones; nil for the service itself, which makes none.
     ///   - recipient: The member in whose inbox new records are; nil for other collections.
     ///   - quotaBytes: The bytes of data that a user's records may have; nil for any number.
     /// - Returns: The key and the new version of each draft.
@@ -26,7 +26,10 @@ extension RecordTransaction {
         recipient: MemberStream? = nil,
         quotaBytes: Int? = nil
     ) async throws -> [Written] {
-        try await lockPhotos(of: drafts)
+        try await lockPhotos(
+            ofRecords: drafts.filter { !$0.collection.definition.photoFields.isEmpty || $0.isUnchanged }
+                .compactMap(\.existing?.key)
+        )
         let recipientStreams = try await recipientStreams(of: drafts)
         var streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }
         for draft in drafts where draft.changesCount || draft.ownerBytes != 0 || draft.recipientBytes != 0 {
@@ -50,6 +53,7 @@ extension RecordTransaction {
                     draft,
                     key: key,
                     owner: draft.existing?.owner ?? author?.member,
+                    author: author?.member.userID,
                     recipient: recipient?.streamID ?? draft.existing.flatMap { recipientStreams[$0.recipientID] },
                     targets: targets
                 )
@@ -83,10 +87,11 @@ extension RecordTransaction {
 
     /// Locks the photos that records may let go of.
     ///
-    /// Whoever deletes one holds it before the stream, and so must this.
-    private func lockPhotos(of drafts: [RecordDraft]) async throws {
-        let keys = drafts.filter { !$0.collection.definition.photoFields.isEmpty || $0.isUnchanged }
-            .compactMap(\.existing?.key)
+    /// Whoever deletes one holds it before its losses and the stream, and so must this.
+    ///
+    /// - Parameter keys: The keys of the records, which are locked.
+    /// - Throws: `PostgresError`.
+    func lockPhotos(ofRecords keys: [Int]) async throws {
         if keys.isEmpty { return }
         try await connection.execute(
             """

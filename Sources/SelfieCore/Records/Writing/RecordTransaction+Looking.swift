@@ -47,8 +47,9 @@ extension RecordTransaction {
 
     /// A record that must stay, since a reference holds it.
     ///
-    /// Only references of those hold it who own it or may write it: nobody else can keep it from its owner. What a new
-    /// record set in its parent holds nothing, either.
+    /// Only references hold it that were set by those who own it or may write it: nobody else can keep it from its owner.
+    /// What a new record set in its parent holds nothing. Nor does what was sent to others, since its sender would notice
+    /// what they do with it.
     ///
     /// - Parameters:
     ///   - keys: The keys of records that are locked and will end.
@@ -69,6 +70,7 @@ extension RecordTransaction {
             JOIN record_references AS reference ON target_key = target.key AND reference.owner_id = writer.user_id
             JOIN records ON records.key = reference.record_key AND \(part: RecordReader.isThere("records"))
             WHERE target.key = ANY(\(keys)) AND reference.record_key <> ALL(\(going))
+                AND records.recipient_id IN (0, records.owner_id)
                 AND (target.collection_id, records.collection_id, field) NOT IN (
                     SELECT * FROM unnest(\(rules.map(\.child.id)), \(rules.map(\.parent.id)), \(rules.map(\.field)))
                 )
