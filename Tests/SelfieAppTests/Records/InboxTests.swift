@@ -201,7 +201,9 @@ struct InboxTests {
                 }
             }
             // By both paths of one's own inbox.
-            for (path, ids) in [("/api/records/inbox", [0, 1, 2]), ("/api/members/\(bob.id)/records/inbox", [3, 4, 5])] {
+            for (path, ids) in [
+                ("/api/records/inbox", [0, 1, 2]), ("/api/members/\(bob.id)/records/inbox", [3, 4, 5]),
+            ] {
                 for id in ids {
                     #expect(try await service.call("DELETE", "\(path)/m\(id)", as: bob).status == 200)
                 }

@@ -42,7 +42,9 @@ struct PhotoLossTests {
         // The service's own sweeper comes too late.
         try await TestService.runWithSchema(schema, adjust: { $0.sweepInterval = .seconds(3_600) }) { service in
             let ada = try await service.addMember("ada")
-            let photos = [try await service.uploadPhoto(token: ada.token), try await service.uploadPhoto(token: ada.token)]
+            let photos = [
+                try await service.uploadPhoto(token: ada.token), try await service.uploadPhoto(token: ada.token),
+            ]
             let body = #"{"data":{"a":"\#(photos[0])","b":"\#(photos[1])"}}"#
             #expect(try await service.call("PUT", "/api/records/pairs/p", as: ada, body).status == 200)
             #expect(try await service.delete(photos[0], token: ada.token).status == 200)
