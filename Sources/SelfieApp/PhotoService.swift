@@ -47,6 +47,10 @@ package struct PhotoService: Service {
     var spoolBudget = SpoolBudget()
     /// The memory that lists share.
     var listBudget = ListBudget()
+    /// The memory that bodies with records share.
+    var recordBodyBudget = ByteBudget<Int>.ofRecordBodies()
+    /// The lists of records with several conditions that are read at once; the holders are users.
+    var searches = Places<Int>.ofSearches()
     /// How often the log tells that connections were closed because there were too many.
     var reportInterval: Duration = .seconds(10)
     /// How often free memory is returned.
@@ -155,6 +159,8 @@ package struct PhotoService: Service {
             settings: webSettings,
             spoolBudget: spoolBudget,
             listBudget: listBudget,
+            recordBodyBudget: recordBodyBudget,
+            searches: searches,
             downloadLimits: connections.downloads,
             maxStreams: connections.streams,
             readiness: Readiness(postgres: postgres, versions: schemaVersions, objects: objects, logger: logger),

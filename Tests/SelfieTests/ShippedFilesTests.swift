@@ -75,6 +75,35 @@ struct ShippedFilesTests {
         #expect(published == [#"    ports: ["127.0.0.1:${PORT:-3000}:3000"]"#])
     }
 
+    @Test("Caddy takes one site by TLS alone, tells browsers to stay with it, and limits bodies as nginx does")
+    func caddy() throws {
+        let lines = try Self.text("deploy/caddy/Caddyfile").components(separatedBy: "\n").filter { !$0.hasPrefix("#") }
+        // Caddy itself gets the certificate and leads from port 80 to TLS, unless it is told otherwise.
+        let sites = lines.filter { $0.hasSuffix("{") && !$0.hasPrefix("\t") }
+        #expect(sites == ["{", "selfies.example.com {"])
+        let directives = lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.hasPrefix("#") }
+        for word in ["auto_https", "http://", "tls ", "http_port", "bind "] {
+            #expect(!directives.contains { $0.contains(word) }, "\(word)")
+        }
+        for directive in [
+            "header Strict-Transport-Security max-age=31536000", "max_size 40MiB",
+            "reverse_proxy 127.0.0.1:3001 127.0.0.1:3002 {", "lb_try_duration 2s", "flush_interval -1",
+            "response_header_timeout 35s", "keepalive off", "exclude http.log.error http.handlers.reverse_proxy",
+        ] {
+            #expect(directives.count { $0 == directive } == 1, "\(directive)")
+        }
+        let refusals = directives.filter { $0.hasPrefix("respond ") }
+        #expect(refusals.count == 2)
+        #expect(refusals.first?.contains("(maximum is 41943040 bytes)") == true)
+    }
+
+    @Test("On Kubernetes a pod takes 5,000 connections, and has the 1.5 GiB of memory that these may need")
+    func kubernetesMemory() throws {
+        let lines = try Self.text("deploy/kubernetes/selfie.yaml").split(separator: "\n").map { $0.drop { $0 == " " } }
+        #expect(lines.filter { $0.contains("CONNECTIONS_MAX") } == [#"- {name: CONNECTIONS_MAX, value: "5000"}"#])
+        #expect(lines.filter { $0.contains("limits:") } == ["limits: {memory: 1536Mi}"])
+    }
+
     @Test("On Kubernetes figures are told at the pod's own address, and only to the namespace that asks for them")
     func kubernetes() throws {
         let text = try Self.text("deploy/kubernetes/selfie.yaml")

@@ -51,6 +51,9 @@ package enum NginxProxy {
         return result
     }
 
+    /// A header field by which a test says which address a request comes from, instead of 127.0.0.1.
+    package static let addressHeader = "X-Test-Address"
+
     /// How often another port is tried, since another program may take one meanwhile.
     private static let tries = 3
 
@@ -74,6 +77,7 @@ package enum NginxProxy {
             daemon off; master_process off; \(user) pid \(folder)/pid; error_log stderr notice;
             events { worker_connections 768; }
             http { access_log off; \(temporary.joined(separator: " "))
+            set_real_ip_from 127.0.0.1; real_ip_header \(addressHeader);
             \(try example(ports: ports, listeningOn: listening, in: folder, buffersAnswers: buffersAnswers))
             }
             """
@@ -121,6 +125,8 @@ package enum NginxProxy {
             if line.contains("listen 443 ssl") {
                 return "listen 127.0.0.1:\(listening.plain); listen 127.0.0.1:\(listening.secure) ssl;"
             }
+            // Not every machine has IPv6.
+            if line.contains("listen [::]:") { return nil }
             if line.contains("listen 80;") { return "listen 127.0.0.1:\(listening.redirecting);" }
             if line.contains("error_log") { return String(line).replacing(/error_log \S+/, with: "error_log stderr") }
             guard line.contains("server 127.0.0.1:") else { return String(line) }

@@ -139,12 +139,12 @@ package final class ChangeBatch: Sendable {
 
 /// Why a client must begin again: from where it was, nobody can tell what it has missed.
 package enum ChangeReset: String, Error, Sendable, CaseIterable {
-    /// The database is another one, or an older state of it was brought back.
+    /// The database is another one, or an older state of it, or was started more than fifteen times since.
     case database
     /// The client was away for so long that some of what it missed is forgotten.
     case forgotten
-    /// The client sees less than before: it has lost a role, or a collection was removed.
+    /// The user has lost a role, or a collection was removed.
     case access
-    /// The client asked for other collections before.
+    /// The cursor is of other `collections`.
     case collections
 }

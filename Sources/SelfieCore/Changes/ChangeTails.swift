@@ -39,11 +39,11 @@ final class ChangeTails: Sendable {
     /// About the most bytes that are read at once.
     private static let maxReadBytes = 256 << 10
     /// The most changes that are kept of a stream, for readers who are slower than others.
-    private static let maxKeptCount = 1_024
+    static let maxKeptCount = 1_024
     /// About the most bytes that are kept of a stream: where many are kept, each has less.
-    private static let maxKeptBytes = 256 << 10...1 << 20
+    static let maxKeptBytes = 256 << 10...1 << 20
     /// About the most bytes that are kept of all streams, but for the least of each.
-    private static let maxTotalBytes = 16 << 20
+    static let maxTotalBytes = 16 << 20
 
     init(store: ChangeStore, now: @escaping @Sendable () -> Date) {
         self.store = store

@@ -27,10 +27,12 @@ package struct WebParts: Sendable {
     )
     /// The lists of a user that are being made from rows.
     let listRequests = Places<Int>(.init("LISTS_AT_ONCE", per: "USER"), limits: .init(total: .max, perHolder: 32))
-    /// The lists of records with several conditions that are read: each may look at thousands of rows for nothing.
-    let searches = Places<Int>(.init("SEARCHES_AT_ONCE", per: "USER"), limits: .init(total: 16, perHolder: 4))
+    /// The lists of records with several conditions that are read; the holders are users.
+    let searches: Places<Int>
     /// The memory of answers about records and members.
     let answers: AnswerMemory.Budget
+    /// The memory of bodies with records; the holders are users.
+    let recordBodyBudget: ByteBudget<Int>
     /// The clients that wait for changes; the holders are users.
     let streams: Places<Int>
     let photoURLs: PhotoURLSigner
@@ -107,6 +109,8 @@ package struct WebParts: Sendable {
     ///   - settings: The settings.
     ///   - spoolBudget: The memory and the disk that uploads share.
     ///   - listBudget: The memory that lists share.
+    ///   - recordBodyBudget: The memory that bodies with records share.
+    ///   - searches: The lists of records with several conditions that are read.
     ///   - downloadLimits: How many photos are sent at once, and how many to one address.
     ///   - maxStreams: How many clients may wait for changes at once.
     ///   - readiness: Whether the service can do its work.
@@ -120,6 +124,8 @@ package struct WebParts: Sendable {
         settings: Settings,
         spoolBudget: SpoolBudget,
         listBudget: ListBudget,
+        recordBodyBudget: ByteBudget<Int>,
+        searches: Places<Int>,
         downloadLimits: Places<String>.Limits,
         maxStreams: Int,
         readiness: Readiness,
@@ -135,6 +141,8 @@ package struct WebParts: Sendable {
         keptLists = KeptLists(budget: listBudget.kept)
         listStreams = listBudget.streams
         answers = AnswerMemory.Budget(listBudget.answers)
+        self.recordBodyBudget = recordBodyBudget
+        self.searches = searches
         downloads = DownloadPlaces(limits: downloadLimits)
         streams = Places(
             .init("STREAMS_AT_ONCE", per: "USER"),
@@ -147,5 +155,14 @@ package struct WebParts: Sendable {
         self.now = now
         photoURLs = PhotoURLSigner(secret: settings.secretKeyBase)
         sources = RequestSourceReader(trustedProxies: settings.trustedProxies, logger: logger)
+    }
+}
+
+extension Places where Holder == Int {
+    /// Makes the places of lists of records with several conditions; the holders are users.
+    ///
+    /// Each may look at thousands of rows for nothing.
+    package static func ofSearches() -> Places {
+        Places(.init("SEARCHES_AT_ONCE", per: "USER"), limits: .init(total: 16, perHolder: 4))
     }
 }

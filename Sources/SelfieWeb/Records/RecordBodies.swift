@@ -1,4 +1,4 @@
-import Budgets
+package import Budgets
 import Encodings
 import HTTPTypes
 import Hummingbird
@@ -7,10 +7,14 @@ import OrderedCollections
 import RecordSchema
 import SelfieCore
 
+extension ByteBudget where Holder == Int {
+    /// Makes the memory that the bodies of records share in a process; the holders are users.
+    package static func ofRecordBodies() -> ByteBudget { ByteBudget(maxBytes: 64 << 20, maxBytesPerHolder: 16 << 20) }
+}
+
 /// Reads what clients want to do with records.
 struct RecordBodies: Sendable {
-    /// The memory of bodies in a process; the holders are users.
-    private let budget = ByteBudget<Int>(maxBytes: 64 << 20, maxBytesPerHolder: 16 << 20)
+    private let budget: ByteBudget<Int>
 
     /// The most bytes of one record as it is sent.
     ///
@@ -21,6 +25,11 @@ struct RecordBodies: Sendable {
 
     /// About the most bytes of an answer with one record, with its readers and the URLs of its photos.
     static let maxRecordAnswerBytes = RecordLimits.maxBytes + (16 << 10)
+
+    /// - Parameter budget: The memory that they take; the holders are users.
+    init(budget: ByteBudget<Int>) {
+        self.budget = budget
+    }
 
     /// A body's elements, one after another.
     struct Elements {

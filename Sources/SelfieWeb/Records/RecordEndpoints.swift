@@ -11,7 +11,7 @@ import SelfieCore
 struct RecordEndpoints: EndpointGroup {
     let readRecords: ReadRecords
     let writeRecords: WriteRecords
-    private let bodies = RecordBodies()
+    private let bodies: RecordBodies
     private let origin: PublicOrigin
     private let photoURLs: PhotoURLSigner
     private let sources: RequestSourceReader
@@ -24,6 +24,7 @@ struct RecordEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         readRecords = parts.useCases.readRecords
         writeRecords = parts.useCases.writeRecords
+        bodies = RecordBodies(budget: parts.recordBodyBudget)
         origin = parts.origin
         photoURLs = parts.photoURLs
         sources = parts.sources

@@ -69,7 +69,7 @@ def collections(browser):
     browser.press_with(Keys.CONTROL, "a")
     browser.press('{"data": {', Keys.ENTER, '  "address": 5,', Keys.ENTER, "  oops", Keys.ENTER, "}}")
     browser.wait_for_text(f"{body}-problem", 'Line 3, column 3: a text in "quotes" was expected.')
-    browser.expect_no_violation("broken JSON")
+    browser.expect_no_violation("broken JSON", "#createRecords_houses")
     browser.tab_to("#createRecords_houses button[type=submit]")
     browser.press(Keys.ENTER)
     browser.wait("the field of the problem", lambda: browser.focused(body))

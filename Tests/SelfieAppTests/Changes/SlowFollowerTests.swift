@@ -151,12 +151,10 @@ struct SlowFollowerTests {
                 }
             }
             defer { ringing.cancel() }
-            let start = ContinuousClock.now
             for number in 0..<20 {
                 try await service.put("news/n\(number)", as: owner, #"{"data":{"title":"x"}}"#)
                 #expect(try await followers[0].nextChanges().map(\.id) == ["n\(number)"])
             }
-            #expect(ContinuousClock.now - start < .seconds(10))
         }
     }
 
@@ -215,12 +213,24 @@ struct SlowFollowerTests {
                 withExtendedLifetime(held) {}
             }
             held = []
-            let start = ContinuousClock.now
             guard case .end(.restart) = try await followers[0].nextEvent() else {
                 throw Unexpected(description: "it goes on")
             }
             try await stopping.value
-            #expect(ContinuousClock.now - start < .seconds(5))
+        }
+    }
+
+    @Test("A process that ends keeps nobody waiting for a page")
+    func restartOfPage() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            let session = try #require(try await SessionStore(postgres: service.postgres).find(token: ada.token))
+            let follow = FollowChanges(postgres: service.postgres)
+            // For a day, so that nothing but the end of the process ends it.
+            async let page = follow.page(ChangeQuery(collections: nil), from: .now, by: session, waiting: 86_400)
+            try await poll("it waits") { follow.hub.listenerCount == 1 }
+            follow.hub.stop()
+            #expect(try await page.changes.isEmpty)
         }
     }
 }

@@ -96,7 +96,10 @@ enum ErrorTexts {
         "record_malformed": (
             "The body is no record: the record's own members go into `data`.", "Send `{\"data\":{…}}`."
         ),
-        "record_too_large": ("The data has more than 64 KiB.", "Store less."),
+        "record_too_large": (
+            "The data has more than 64 KiB, or the record as it is sent has more than 32,768 JSON values.",
+            "Store less."
+        ),
         "record_quota_reached": (
             "The records' owner has as many as one may, or as many bytes. The message tells which, and the most.",
             """
@@ -115,9 +118,12 @@ enum ErrorTexts {
         "expires_at_invalid": ("The end is not in the future.", "Look at the clock of the device."),
         "index_missing": ("`where` names a field without an index.", "Add the index to the schema."),
         "include_no_reference": ("`include` names a field that is no reference.", "Leave it out."),
-        "changes_access": ("The cursor names a stream that the user has lost.", "Begin again without `since`."),
-        "changes_collections": ("The schema has changed what the cursor needs.", "Begin again without `since`."),
-        "changes_database": ("The cursor is of another database.", "Begin again without `since`."),
+        "changes_access": ("The user has lost a role, or a collection was removed.", "Begin again without `since`."),
+        "changes_collections": ("The cursor is of other `collections`.", "Begin again without `since`."),
+        "changes_database": (
+            "The database is another one, or an older state of it, or was started more than fifteen times since.",
+            "Begin again without `since`."
+        ),
         "changes_forgotten": ("The cursor is older than what is remembered.", "Begin again without `since`."),
         "too_many_requests": ("A limit is reached. `RateLimit-Limit` tells it.", "Wait for `Retry-After`."),
         "too_many_at_once": ("The user or the address does too much at the same time.", "Wait for `Retry-After`."),

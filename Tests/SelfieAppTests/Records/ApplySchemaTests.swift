@@ -151,38 +151,6 @@ struct ApplySchemaTests {
         }
     }
 
-    @Test("A role that is removed and added again has no members, and a collection no records")
-    func removedAndAdded() async throws {
-        try await TestService.runTwoWithSchema { first, second in
-            let ada = try await first.addMember("ada", role: "team")
-            let photoID = try await first.uploadUnlisted(as: ada).id
-            for (path, data) in [
-                ("houses/h1", #"{"address":"a","photo":"\#(photoID)"}"#), ("priorities/p1", #"{"name":"P"}"#),
-                ("bugs/b1", #"{"title":"t","priority":"p1"}"#), ("inbox/i1", "{}"),
-            ] {
-                let made = try await first.call("PUT", "/api/records/\(path)", as: ada, #"{"data":\#(data)}"#)
-                #expect(made.status == 200, "\(made.text)")
-            }
-            try await first.apply(#"{"roles":{},"collections":{"news":{"access":"published"}}}"#)
-            for path in ["houses/h1", "bugs/b1", "inbox/i1"] {
-                let gone = try await second.call("GET", "/api/records/\(path)", as: ada)
-                #expect(gone.status == 404 && gone.code == "collection_not_found", "\(gone.text)")
-            }
-            #expect(try await first.count("SELECT count(*) FROM records") == 0)
-            #expect(try await first.count("SELECT count(*) FROM grants WHERE collection_id > 0") == 0)
-            try await first.expectSoundStreams("removed")
-            try await poll("the photo went with its last record") { first.objects.keys().isEmpty }
-
-            try await first.apply(try TestService.exampleSchema)
-            #expect(try await second.ids("houses", as: ada).isEmpty)
-            #expect(try await Self.status("GET", "bugs", second, as: ada) == 404)
-            try await first.add(ada.userID, to: "team")
-            #expect(try await second.ids("bugs", as: ada).isEmpty)
-            #expect(try await Self.status("GET", "priorities/p1", second, as: ada) == 404)
-            try await first.expectSoundStreams("added again")
-        }
-    }
-
     @Test("Indexes and references of records that were there before hold as those of new ones")
     func fields() async throws {
         try await TestService.runTwoWithSchema(

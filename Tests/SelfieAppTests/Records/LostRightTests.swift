@@ -76,6 +76,34 @@ struct LostRightTests {
         }
     }
 
+    /// The URL that a member gets for the photo of the message.
+    private static func url(_ service: TestService, for member: TestMember) async throws -> String {
+        let answer = try await service.call("GET", message, as: member)
+        return try #require((answer.json["photos"] as? [String: String])?["picture"])
+    }
+
+    @Test("The photo of a record that has ended by itself is not opened any more, even before the record is removed")
+    func expired() async throws {
+        try await TestService.runWithSchema(adjust: { $0.doesNothingByItself() }) { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            try await Self.share(service, ada, bob)
+            let photo = try await service.uploadPhoto(token: ada.token)
+            let shown = #"{"data":{"picture":"\#(photo)"}}"#
+            #expect(try await service.call("PATCH", Self.message, as: ada, shown).status == 200)
+            let url = try await Self.url(service, for: bob)
+            #expect(try await service.send("GET", url).status == 200)
+            try await service.postgres.write(
+                "UPDATE records SET expires_at = now() AT TIME ZONE 'UTC' - interval '1 second' WHERE id = 'm'"
+            )
+            #expect(try await service.send("GET", url).status == 403)
+            // Nobody has removed it, so nothing else refuses.
+            let there = try await service.count("SELECT count(*) FROM records WHERE id = 'm' AND deleted_at IS NULL")
+            #expect(there == 1)
+            try await service.postgres.write("UPDATE records SET expires_at = NULL WHERE id = 'm'")
+            #expect(try await service.send("GET", url).status == 200)
+        }
+    }
+
     @Test("URLs of others' photos end for a reader who is disabled, or who ends all sessions")
     func photos() async throws {
         try await TestService.runWithSchema { service in
@@ -84,11 +112,7 @@ struct LostRightTests {
             let photo = try await service.uploadPhoto(token: ada.token)
             let shown = #"{"data":{"picture":"\#(photo)"}}"#
             #expect(try await service.call("PATCH", Self.message, as: ada, shown).status == 200)
-            func url(for member: TestMember) async throws -> String {
-                let answer = try await service.call("GET", Self.message, as: member)
-                return try #require((answer.json["photos"] as? [String: String])?["picture"])
-            }
-            let (adas, bobs) = (try await url(for: ada), try await url(for: bob))
+            let (adas, bobs) = (try await Self.url(service, for: ada), try await Self.url(service, for: bob))
             #expect(try await service.send("GET", bobs).status == 200)
             try await service.postgres.write("UPDATE users SET disabled_at = now() WHERE id = \(bob.userID)")
             #expect(try await service.send("GET", bobs).status == 403)

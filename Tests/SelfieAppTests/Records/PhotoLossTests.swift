@@ -52,7 +52,7 @@ struct PhotoLossTests {
             let tell = TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 try await service.postgres.withTransaction { connection in
-                    try await connection.query("SELECT FROM streams FOR UPDATE")
+                    try await connection.query("SELECT FROM photo_losses FOR UPDATE")
                     tasks.addTask { try await tell() }
                     try await service.waitForLocks(1)
                     tasks.addTask {
@@ -71,6 +71,26 @@ struct PhotoLossTests {
             let record = try await service.call("GET", "/api/records/pairs/p", as: ada)
             #expect((record.json["photos"] as? [String: String])?.isEmpty == true, "\(record.text)")
             try await service.expectSoundStreams()
+        }
+    }
+
+    @Test("While a schema is being applied, nobody is told and nobody waits")
+    func whileApplying() async throws {
+        try await TestService.runWithSchema(adjust: { $0.sweepInterval = .seconds(3_600) }) { service in
+            let ada = try await service.addMember("ada")
+            let photo = try await service.uploadPhoto(token: ada.token)
+            let body = #"{"data":{"address":"a","photo":"\#(photo)"}}"#
+            #expect(try await service.call("PUT", "/api/records/houses/h", as: ada, body).status == 200)
+            #expect(try await service.delete(photo, token: ada.token).status == 200)
+            let schemas = SchemaCache(store: SchemaStore(postgres: service.postgres))
+            let tell = TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)
+            try await service.postgres.withTransaction { connection in
+                try await SchemaLock.takeAlone(on: connection)
+                try await tell()
+                #expect(try await service.count("SELECT count(*) FROM photo_losses") == 1)
+            }
+            try await tell()
+            #expect(try await service.count("SELECT count(*) FROM photo_losses") == 0)
         }
     }
 }

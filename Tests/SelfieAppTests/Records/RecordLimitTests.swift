@@ -16,7 +16,7 @@ struct RecordLimitTests {
         ids.map { "h\($0)" }.joined(separator: ",")
     }
 
-    @Test("200 records are a page, 200 ids are looked up, and 100 are changed or deleted in a call; not one more")
+    @Test("A page has 50 records, 200 at most; 200 ids are looked up, and 100 records changed or deleted; not one more")
     func counts() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -29,6 +29,8 @@ struct RecordLimitTests {
                 )
                 #expect(answer.status == 200)
             }
+            let usual = try await service.call("GET", "/api/records/houses", as: ada)
+            #expect(usual.records.count == 50 && usual.json["next"] is String)
             let page = try await service.call("GET", "/api/records/houses?limit=200", as: ada)
             #expect(page.records.count == 200)
             #expect(try await service.call("GET", "/api/records/houses?limit=201", as: ada).status == 400)
@@ -72,6 +74,35 @@ struct RecordLimitTests {
             let names = (1...9).map { "r\($0)" }
             #expect(try await list("include=\(names.prefix(8).joined(separator: ","))").status == 200)
             #expect(try await list("include=\(names.joined(separator: ","))").status == 400)
+        }
+    }
+
+    @Test("where has 4,096 characters, and include 1,024; not one more")
+    func characters() async throws {
+        let schema = """
+            {"collections":{"c":{"access":"private","indexes":["a"],"fields":{"a":{"type":"string"},
+            "r1":{"type":"reference","to":"c"},"r10":{"type":"reference","to":"c"}}}}}
+            """
+        try await TestService.runWithSchema(schema) { service in
+            let ada = try await service.addMember("ada")
+            // With the name and the quotes around it, 4,096 characters.
+            let text = String(repeating: "x", count: 4_088)
+            let body = #"{"data":{"a":"\#(text)"}}"#
+            #expect(try await service.call("PUT", "/api/records/c/x", as: ada, body).status == 200)
+            func list(_ name: String, _ value: String) async throws -> HTTPAnswer {
+                let query = "\(name)=\(PercentEncoding.string(of: value))"
+                return try await service.call("GET", "/api/records/c?\(query)", as: ada)
+            }
+            #expect(try await list("where", #"{"a":"\#(text)"}"#).records.count == 1)
+            let longer = try await list("where", #"{"a":"\#(text)y"}"#)
+            #expect(longer.status == 400 && longer.code == "where_too_long", "\(longer.text)")
+            // The same field is named again and again.
+            let names = ["r10", "r10"] + Array(repeating: "r1", count: 339)
+            let most = names.joined(separator: ",")
+            #expect(most.count == 1_024)
+            #expect(try await list("include", most).status == 200)
+            let more = try await list("include", Array(repeating: "r1", count: 342).joined(separator: ","))
+            #expect(more.status == 400 && more.code == "include_too_long", "\(more.text)")
         }
     }
 

@@ -1,33 +1,43 @@
+import Budgets
 import ConnectionTestSupport
 import Foundation
 import Postgres
 import ServiceTestSupport
 import Testing
 
+@testable import SelfieApp
+@testable import SelfieWeb
+
 @Suite("What reading records may cost", .timeLimit(.minutes(2)))
 struct RecordReadBudgetTests {
     private static let schema = #"{"collections":{"notes":{"access":"private","indexes":["a","b"]}}}"#
 
-    @Test("A user has 4 lists with several conditions at once; others have theirs, and one condition is not counted")
+    @Test("A user who reads 4 lists with several conditions gets no other; others get theirs, and one condition is free")
     func searches() async throws {
-        try await TestService.runWithSchema(Self.schema) { service in
+        let places = Places<Int>.ofSearches()
+        try await TestService.runWithSchema(Self.schema, adjust: { $0.searches = places }) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             let search = "/api/records/notes?where=\(#"{"a":1,"b":2}"#.formEncoded)"
             let one = "/api/records/notes?where=\(#"{"a":1}"#.formEncoded)"
-            try await withThrowingTaskGroup(of: HTTPAnswer.self) { tasks in
-                try await service.postgres.withTransaction { connection in
-                    try await connection.execute("LOCK TABLE record_index IN ACCESS EXCLUSIVE MODE")
-                    for _ in 0..<5 { tasks.addTask { try await service.call("GET", search, as: ada) } }
-                    // The others wait for the lock.
-                    let refused = try await tasks.next()
-                    #expect(refused?.status == 429 && refused?.code == "too_many_at_once", "\(refused?.text ?? "")")
-                    tasks.addTask { try await service.call("GET", search, as: bob) }
-                    tasks.addTask { try await service.call("GET", one, as: ada) }
-                }
-                for try await answer in tasks { #expect(answer.status == 200, "\(answer.text)") }
-            }
-            #expect(try await service.call("GET", search, as: ada).status == 200)
+            let taken = try (1...4).map { _ in try places.take(for: ada.userID) }
+            let refused = try await service.call("GET", search, as: ada)
+            #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
+            #expect(try await service.call("GET", one, as: ada).status == 200)
+            #expect(try await service.call("GET", search, as: bob).status == 200)
+            withExtendedLifetime(taken) {}
+            #expect(places.takenCount == 4)
         }
+        #expect(places.takenCount == 0)
+    }
+
+    @Test("Four of a user are read at once, and sixteen of all")
+    func searchPlaces() throws {
+        let places = Places<Int>.ofSearches()
+        let own = try (1...4).map { _ in try places.take(for: 1) }
+        #expect(throws: NoPlace.self) { try places.take(for: 1) }
+        let others = try (2...13).map { try places.take(for: $0) }
+        #expect(throws: NoPlace.self) { try places.take(for: 14) }
+        withExtendedLifetime((own, others)) {}
     }
 
     @Test("A list begins after a deleted record if its id was used at most 99 times since then")

@@ -110,6 +110,7 @@ struct RecordModel {
         case .put, .patch: return change(call, record, rights)
         case .delete where name.collection == "threads" && rights == ["r"]:
             records[name]?.readers.remove(member)
+            records[name]?.version += 1
             return Answer(status: 200)
         case .delete:
             guard rights.contains("d") else { return Answer(status: rights.isEmpty ? 404 : 403) }

@@ -5,10 +5,14 @@ package import RecordSchema
 /// Replaces the schema of a database: all of it, or nothing.
 package struct ApplySchema: Sendable {
     let postgres: PostgresClient
+    let lockTimeout: Duration
 
-    /// - Parameter postgres: The database. Its statements may take as long as the review of some hundred records.
-    package init(postgres: PostgresClient) {
+    /// - Parameters:
+    ///   - postgres: The database. Its statements may take as long as the review of some hundred records.
+    ///   - lockTimeout: How long writers of records may be in the way.
+    package init(postgres: PostgresClient, lockTimeout: Duration = .seconds(10)) {
         self.postgres = postgres
+        self.lockTimeout = lockTimeout
     }
 
     /// What applying a schema has done.
@@ -20,8 +24,6 @@ package struct ApplySchema: Sendable {
         package let misfits: [(collection: String, count: Int)]
     }
 
-    /// How long writers of records may be in the way.
-    private static let maxLockSeconds = 10
     /// The most records that are reviewed at a time.
     static let batchSize = 200
 
@@ -57,7 +59,7 @@ package struct ApplySchema: Sendable {
     private func apply(_ schema: Schema, as plan: SchemaPlan, mayShowMore: Bool) async throws -> Report? {
         try await postgres.withTransaction { connection in
             try await connection.execute(
-                PostgresQuery(stringLiteral: "SET LOCAL lock_timeout = '\(Self.maxLockSeconds)s'")
+                PostgresQuery(stringLiteral: "SET LOCAL lock_timeout = \(Int(lockTimeout / .milliseconds(1)))")
             )
             try await SchemaLock.takeAlone(on: connection)
             let old = try AppliedSchema(try await connection.query(SchemaStore.selection)[0])
