@@ -12,7 +12,7 @@ import Testing
 struct RecordReadBudgetTests {
     private static let schema = #"{"collections":{"notes":{"access":"private","indexes":["a","b"]}}}"#
 
-    @Test("A user who reads 4 lists with several conditions gets no other; others get theirs, and one condition is free")
+    @Test("A user who reads 4 lists with several conditions gets no other; others do, and one condition is free")
     func searches() async throws {
         let places = Places<Int>.ofSearches()
         try await TestService.runWithSchema(Self.schema, adjust: { $0.searches = places }) { service in
