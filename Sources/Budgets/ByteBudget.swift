@@ -24,6 +24,9 @@ package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
     /// The bytes of all reservations.
     package var bytesUsed: Int { state.withLock { $0.used } }
 
+    /// The bytes of one holder's reservations.
+    package func bytesUsed(by holder: Holder) -> Int { state.withLock { $0.usedByHolder[holder] ?? 0 } }
+
     fileprivate func take(_ bytes: Int, for holder: Holder) throws(NoBytes) {
         let refusal = state.withLock { state -> NoBytes? in
             let own = state.usedByHolder[holder, default: 0]

@@ -91,7 +91,8 @@ package final class Places<Holder: Hashable & Sendable>: Sendable {
 package final class Place: Sendable {
     private let giveBack: @Sendable () -> Void
 
-    init(giveBack: @escaping @Sendable () -> Void) {
+    /// - Parameter giveBack: What to do when the place is free again.
+    package init(giveBack: @escaping @Sendable () -> Void) {
         self.giveBack = giveBack
     }
 

@@ -47,6 +47,10 @@ package struct ConnectionLimits: Sendable {
     ///
     /// By itself it would take some megabytes for each client that is slow.
     var maxUnsentBytes = 32 * 1024
+    /// For how long sent bytes may stay unacknowledged, in milliseconds.
+    ///
+    /// An answer counts for nothing any more once the system has its last byte.
+    var maxUnconfirmedMilliseconds = 60_000
     /// The time in which a client must take `minWrittenBytesPerTimeout` of an answer, or all of it.
     var writeTimeout: TimeAmount = .seconds(25)
     /// See `writeTimeout`.

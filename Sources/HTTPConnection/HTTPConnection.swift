@@ -50,6 +50,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: ConnectionLimits.maxReadsAtOnce)
             try channel.syncOptions?.setOption(.writeBufferWaterMark, value: limits.writeBufferWaterMark)
             channel.limitUnsentBytes(to: limits.maxUnsentBytes)
+            channel.limitUnconfirmedTime(to: limits.maxUnconfirmedMilliseconds)
             let abandonment = try Self.addHandlers(
                 to: channel,
                 limits: limits,
@@ -161,6 +162,15 @@ extension Channel {
         // `TCP_NOTSENT_LOWAT` (Linux, include/uapi/linux/tcp.h, Documentation/networking/ip-sysctl.rst).
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 25))
         try? syncOptions?.setOption(option, value: count)
+    }
+}
+
+extension Channel {
+    /// Has the system drop a client that is gone without a word, or acknowledges nothing.
+    fileprivate func limitUnconfirmedTime(to milliseconds: Int) {
+        // `TCP_USER_TIMEOUT` (tcp(7); Linux, include/uapi/linux/tcp.h).
+        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
+        try? syncOptions?.setOption(option, value: milliseconds)
     }
 }
 

@@ -70,6 +70,21 @@ package struct ReadRecords: Sendable {
         }
     }
 
+    /// The bytes of some records that a user reads.
+    ///
+    /// - Parameters:
+    ///   - ids: Their ids. Those that are nothing to the user count for nothing.
+    ///   - place: Where they are.
+    ///   - userID: Who reads.
+    /// - Returns: The bytes of their data together.
+    /// - Throws: `RecordRefusal` when there is no such collection, `PostgresError`.
+    package func byteCount(of ids: [String], in place: RecordPlace, by userID: Int) async throws -> Int {
+        try await schemas.withSchema { schema in
+            let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
+            return try await store.byteCount(of: ids.filter(RecordID.isValid), for: reader)
+        }
+    }
+
     /// Nobody lists what is in the inbox of somebody else.
     private func requireOwnInbox(_ place: RecordPlace, of reader: RecordReader) async throws {
         guard let member = place.inboxOf else { return }

@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import SelfieCore
+import Synchronization
 
 /// The memory that one answer takes of the budget: while it is made, and until the socket has taken its last byte.
 struct AnswerMemory: Sendable {
@@ -16,12 +17,20 @@ struct AnswerMemory: Sendable {
         ///
         /// One may hold half of what its user may. So a stolen token leaves as much to the owner's devices.
         let sessions: ByteBudget<Int>
+        let slow: SlowAnswers
 
-        init(_ users: ByteBudget<Int>) {
+        /// - Parameters:
+        ///   - users: The budget of users.
+        ///   - minTime: How long an answer is under way before it may be ended to make room.
+        init(_ users: ByteBudget<Int>, minTime: Duration) {
             self.users = users
             sessions = ByteBudget(maxBytes: .max, maxBytesPerHolder: users.maxBytesPerHolder / 2)
+            slow = SlowAnswers(minTime: minTime)
         }
     }
+
+    private let budget: Budget
+    private let userID: Int
 
     private let ofUser: ByteReservation<Int>
     private let ofSession: ByteReservation<Int>
@@ -30,12 +39,18 @@ struct AnswerMemory: Sendable {
 
     /// About what the largest page takes while it is made.
     static let maxPageBytes = 2 << 20
+    /// About what a page of some records takes while it is made.
+    static func pageBytes(_ count: Int) -> Int { min(maxPageBytes, count * RecordBodies.maxRecordAnswerBytes) }
+
+    /// What a buffer takes whose bytes come one after another: it grows to the next power of two.
+    static func bufferBytes(_ count: Int) -> Int { 1 << (Int.bitWidth - max(0, count - 1).leadingZeroBitCount) }
+
     /// The bytes of an answer that needs no share once it is made: the socket takes them at once.
     static let maxUnsharedBytes = 16 << 10
 
     /// Reserves memory before the answer is made.
     ///
-    /// A session holds pages only once they are made, since its client may ask for many at the same moment.
+    /// When there is none left, slow answers of users who hold more are ended.
     ///
     /// - Parameters:
     ///   - maxBytes: How much it may take.
@@ -51,12 +66,28 @@ struct AnswerMemory: Sendable {
         _ context: SessionRequestContext,
         tellsOfChange: Bool = false
     ) throws(NoBytes) {
+        self.budget = budget
+        userID = session.userID
         ofUser = ByteReservation(of: budget.users, for: session.userID)
         ofSession = ByteReservation(of: budget.sessions, for: session.id)
         channel = context.channel
         self.tellsOfChange = tellsOfChange
-        try ofUser.resize(to: maxBytes)
-        if tellsOfChange { try ofSession.resize(to: maxBytes) }
+        try resize(to: maxBytes)
+    }
+
+    private func resize(to count: Int) throws(NoBytes) {
+        try ofSession.resize(to: count)
+        while true {
+            do throws(NoBytes) {
+                return try ofUser.resize(to: count)
+            } catch {
+                let wanted = budget.users.bytesUsed(by: userID) + count - ofUser.byteCount
+                guard error == .allTaken, budget.slow.endOne(ofWhoHolds: wanted, in: budget.users) else {
+                    ofSession.shrink(to: ofUser.byteCount)
+                    throw error
+                }
+            }
+        }
     }
 
     /// The body of the answer.
@@ -71,12 +102,12 @@ struct AnswerMemory: Sendable {
             return ResponseBody(byteBuffer: bytes)
         }
         do throws(NoBytes) {
-            try ofUser.resize(to: bytes.storageCapacity)
-            try ofSession.resize(to: bytes.storageCapacity)
+            try resize(to: bytes.storageCapacity)
         } catch {
             guard tellsOfChange else { throw error }
         }
-        return ResponseBody([bytes], holding: self, sentOn: channel)
+        let place = budget.slow.begin(of: userID, [ofUser, ofSession], on: channel)
+        return ResponseBody([bytes], holding: (self, place), sentOn: channel)
     }
 }
 
@@ -88,8 +119,10 @@ extension ResponseBody {
     ///   - share: What they hold of a budget. It is dropped when the socket has taken the last byte.
     ///   - channel: The connection.
     init(_ pieces: [ByteBuffer], holding share: some Sendable, sentOn channel: any Channel) {
+        // Each is dropped once it is written: whoever compresses them holds the share for what comes out.
+        let rest = Mutex(Array(pieces.reversed()))
         self.init(contentLength: pieces.reduce(0) { $0 + $1.readableBytes }) { writer in
-            for piece in pieces { try await writer.write(piece) }
+            while let piece = rest.withLock({ $0.popLast() }) { try await writer.write(piece) }
             try await channel.waitUntilSent()
             try await writer.finish(nil)
             withExtendedLifetime(share) {}

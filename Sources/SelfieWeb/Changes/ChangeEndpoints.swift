@@ -64,9 +64,10 @@ struct ChangeEndpoints: EndpointGroup {
         try await follow.requireCollections(of: query, by: session.userID)
         guard isStream else {
             // Who waits takes the memory when there is something.
-            let early = seconds > 0 ? nil : try AnswerMemory(of: answers, for: session, context)
+            let bytes = AnswerMemory.pageBytes(query.limit)
+            let early = seconds > 0 ? nil : try AnswerMemory(bytes, of: answers, for: session, context)
             let batch = try await batch(query, start, session, seconds)
-            let memory = try early ?? AnswerMemory(of: answers, for: session, context)
+            let memory = try early ?? AnswerMemory(bytes, of: answers, for: session, context)
             metrics.delivered(batch.changes.count)
             return try response(with: batch, to: request, of: session, within: memory)
         }

@@ -24,10 +24,6 @@ struct EventStream: Sendable {
     private static let retryMilliseconds = 1_000...4_000
     /// How long it lasts, so that clients spread over the processes again.
     private static let lifetimeSeconds = 3_240...3_960
-    /// For how long sent bytes may stay unacknowledged, in milliseconds.
-    fileprivate static let maxUnconfirmedMilliseconds = 60_000
-    /// `TCP_USER_TIMEOUT` (tcp(7); Linux, include/uapi/linux/tcp.h).
-    fileprivate static let userTimeoutOption: CInt = 18
     /// A comment.
     ///
     /// Only the blank line makes an event of it that clients take in.
@@ -44,7 +40,6 @@ struct EventStream: Sendable {
     /// - Returns: The answer.
     func response(context: SessionRequestContext) async -> Response {
         context.notes.noteStreaming()
-        await context.channel.limitUnconfirmedTime()
         var headers: HTTPFields = [.contentType: Self.contentType, .cacheControl: "no-store"]
         // nginx holds answers back otherwise.
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
@@ -118,17 +113,5 @@ struct EventStream: Sendable {
         var json = JSONWriter()
         json.object(members)
         return ByteBuffer(string: "event: \(name)\n\(id.map { "id: \($0)\n" } ?? "")data: \(json.string)\n\n")
-    }
-}
-
-extension Channel {
-    /// Has the system drop a client that is gone without a word.
-    fileprivate func limitUnconfirmedTime() async {
-        let option = NIOBSDSocket.Option(rawValue: EventStream.userTimeoutOption)
-        // A channel that can't be told has just been closed.
-        try? await setOption(
-            ChannelOptions.Types.SocketOption(level: .tcp, name: option),
-            value: EventStream.maxUnconfirmedMilliseconds
-        ).get()
     }
 }

@@ -16,8 +16,10 @@ package struct ListBudget: Sendable {
     /// The answers of records, changes, members and batches: while they are made, and until the socket has taken their
     /// last byte.
     ///
-    /// So it counts what slow clients hold. A user has room for eight pages of the largest size.
-    package var answers = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 16 << 20)
+    /// So it counts what slow clients hold. A session has room for six pages of the largest size, and a user for twelve.
+    package var answers = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 24 << 20)
+    /// How long an answer is under way before it may be ended to make room for a user who holds less.
+    package var minTimeOfAnswers: Duration = .seconds(30)
 
     package init() {}
 }

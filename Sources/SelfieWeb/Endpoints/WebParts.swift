@@ -140,7 +140,7 @@ package struct WebParts: Sendable {
         self.spoolBudget = spoolBudget
         keptLists = KeptLists(budget: listBudget.kept)
         listStreams = listBudget.streams
-        answers = AnswerMemory.Budget(listBudget.answers)
+        answers = AnswerMemory.Budget(listBudget.answers, minTime: listBudget.minTimeOfAnswers)
         self.recordBodyBudget = recordBodyBudget
         self.searches = searches
         downloads = DownloadPlaces(limits: downloadLimits)

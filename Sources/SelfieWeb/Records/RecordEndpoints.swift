@@ -39,7 +39,8 @@ struct RecordEndpoints: EndpointGroup {
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let query = try RecordQuery(request, context: context)
-        let memory = try AnswerMemory(of: answers, for: session, context)
+        let count = query.limit * (1 + query.include.count)
+        let memory = try AnswerMemory(AnswerMemory.pageBytes(count), of: answers, for: session, context)
         let place = try place(context)
         let search = query.conditions.count > 1 ? try searches.take(for: session.userID) : nil
         defer { withExtendedLifetime(search) {} }
@@ -75,7 +76,8 @@ struct RecordEndpoints: EndpointGroup {
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
-            let memory = try memory(elements.answerBytes, session, context)
+            let bytes = elements.areMany ? AnswerMemory.bufferBytes(elements.answerBytes) : elements.answerBytes
+            let memory = try memory(bytes, session, context)
             let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
             guard elements.areMany else { return try response(records[0], to: request, session, within: memory) }
             return try response(records, to: request, session, within: memory)
@@ -118,7 +120,8 @@ struct RecordEndpoints: EndpointGroup {
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
             // It answers with whole records, however little of them was sent.
-            let memory = try memory(operations.count * RecordBodies.maxRecordAnswerBytes, session, context)
+            let stored = try await readRecords.byteCount(of: operations.compactMap(\.id), in: place, by: session.userID)
+            let memory = try memory(AnswerMemory.bufferBytes(stored + elements.answerBytes), session, context)
             let records = try await write(operations, in: place, session, request, context, areMany: true)
             return try response(records, to: request, session, within: memory)
         }

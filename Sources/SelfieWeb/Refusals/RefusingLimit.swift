@@ -10,6 +10,8 @@ enum RefusingLimit {
         switch error {
         case let error as RateLimitExceeded: error.name.rawValue
         case NoPlace.holderHasAll(let limit), NoPlace.allTaken(let limit): limit
+        case NoBytes.holderHasAll: "MEMORY_PER_USER"
+        case NoBytes.allTaken: "MEMORY"
         case FairLineRefusal.ownLineFull: "HASHES_WAITING_PER_CALLER"
         case is FairLineRefusal: "HASHES_WAITING"
         case is SpoolError: "SPOOL"

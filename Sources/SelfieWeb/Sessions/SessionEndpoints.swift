@@ -8,6 +8,7 @@ import SelfieCore
 struct SessionEndpoints: EndpointGroup {
     private let sessions: SessionStore
     private let sources: RequestSourceReader
+    private let answers: AnswerMemory.Budget
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = [
@@ -43,10 +44,13 @@ struct SessionEndpoints: EndpointGroup {
         message: "There is no such session"
     )
     static let sessionEnded = "Session ended"
+    /// What a hundred sessions with the longest labels take.
+    private static let maxListBytes = 128 << 10
 
     init(_ parts: WebParts) {
         sessions = parts.useCases.sessions
         sources = parts.sources
+        answers = parts.answers
         now = parts.now
     }
 
@@ -54,6 +58,7 @@ struct SessionEndpoints: EndpointGroup {
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let date = now()
         let own = try context.session.alive(at: date, otherwise: .tokenExpired)
+        let memory = try AnswerMemory(Self.maxListBytes, of: answers, for: own, context)
         let list = try await sessions.list(ofUser: own.userID, at: date, always: own.id)
         var json = JSONWriter()
         json.array(list) { json, session in
@@ -66,7 +71,7 @@ struct SessionEndpoints: EndpointGroup {
                 json.member("current", session.id == own.id)
             }
         }
-        var response = Response(json)
+        var response = try Response(json, within: memory)
         response.headers[.cacheControl] = "private, no-cache"
         return response
     }

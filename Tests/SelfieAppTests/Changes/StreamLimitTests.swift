@@ -92,18 +92,17 @@ struct StreamLimitTests {
         }
     }
 
-    @Test("The system drops a client that is gone without a word after a minute")
+    @Test("The system drops any client that is gone without a word after a minute")
     func silentPeer() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
             try await RawConnection.open(port: service.port) { other in
                 try await other.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
                 _ = try await other.readSome()
-                #expect(!ServerConnections.values(of: TCP_USER_TIMEOUT, port: service.port).contains(60_000))
                 try await EventClient.open(service, as: ada) { client in
                     _ = try await client.summaries(until: "synced")
                     let timeouts = ServerConnections.values(of: TCP_USER_TIMEOUT, port: service.port)
-                    #expect(timeouts.count { $0 == 60_000 } == 1)
+                    #expect(timeouts.count >= 2 && timeouts.allSatisfy { $0 == 60_000 }, "\(timeouts)")
                 }
             }
         }

@@ -1,3 +1,4 @@
+import Budgets
 import HTTPTypes
 import ObjectStore
 import Testing
@@ -47,4 +48,10 @@ struct MappingTests {
     }
 
     private struct UnknownError: Error {}
+
+    @Test("A refusal for want of memory has a name in the metrics")
+    func memoryNames() {
+        #expect(RefusingLimit.name(of: NoBytes.holderHasAll) == "MEMORY_PER_USER")
+        #expect(RefusingLimit.name(of: NoBytes.allTaken) == "MEMORY")
+    }
 }

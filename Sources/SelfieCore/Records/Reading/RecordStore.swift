@@ -39,6 +39,19 @@ struct RecordStore: Sendable {
         return (try RecordRow(rows[0], schema: schema).record, rights)
     }
 
+    /// The bytes of some records, as far as the reader may see them.
+    func byteCount(of ids: [String], for reader: RecordReader) async throws -> Int {
+        let rows = try await postgres.read(
+            """
+            SELECT coalesce(sum(byte_count), 0)::bigint AS byte_count FROM records
+            WHERE records.collection_id = \(reader.collection.id) AND recipient_id = \(reader.recipientID)
+                AND records.id = ANY(\(ids)) AND \(part: RecordReader.isThere)
+                AND \(part: Self.isReadable(userID: reader.userID, in: [reader.collection]))
+            """
+        )
+        return try rows[0].decode("byte_count")
+    }
+
     /// Whether a user may list the records of a collection: those of a role are for its members.
     func lists(_ reader: RecordReader) async throws -> Bool {
         guard reader.collection.definition.access == .shared else { return true }

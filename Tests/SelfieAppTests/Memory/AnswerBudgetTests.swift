@@ -1,0 +1,136 @@
+import Budgets
+import ConnectionTestSupport
+import NIOCore
+import ServerProcesses
+import ServiceTestSupport
+import Testing
+
+@testable import HTTPConnection
+@testable import SelfieApp
+@testable import SelfieWeb
+
+/// How users share the memory of answers.
+@Suite("Whom the memory of answers is for", .timeLimit(.minutes(2)))
+struct AnswerBudgetTests {
+    private static let target = "/api/records/news?limit=50"
+
+    /// Members, and news of which a page takes two MiB.
+    private static func run(
+        _ budget: ByteBudget<Int>,
+        minTime: Duration,
+        _ body: @Sendable (TestService, [TestMember]) async throws -> Void
+    ) async throws {
+        try await TestService.runWithSchema(adjust: { service in
+            service.listBudget.answers = budget
+            service.listBudget.minTimeOfAnswers = minTime
+            service.limits.writeTimeout = .hours(1)
+        }) { service in
+            var members: [TestMember] = []
+            for name in ["ada", "bob", "cleo", "dan", "eve"] { members.append(try await service.addMember(name)) }
+            let text = String(repeating: "x", count: 60_000)
+            for number in 0..<20 {
+                try await service.put("news/n\(number)", as: members[0], #"{"data":{"title":"t","text":"\#(text)"}}"#)
+            }
+            try await poll("the answers are sent") { budget.bytesUsed == 0 }
+            try await body(service, members)
+        }
+    }
+
+    private static func request(_ member: TestMember) -> String {
+        "GET \(target) HTTP/1.1\r\nHost: a\r\nAuthorization: Token \(member.token)\r\n\r\n"
+    }
+
+    private static func readers(_ members: [TestMember], of service: TestService) throws -> SlowReaders {
+        try SlowReaders(members.count, port: service.port) { request(members[$0]) }
+    }
+
+    @Test("For who holds less, the oldest answer of who holds the most is ended: a page and a change find room")
+    func ended() async throws {
+        let budget = ByteBudget<Int>(maxBytes: 8 << 20, maxBytesPerHolder: 8 << 20)
+        try await Self.run(budget, minTime: .zero) { service, members in
+            let (ada, bob, cleo, dan) = (members[0], members[1], members[2], members[3])
+            try await RawConnection.open(port: service.port, receiveBufferBytes: 16 << 10) { first in
+                var first = first
+                try await first.send(Self.request(ada))
+                let begin = try await first.readSome()
+                let readers = try Self.readers([ada, bob, cleo], of: service)
+                try await poll("all are answered") { readers.begunCount == 3 }
+                #expect(budget.bytesUsed(by: ada.userID) > 3 << 20 && budget.bytesUsed > 7 << 20)
+                let last = try Self.readers([dan], of: service)
+                try await poll("the last one is answered") { last.begunCount == 1 }
+                #expect(last.texts[0].hasPrefix("HTTP/1.1 200 "))
+                // It is the first one of Ada, whose client gets less than it was promised.
+                #expect((1 << 20...5 << 19).contains(budget.bytesUsed(by: ada.userID)))
+                for member in [bob, cleo, dan] { #expect(budget.bytesUsed(by: member.userID) > 1 << 20) }
+                let rest = try? await first.readToEnd()
+                #expect(begin.count + (rest?.count ?? 0) < 1_000_000)
+                try await service.put("news/other", as: members[4], #"{"data":{"title":"t"}}"#)
+                await readers.close()
+                await last.close()
+            }
+            try await poll("the memory is free again") { budget.bytesUsed == 0 }
+        }
+    }
+
+    @Test("An answer that has just begun is not ended, and the next user is told to come again")
+    func young() async throws {
+        let budget = ByteBudget<Int>(maxBytes: 3 << 20, maxBytesPerHolder: 4 << 20)
+        try await Self.run(budget, minTime: .seconds(3_600)) { service, members in
+            let readers = try Self.readers([members[0]], of: service)
+            try await poll("it is answered") { readers.begunCount == 1 }
+            let headers = [("Authorization", "Token \(members[2].token)")]
+            let refused = try await service.send("GET", Self.target, headers: headers)
+            #expect(refused.status == 503 && refused.code == "service_unavailable", "\(refused.text)")
+            await readers.close()
+        }
+    }
+
+    @Test("Small changes of a hundred small records find room twice at once")
+    func smallBatches() async throws {
+        let budget = ListBudget().answers
+        try await Self.run(budget, minTime: .seconds(30)) { service, members in
+            let all = (0..<100).map { #"{"id":"t\#($0)","data":{}}"# }.joined(separator: ",")
+            let made = try await service.call("POST", "/api/records/threads", as: members[0], "[\(all)]")
+            #expect(made.status == 200)
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { calls in
+                for _ in 0..<8 {
+                    calls.addTask {
+                        try await service.call("PATCH", "/api/records/threads", as: members[0], "[\(all)]").status
+                    }
+                }
+                return try await calls.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses)")
+        }
+    }
+
+    @Test("A session has memory for six pages of the largest size, a user for twelve, and all users for 64")
+    func limits() throws {
+        #expect(AnswerMemory.maxPageBytes == 2_097_152)
+        #expect(AnswerMemory.pageBytes(1) == 81_920 && AnswerMemory.pageBytes(200) == 2_097_152)
+        #expect([1, 2, 3, 4_096, 4_097].map(AnswerMemory.bufferBytes) == [1, 2, 4, 4_096, 8_192])
+        #expect(AnswerMemory.maxUnsharedBytes == 16_384)
+        #expect(RecordBodies.maxRecordAnswerBytes == 81_920)
+        #expect(ListBudget().minTimeOfAnswers == .seconds(30))
+        let budget = ListBudget().answers
+        let session = ByteReservation(of: AnswerMemory.Budget(budget, minTime: .zero).sessions, for: 1)
+        #expect(throws: NoBytes.holderHasAll) { try session.grow(by: 12_582_913) }
+        try session.grow(by: 12_582_912)
+        let user = ByteReservation(of: budget, for: 1)
+        #expect(throws: NoBytes.holderHasAll) { try user.grow(by: 25_165_825) }
+        try user.grow(by: 25_165_824)
+        user.shrink(to: 1_000)
+        #expect(user.byteCount == 1_000 && budget.bytesUsed == 1_000)
+        user.shrink(to: 2_000)
+        #expect(budget.bytesUsed == 1_000)
+        user.giveBack()
+        let others = try (1...64).map { user in
+            let reservation = ByteReservation(of: budget, for: user)
+            try reservation.grow(by: 2 << 20)
+            return reservation
+        }
+        #expect(budget.bytesUsed == 134_217_728)
+        #expect(throws: NoBytes.allTaken) { try ByteReservation(of: budget, for: 99).grow(by: 1) }
+        withExtendedLifetime(others) {}
+    }
+}
