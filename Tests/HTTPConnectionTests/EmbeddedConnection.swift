@@ -144,6 +144,24 @@ final class EmbeddedConnection {
         try channel.triggerUserOutboundEvent(SendFileEvent(file: file, range: 0..<0)).wait()
     }
 
+    /// Asks to be told when the client has taken all that was written of an answer.
+    ///
+    /// - Returns: What it comes to, as soon as that is known.
+    func waitUntilSent() -> Sending {
+        let sending = Sending()
+        channel.triggerUserOutboundEvent(SentEvent()).assumeIsolated().whenComplete { sending.result = $0 }
+        return sending
+    }
+
+    /// Whether an answer is sent; nil until that is known.
+    final class Sending {
+        fileprivate(set) var result: Result<Void, any Error>?
+
+        var isDone: Bool { if case .success = result { true } else { false } }
+
+        var error: (any Error)? { if case .failure(let error) = result { error } else { nil } }
+    }
+
     /// Wants the body of the request.
     func wantBody() {
         channel.triggerUserOutboundEvent(ContinueEvent(), promise: nil)
