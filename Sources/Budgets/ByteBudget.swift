@@ -27,14 +27,14 @@ package final class ByteBudget<Holder: Hashable & Sendable>: Sendable {
     /// The bytes of one holder's reservations.
     package func bytesUsed(by holder: Holder) -> Int { state.withLock { $0.usedByHolder[holder] ?? 0 } }
 
-    fileprivate func take(_ bytes: Int, for holder: Holder) throws(NoBytes) {
+    fileprivate func take(_ bytes: Int, for holder: Holder, leavesSome: Bool) throws(NoBytes) {
         let refusal = state.withLock { state -> NoBytes? in
             let own = state.usedByHolder[holder, default: 0]
             if bytes > maxBytesPerHolder - own { return .holderHasAll }
             let free = maxBytes - state.used
             if bytes > free { return .allTaken }
             // The first bytes may be the last ones.
-            if maxBytesPerHolder < maxBytes, own > 0, own + bytes > free { return .allTaken }
+            if leavesSome, maxBytesPerHolder < maxBytes, own > 0, own + bytes > free { return .allTaken }
             state.used += bytes
             state.usedByHolder[holder] = own + bytes
             return nil
@@ -76,10 +76,12 @@ package final class ByteReservation<Holder: Hashable & Sendable>: Sendable {
 
     /// Takes more bytes.
     ///
-    /// - Parameter more: How many.
+    /// - Parameters:
+    ///   - more: How many.
+    ///   - leavesSome: Whether it leaves as much for others as its holder has.
     /// - Throws: `NoBytes` when that many are not left. Then nothing is taken.
-    package func grow(by more: Int) throws(NoBytes) {
-        try budget.take(more, for: holder)
+    package func grow(by more: Int, leavesSome: Bool = true) throws(NoBytes) {
+        try budget.take(more, for: holder, leavesSome: leavesSome)
         bytes.withLock { $0 += more }
     }
 
@@ -96,11 +98,13 @@ package final class ByteReservation<Holder: Hashable & Sendable>: Sendable {
 
     /// Takes more bytes, or gives some back.
     ///
-    /// - Parameter count: How many it has then.
+    /// - Parameters:
+    ///   - count: How many it has then.
+    ///   - leavesSome: Whether it leaves as much for others as its holder has.
     /// - Throws: `NoBytes` when there are not as many. Then it has what it had.
-    package func resize(to count: Int) throws(NoBytes) {
+    package func resize(to count: Int, leavesSome: Bool = true) throws(NoBytes) {
         let missing = count - byteCount
-        if missing > 0 { try grow(by: missing) } else { shrink(to: count) }
+        if missing > 0 { try grow(by: missing, leavesSome: leavesSome) } else { shrink(to: count) }
     }
 
     /// How many it has.

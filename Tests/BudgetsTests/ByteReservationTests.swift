@@ -18,6 +18,9 @@ struct ByteReservationTests {
         // As much stays free as one has.
         #expect(throws: NoBytes.allTaken) { try reservation.resize(to: 41) }
         #expect(reservation.byteCount == 10 && budget.bytesUsed == 60)
+        try reservation.resize(to: 41, leavesSome: false)
+        #expect(throws: NoBytes.allTaken) { try reservation.grow(by: 10, leavesSome: false) }
+        #expect(reservation.byteCount == 41 && budget.bytesUsed == 91)
         reservation.giveBack()
         #expect(budget.bytesUsed == 50)
     }

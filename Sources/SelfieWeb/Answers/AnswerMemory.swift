@@ -39,18 +39,18 @@ struct AnswerMemory: Sendable {
 
     /// About what the largest page takes while it is made.
     static let maxPageBytes = 2 << 20
-    /// About what a page of some records takes while it is made.
-    static func pageBytes(_ count: Int) -> Int { min(maxPageBytes, count * RecordBodies.maxRecordAnswerBytes) }
+    /// About what an answer takes at most that tells of a change and is never refused for others' sake: that of one record.
+    static let maxSmallBytes = 80 << 10
+    /// The bytes of an answer that needs no share once it is made: the socket takes them at once.
+    static let maxUnsharedBytes = 16 << 10
 
     /// What a buffer takes whose bytes come one after another: it grows to the next power of two.
     static func bufferBytes(_ count: Int) -> Int { 1 << (Int.bitWidth - max(0, count - 1).leadingZeroBitCount) }
 
-    /// The bytes of an answer that needs no share once it is made: the socket takes them at once.
-    static let maxUnsharedBytes = 16 << 10
-
     /// Reserves memory before the answer is made.
     ///
-    /// When there is none left, slow answers of users who hold more are ended.
+    /// When there is none left, slow answers of users who hold more are ended. For a small change, it is the oldest of who
+    /// holds the most, whoever that is.
     ///
     /// - Parameters:
     ///   - maxBytes: How much it may take.
@@ -60,7 +60,7 @@ struct AnswerMemory: Sendable {
     ///   - tellsOfChange: Whether it tells what was changed, which is told in any case.
     /// - Throws: `NoBytes`.
     init(
-        _ maxBytes: Int = maxPageBytes,
+        _ maxBytes: Int,
         of budget: Budget,
         for session: Session,
         _ context: SessionRequestContext,
@@ -76,12 +76,13 @@ struct AnswerMemory: Sendable {
     }
 
     private func resize(to count: Int) throws(NoBytes) {
+        let isSmallChange = tellsOfChange && count <= Self.maxSmallBytes
         try ofSession.resize(to: count)
         while true {
             do throws(NoBytes) {
-                return try ofUser.resize(to: count)
+                return try ofUser.resize(to: count, leavesSome: !isSmallChange)
             } catch {
-                let wanted = budget.users.bytesUsed(by: userID) + count - ofUser.byteCount
+                let wanted = isSmallChange ? 0 : budget.users.bytesUsed(by: userID) + count - ofUser.byteCount
                 guard error == .allTaken, budget.slow.endOne(ofWhoHolds: wanted, in: budget.users) else {
                     ofSession.shrink(to: ofUser.byteCount)
                     throw error

@@ -63,11 +63,13 @@ struct ChangeEndpoints: EndpointGroup {
         let seconds = try parameters.integer(.wait) ?? 0
         try await follow.requireCollections(of: query, by: session.userID)
         guard isStream else {
-            // Who waits takes the memory when there is something.
-            let bytes = AnswerMemory.pageBytes(query.limit)
-            let early = seconds > 0 ? nil : try AnswerMemory(bytes, of: answers, for: session, context)
+            // Who waits takes the memory when there is something, and as much as that may need.
+            func reserve(_ count: Int) throws(NoBytes) -> AnswerMemory {
+                try AnswerMemory(RecordBodies.pageBytes(count), of: answers, for: session, context)
+            }
+            let early = seconds > 0 ? nil : try reserve(query.limit)
             let batch = try await batch(query, start, session, seconds)
-            let memory = try early ?? AnswerMemory(bytes, of: answers, for: session, context)
+            let memory = try early ?? reserve(batch.changes.count)
             metrics.delivered(batch.changes.count)
             return try response(with: batch, to: request, of: session, within: memory)
         }
@@ -80,7 +82,7 @@ struct ChangeEndpoints: EndpointGroup {
             metrics: metrics,
             place: try places.take(for: session.userID)
         )
-        return await stream.response(context: context)
+        return stream.response(context: context)
     }
 
     private func batch(

@@ -38,7 +38,7 @@ struct EventStream: Sendable {
     ///
     /// - Parameter context: The request's connection.
     /// - Returns: The answer.
-    func response(context: SessionRequestContext) async -> Response {
+    func response(context: SessionRequestContext) -> Response {
         context.notes.noteStreaming()
         var headers: HTTPFields = [.contentType: Self.contentType, .cacheControl: "no-store"]
         // nginx holds answers back otherwise.

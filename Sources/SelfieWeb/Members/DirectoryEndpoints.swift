@@ -57,6 +57,9 @@ struct DirectoryEndpoints: EndpointGroup {
         ]
     )
 
+    /// About what a member takes of a page while it is made, with the largest profile.
+    private static let maxMemberBytes = 20 << 10
+
     static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasDirectory }
 
     init(_ parts: WebParts) {
@@ -69,12 +72,13 @@ struct DirectoryEndpoints: EndpointGroup {
         let date = parts.now()
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
-        let memory = try AnswerMemory(of: parts.answers, for: session, context)
+        let limit = try parameters.integer(.memberLimit) ?? DirectorySelection.usualLimit
+        let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: parts.answers, for: session, context)
         let page = try await members.page(
             DirectorySelection(
                 beginning: try parameters.text(.beginning),
                 after: try parameters.text(.afterMember),
-                limit: try parameters.integer(.memberLimit)
+                limit: limit
             )
         )
         let writer = MemberWriter(parts, at: date, for: request.head, of: session)

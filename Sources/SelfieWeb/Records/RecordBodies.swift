@@ -26,6 +26,9 @@ struct RecordBodies: Sendable {
     /// About the most bytes of an answer with one record, with its readers and the URLs of its photos.
     static let maxRecordAnswerBytes = RecordLimits.maxBytes + (16 << 10)
 
+    /// About what a page of some records takes while it is made.
+    static func pageBytes(_ count: Int) -> Int { min(AnswerMemory.maxPageBytes, count * maxRecordAnswerBytes) }
+
     /// - Parameter budget: The memory that they take; the holders are users.
     init(budget: ByteBudget<Int>) {
         self.budget = budget

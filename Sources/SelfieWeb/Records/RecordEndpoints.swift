@@ -39,8 +39,8 @@ struct RecordEndpoints: EndpointGroup {
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let query = try RecordQuery(request, context: context)
-        let count = query.limit * (1 + query.include.count)
-        let memory = try AnswerMemory(AnswerMemory.pageBytes(count), of: answers, for: session, context)
+        let count = min(query.limit, query.ids?.count ?? query.limit) * (1 + query.include.count)
+        let memory = try AnswerMemory(RecordBodies.pageBytes(count), of: answers, for: session, context)
         let place = try place(context)
         let search = query.conditions.count > 1 ? try searches.take(for: session.userID) : nil
         defer { withExtendedLifetime(search) {} }
@@ -121,7 +121,9 @@ struct RecordEndpoints: EndpointGroup {
             let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
             // It answers with whole records, however little of them was sent.
             let stored = try await readRecords.byteCount(of: operations.compactMap(\.id), in: place, by: session.userID)
-            let memory = try memory(AnswerMemory.bufferBytes(stored + elements.answerBytes), session, context)
+            let most = operations.count * RecordBodies.maxRecordAnswerBytes
+            let bytes = AnswerMemory.bufferBytes(min(most, stored + elements.answerBytes))
+            let memory = try memory(bytes, session, context)
             let records = try await write(operations, in: place, session, request, context, areMany: true)
             return try response(records, to: request, session, within: memory)
         }

@@ -1,6 +1,7 @@
 import Budgets
 import ConnectionTestSupport
 import NIOCore
+import Postgres
 import ServerProcesses
 import ServiceTestSupport
 import Testing
@@ -85,6 +86,42 @@ struct AnswerBudgetTests {
         }
     }
 
+    @Test("A small change finds room though its user holds the most: the oldest of the user's own answers ends")
+    func smallChange() async throws {
+        // One session may hold as much as there is, so that only what all have is spent.
+        let budget = ByteBudget<Int>(maxBytes: 8 << 20, maxBytesPerHolder: 16 << 20)
+        try await Self.run(budget, minTime: .zero) { service, members in
+            let (ada, bob, cleo) = (members[0], members[1], members[2])
+            let readers = try Self.readers([ada, ada, bob, cleo], of: service)
+            try await poll("all are answered") { readers.begunCount == 4 }
+            #expect(budget.bytesUsed == 8_388_608 && budget.bytesUsed(by: ada.userID) == 4_194_304)
+            try await service.put("news/other", as: ada, #"{"data":{"title":"t"}}"#)
+            #expect(budget.bytesUsed(by: ada.userID) < 2_200_000)
+            for member in [bob, cleo] { #expect(budget.bytesUsed(by: member.userID) == 2_097_152) }
+            await readers.close()
+        }
+    }
+
+    @Test("Large changes of a hundred large records fit one session")
+    func largeBatch() async throws {
+        let budget = ListBudget().answers
+        try await Self.run(budget, minTime: .seconds(30)) { service, members in
+            for (method, letter) in [("POST", "x"), ("PATCH", "y")] {
+                try await poll("the answer before is sent") { budget.bytesUsed == 0 }
+                let text = String(repeating: letter, count: 50_000)
+                let records = (0..<100).map { #"{"id":"t\#($0)","data":{"value":"\#(text)"}}"# }
+                let answer = try await service.call(
+                    method,
+                    "/api/records/threads",
+                    as: members[0],
+                    "[\(records.joined(separator: ","))]"
+                )
+                #expect(answer.status == 200, "\(answer.text.prefix(500))")
+            }
+            #expect(try await service.count("SELECT count(*) FROM records WHERE version = 2") == 100)
+        }
+    }
+
     @Test("Small changes of a hundred small records find room twice at once")
     func smallBatches() async throws {
         let budget = ListBudget().answers
@@ -107,7 +144,8 @@ struct AnswerBudgetTests {
     @Test("A session has memory for six pages of the largest size, a user for twelve, and all users for 64")
     func limits() throws {
         #expect(AnswerMemory.maxPageBytes == 2_097_152)
-        #expect(AnswerMemory.pageBytes(1) == 81_920 && AnswerMemory.pageBytes(200) == 2_097_152)
+        #expect(AnswerMemory.maxSmallBytes == 81_920)
+        #expect(RecordBodies.pageBytes(1) == 81_920 && RecordBodies.pageBytes(200) == 2_097_152)
         #expect([1, 2, 3, 4_096, 4_097].map(AnswerMemory.bufferBytes) == [1, 2, 4, 4_096, 8_192])
         #expect(AnswerMemory.maxUnsharedBytes == 16_384)
         #expect(RecordBodies.maxRecordAnswerBytes == 81_920)

@@ -22,7 +22,9 @@ struct PagesAtOnceTests {
         }) { service in
             let ada = try await service.addMember("ada")
             let text = String(repeating: "x", count: 60_000)
-            let news = (0..<20).map { #"{"id":"n\#($0)","data":{"title":"t","text":"\#(text)"}}"# }.joined(separator: ",")
+            let news = (0..<20).map { #"{"id":"n\#($0)","data":{"title":"t","text":"\#(text)"}}"# }.joined(
+                separator: ","
+            )
             let made = try await service.call("POST", "/api/records/news", as: ada, "[\(news)]")
             #expect(made.status == 200, "\(made.text.prefix(500))")
             try await service.postgres.write(
