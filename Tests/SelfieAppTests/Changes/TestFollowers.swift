@@ -1,8 +1,9 @@
-import Postgres
+import DatabaseTestSupport
 import ServerProcesses
 import ServiceTestSupport
 import Testing
 
+@testable import Postgres
 @testable import SelfieCore
 
 extension FollowChanges {
@@ -60,10 +61,12 @@ extension TestService {
     ///
     /// - Parameters:
     ///   - limit: The most changes at once.
+    ///   - pipelineDepth: How many statements of the clients may be under way on one connection.
     ///   - body: What to do with them.
     /// - Throws: What goes wrong, or what `body` throws.
     static func runWithFollowers(
         limit: Int = 1,
+        pipelineDepth: Int = 16,
         _ body:
             @Sendable (TestService, FollowChanges, _ owner: TestMember, _ ada: TestMember, [ChangeFollower])
             async throws -> Void
@@ -71,20 +74,24 @@ extension TestService {
         try await runWithSchema { service in
             let owner = try await service.addMember("owner", role: "team")
             let ada = try await service.addMember("ada", role: "team")
-            let follow = FollowChanges(postgres: service.postgres)
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                tasks.addTask { await follow.hub.run() }
-                var followers: [ChangeFollower] = []
-                for _ in 0..<2 {
-                    let follower = try await follow.follower(of: ada, limit: limit)
-                    guard case .synced = try await follower.nextEvent() else {
-                        throw Unexpected(description: "not synced")
+            var configuration = try PostgresConfiguration.patient(url: service.databaseURL)
+            configuration.pool.pipelineDepth = pipelineDepth
+            try await PostgresClient.withClient(configuration: configuration) { postgres in
+                let follow = FollowChanges(postgres: postgres)
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    tasks.addTask { await follow.hub.run() }
+                    var followers: [ChangeFollower] = []
+                    for _ in 0..<2 {
+                        let follower = try await follow.follower(of: ada, limit: limit)
+                        guard case .synced = try await follower.nextEvent() else {
+                            throw Unexpected(description: "not synced")
+                        }
+                        followers.append(follower)
                     }
-                    followers.append(follower)
+                    try await follow.waitUntilItListens()
+                    try await body(service, follow, owner, ada, followers)
+                    tasks.cancelAll()
                 }
-                try await follow.waitUntilItListens()
-                try await body(service, follow, owner, ada, followers)
-                tasks.cancelAll()
             }
         }
     }
