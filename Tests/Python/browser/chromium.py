@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 AXE = pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js"
 
 DROP = """
