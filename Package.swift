@@ -217,7 +217,7 @@ let package = Package(
             name: "SelfieCore",
             dependencies: [
                 "AESCrypt", "Budgets", "CCrypt", "Encodings", "ImageFiles", "ObjectStore", "Outages", "Postgres",
-                "RecordSchema",
+                "RecordSchema", "Threads",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -233,7 +233,7 @@ let package = Package(
                 "Traces",
                 "AESCrypt", "Budgets", "CPages", "Encodings", "Gzip", "HTTPConnection", "ImageFiles", "Multipart",
                 "ObjectStore",
-                "Postgres", "RecordSchema", "SelfieCore",
+                "Postgres", "RecordSchema", "SelfieCore", "Threads",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -64,7 +64,7 @@ struct FileBytes {
             if piece.has(ending) { return }
             // The ending may lie across two pieces.
             start = range.upperBound - (ending.count - 1)
-            // Bytes in memory are read without a wait, and others have requests to answer.
+            // Bytes in memory are read without a wait. Others have their turns on the thread in between.
             await Task.yield()
         }
         throw NoImage()

@@ -1,6 +1,7 @@
 package import ImageFiles
 import NIOCore
 package import ObjectStore
+import Threads
 
 extension SpooledObject {
     /// Reads the upload's structure as far as the photo's size, and looks for the photo's end.
@@ -8,8 +9,11 @@ extension SpooledObject {
     /// - Returns: The photo; nil when it is none, or is cut off.
     /// - Throws: What reading the bytes throws.
     func image() async throws -> ImageFile? {
-        try await ImageFile.read(length: length, mustBeWhole: true) { range in
-            try await Array(bytes(in: range).readableBytesView)
+        // Of a photo in memory, all may be read without a wait.
+        try await offEventLoop {
+            try await ImageFile.read(length: length, mustBeWhole: true) { range in
+                try await Array(bytes(in: range).readableBytesView)
+            }
         }
     }
 

@@ -31,7 +31,6 @@ struct AnswerMemory: Sendable {
 
     private let budget: Budget
     private let userID: Int
-
     private let ofUser: ByteReservation<Int>
     private let ofSession: ByteReservation<Int>
     private let channel: any Channel
@@ -39,7 +38,9 @@ struct AnswerMemory: Sendable {
 
     /// About what the largest page takes while it is made.
     static let maxPageBytes = 2 << 20
-    /// About what an answer takes at most that tells of a change and is never refused for others' sake: that of one record.
+    /// The most bytes of an answer to a small change, such as that of one record.
+    ///
+    /// Such an answer need not leave memory for other users.
     static let maxSmallBytes = 80 << 10
     /// The bytes of an answer that needs no share once it is made: the socket takes them at once.
     static let maxUnsharedBytes = 16 << 10

@@ -32,7 +32,7 @@ final class SlowAnswers: Sendable {
     ///   - userID: Whose answer it is.
     ///   - shares: What it holds.
     ///   - channel: The connection.
-    /// - Returns: What to hold until the client has all of it.
+    /// - Returns: A place. The caller holds it until the client has the whole answer.
     func begin(of userID: Int, _ shares: [ByteReservation<Int>], on channel: any Channel) -> Place {
         let id = state.withLock { state in
             state.lastID += 1

@@ -49,7 +49,7 @@ struct RecordBodies: Sendable {
 
         /// Reads the elements, each by itself, so that only one at a time takes more memory than its text.
         ///
-        /// Others have their turns on the event loop in between.
+        /// Others have their turns on the thread in between.
         func map<Result>(_ transform: (JSONValue) throws -> Result) async throws -> [Result] {
             var results: [Result] = []
             for (position, text) in texts.enumerated() {

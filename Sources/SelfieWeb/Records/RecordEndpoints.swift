@@ -6,6 +6,7 @@ import HTTPTypes
 import Hummingbird
 import RecordSchema
 import SelfieCore
+import Threads
 
 /// Records: JSON objects in the collections that the operator describes.
 struct RecordEndpoints: EndpointGroup {

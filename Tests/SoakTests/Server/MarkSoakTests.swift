@@ -1,4 +1,5 @@
 import ConnectionTestSupport
+import Foundation
 import NIOCore
 import SelfieWeb
 import ServiceTestSupport
@@ -49,6 +50,27 @@ struct MarkSoakTests {
                         #expect(time <= Self.maxTime, "\(what)")
                     }
                 }
+            }
+        }
+    }
+
+    @Test("Nor does a photo whose end is looked for among bytes that begin like one")
+    func endlessPhoto() async throws {
+        try await TestService.run(settings: SampleService.settings) { service in
+            let token = try await service.makeToken()
+            let photo = TestImage.jpeg.dropLast(2) + Data(repeating: 0xFF, count: 31_000_000)
+            try await LoopMeter.run { meter in
+                _ = try await meter.take()
+                let answer = try await MarkClient.send(
+                    "POST",
+                    "\(service.origin)/api/upload_photo",
+                    headers: [("Authorization", "Token \(token)"), ("Content-Type", TestMultipart.contentType)],
+                    body: TestMultipart.body(image: photo, title: "Endless")
+                )
+                let time = try await meter.take()
+                print("A photo without an end held an event loop for \(time.nanoseconds / 1_000) µs at most")
+                #expect(answer.status == 415, "\(answer.text.prefix(200))")
+                #expect(time <= Self.maxTime)
             }
         }
     }

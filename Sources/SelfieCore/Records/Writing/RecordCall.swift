@@ -101,7 +101,7 @@ struct RecordCall {
         try requireReachable(author, planner)
         var outcomes: [RecordPlanner.Outcome] = []
         for (position, operation) in operations.enumerated() {
-            // Reading and checking the data takes time. Others have their turns on the event loop in between.
+            // Reading and checking the data takes time. Others have their turns on the thread in between.
             if position > 0 { await Task.yield() }
             outcomes.append(try planner.outcome(of: operation, at: position))
         }
