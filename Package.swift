@@ -321,7 +321,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "ServerProcesses", dependencies: ["Encodings"], swiftSettings: settings),
+        .target(
+            name: "ServerProcesses",
+            dependencies: ["Encodings"],
+            path: "Tests/ServerProcesses",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "bench",
             dependencies: [
@@ -341,6 +346,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            path: "Benchmarks/bench",
             swiftSettings: settings
         ),
         .target(name: "CSanitizer", path: "Tests/CSanitizer"),
@@ -436,7 +442,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: settings),
-        .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
+        .testTarget(
+            name: "BenchTests",
+            dependencies: ["bench"],
+            path: "Benchmarks/BenchTests",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "EmbeddedPostgresTests",
             dependencies: [
