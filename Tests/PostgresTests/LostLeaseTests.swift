@@ -184,6 +184,10 @@ struct LostLeaseTests {
             try await Sessions.watching(url) { sessions async throws in
                 try await client.withConnection { connection in
                     try await Self.end(sessions, of: client)
+                    // A busy machine may take longer to connect than a caller waits here.
+                    try await poll("another connection is open") {
+                        (try? await client.read("SELECT 1 AS one")) != nil
+                    }
                     try await client.withConnection { other in
                         try await other.query("SELECT 1 AS one")
                         for _ in 0..<2 {

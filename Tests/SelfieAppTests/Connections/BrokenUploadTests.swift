@@ -66,24 +66,43 @@ struct BrokenUploadTests {
         }
     }
 
-    @Test("A body with another boundary, or without its end, is refused")
-    func malformed() async throws {
-        let whole = String(decoding: TestMultipart.body(image: Data("GIF89a".utf8), title: "A"), as: UTF8.self)
-        let bodies = [
+    private static let whole = String(
+        decoding: TestMultipart.body(image: Data("GIF89a".utf8), title: "A"),
+        as: UTF8.self
+    )
+
+    @Test(
+        "A body that is wrong as a whole is refused at its end, and the connection is kept",
+        arguments: [
             whole.replacing(TestMultipart.boundary, with: "other"), whole.replacing("--\r\n", with: "\r\n"),
-            whole.replacing("\r\n", with: "\n"), String(whole.dropLast(4)), "", "hello",
-            "--\(TestMultipart.boundary)", "--\(TestMultipart.boundary)\r\n\r\n",
+            String(whole.dropLast(4)), "", "hello", "--\(TestMultipart.boundary)",
         ]
+    )
+    func malformed(body: String) async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
-            for body in bodies {
-                try await RawConnection.open(port: service.port) { connection in
-                    for _ in 0..<2 {
-                        try await connection.sendUploadHead(token: token, "Content-Length: \(body.utf8.count)")
-                        try await connection.send(body)
-                        try await connection.expectRefusal(400, about: body, closes: false)
-                    }
+            try await RawConnection.open(port: service.port) { connection in
+                for _ in 0..<2 {
+                    try await connection.sendUploadHead(token: token, "Content-Length: \(body.utf8.count)")
+                    try await connection.send(body)
+                    try await connection.expectRefusal(400, about: body, closes: false)
                 }
+            }
+            try await service.expectNothingStored()
+        }
+    }
+
+    @Test(
+        "A body that is wrong at its beginning is refused, perhaps before its end has come",
+        arguments: [whole.replacing("\r\n", with: "\n"), "--\(TestMultipart.boundary)\r\n\r\n"]
+    )
+    func malformedBeginning(body: String) async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            try await RawConnection.open(port: service.port) { connection in
+                try await connection.sendUploadHead(token: token, "Content-Length: \(body.utf8.count)")
+                try await connection.send(body)
+                #expect(try await connection.readResponse()?.status == 400)
             }
             try await service.expectNothingStored()
         }

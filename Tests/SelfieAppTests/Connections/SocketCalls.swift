@@ -26,6 +26,8 @@ extension RawConnection {
         if closes {
             #expect(answer.headers["connection"] == "close", sourceLocation: sourceLocation)
             #expect(try await readToEnd().isEmpty, sourceLocation: sourceLocation)
+        } else {
+            #expect(answer.headers["connection"] != "close", sourceLocation: sourceLocation)
         }
         return answer
     }
