@@ -49,7 +49,7 @@ async function* events(body) {
             }
         }
     } finally {
-        // Who stops to listen, as after an error, leaves no connection open.
+        // A client that stops listening, for example after an error, closes its connection.
         reader.cancel().catch(() => {});
     }
 }

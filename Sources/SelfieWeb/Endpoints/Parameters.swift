@@ -53,7 +53,7 @@ extension Endpoint.Parameter {
     static let email = Self(
         "email",
         .email(maxCharacters: Complaint.maxCharacters),
-        "The e-mail. No other account has it, in any case of letters.",
+        "The e-mail address. No other account may have it, ignoring case.",
         example: "ada@example.com",
         refusedFor: [.blank, .taken] + textRules
     )
@@ -190,7 +190,7 @@ extension Endpoint.Parameter {
         "query",
         .line(maxCharacters: Complaint.maxCharacters),
         in: .query,
-        "What a full name, a last name or a title begins with, in any case of letters.",
+        "The start of a full name, a last name or a title, ignoring case.",
         example: "ada l",
         isRequired: false,
         refusedFor: textRules

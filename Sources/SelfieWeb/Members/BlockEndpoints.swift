@@ -19,7 +19,7 @@ struct BlockEndpoints: EndpointGroup {
             .get,
             "/api/blocks",
             .token(handleList),
-            "List the members whom one blocks",
+            "List the members you have blocked",
             answers: [.ok("The members' ids.", list)],
             refuses: [.tokenExpired]
         ),

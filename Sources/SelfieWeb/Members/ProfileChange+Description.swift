@@ -13,7 +13,7 @@ extension Endpoint.JSONBodyDescription {
                 "title": line("What others see under the name."),
                 "picture": [
                     "type": ["string", "null"],
-                    "description": "The `random_id` of a photo of one's own; `null` for no picture.",
+                    "description": "The `random_id` of one of your photos; `null` for no picture.",
                 ],
                 "shows_email": ["type": "boolean", "description": "Whether other members see the e-mail."],
                 "fields": [

@@ -22,7 +22,7 @@ extension RecordEndpoints {
         note: """
             The collection's access is `inbox`. Other members may create and delete what they sent, and nothing else. The \
             same `PUT` twice is one record, and both are answered alike. Another one with a used id is refused. No answer \
-            tells what the recipient did. Deleting from one's own inbox does not count.
+            tells what the recipient did. Deleting from your own inbox does not count.
             """
     )
 

@@ -105,7 +105,7 @@ extension ServiceError {
     static let includeInvalid = ServiceError(
         status: .badRequest,
         code: "include_no_reference",
-        message: "include - this field is no reference"
+        message: "include - this field is not a reference field"
     )
     /// The message tells the fields.
     static let recordInvalid = ServiceError(
@@ -146,7 +146,7 @@ extension ServiceError {
             case .noIndex(let field): .indexMissing.with("where - the collection has no index of \(field)")
             case .invalidCondition(let problem):
                 Endpoint.Parameter.where.invalid.with("where: \(problem.message)")
-            case .noReference(let field): .includeInvalid.with("include - \(field) is no reference")
+            case .noReference(let field): .includeInvalid.with("include - \(field) is not a reference field")
             case .noSuchPosition: Endpoint.Parameter.recordAfter.invalid
             }
         self = refusal.position.map { mapped.with("record \($0): \(mapped.message)") } ?? mapped
@@ -182,7 +182,7 @@ extension RecordProblem {
             case .notA(let type): "must be \(type.article) \(type.word)"
             case .tooLong(let max): "is too long (maximum is \(max) characters)"
             case .parentFull: "names a record that is full"
-            case .notFound: "names nothing that is there for you"
+            case .notFound: "does not exist, or you may not use it"
             }
         return "\(field ?? "data") - \(rule),"
     }

@@ -147,7 +147,7 @@ extension ServiceError {
     static let validPosition = "next of the page before"
     /// What members of a profile may have.
     private static let valid = [
-        "picture": "the random_id of a photo of one's own, or null", "shows_email": "true or false",
+        "picture": "the random_id of one of your photos, or null", "shows_email": "true or false",
         "fields": "a JSON object, with at most 30 combining marks in a row",
     ]
 
