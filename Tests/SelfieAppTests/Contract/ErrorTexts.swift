@@ -10,8 +10,8 @@ enum ErrorTexts {
         ),
         "name_unfit": (
             """
-            A name in the request has more than 255 bytes, or more than 30 combining marks in a row, or all names have more \
-            than 64 KiB.
+            A name in the request has more than 255 bytes or 30 combining marks in a row. Or all names together have more than \
+            64 KiB.
             """,
             "Use shorter names."
         ),
