@@ -29,8 +29,8 @@ struct MemberEndpoints: EndpointGroup {
             .token(handleChange),
             "Change your profile",
             details: """
-                What is left out stays as it is. `fields` is a merge patch (RFC 7396): `null` removes a field. Others see all \
-                but the e-mail, and that if `shows_email` is `true`.
+                What is left out stays unchanged. `fields` is a merge patch (RFC 7396): `null` removes a field. Others see the \
+                whole profile, but the e-mail address only if `shows_email` is `true`.
                 """,
             limitedBy: [.recordWritesPerUser],
             sends: .profileChange,

@@ -144,7 +144,7 @@ extension ServiceError {
 
     /// What `after` may have.
     static let validPhotoPosition = "the random_id of a photo in the list"
-    static let validPosition = "next of the page before"
+    static let validPosition = "next of the previous page"
     /// What members of a profile may have.
     private static let valid = [
         "picture": "the random_id of one of your photos, or null", "shows_email": "true or false",

@@ -108,7 +108,8 @@ enum ErrorTexts {
         ),
         "record_referred_to": ("Another record refers to this one.", "Change that one first."),
         "record_version_differs": (
-            "Somebody else has changed the record.", "Read it, make the change again, send it again."
+            "The record has another version, or exists already (`If-None-Match: *`).",
+            "Read it, make the change again, send it again."
         ),
         "if_match_invalid": ("`If-Match` is not an entity tag.", "Send the `ETag` unchanged, with its quotes."),
         "record_invalid": ("The data breaks rules of the schema. The message lists the fields.", "Correct the fields."),
