@@ -1,14 +1,14 @@
 import Foundation
 
-/// Follows what changes, until the session is over or the task is cancelled.
+/// Follows changes until the session has ended or the task is cancelled.
 ///
 /// - Parameters:
-///   - service: Where the service is.
+///   - service: The URL of the service.
 ///   - token: The user's token.
-///   - cursor: The cursor that was kept; nil to begin with all there is.
-///   - onChange: Gets each change as JSON, and the cursor to keep with it.
-///   - onCursor: Gets a cursor to keep in place of the last one: others wrote what this user has no part in.
-///   - onReset: Throws away what the app has, and its cursor.
+///   - cursor: The saved cursor; nil to start with everything the user can see.
+///   - onChange: Gets each change as JSON, and the cursor to save with it.
+///   - onCursor: Gets a cursor to save instead of the last one. There were only changes that this user does not get.
+///   - onReset: Deletes the app's copies, and its cursor.
 func followChanges(
     of service: URL,
     token: String,
@@ -20,7 +20,7 @@ func followChanges(
     var (cursor, pause) = (cursor, 3000.0)
     while true {
         var request = URLRequest(url: service.appendingPathComponent("api/changes"))
-        // The service says something every 15 seconds, so a longer silence is the end.
+        // The service sends something every 15 seconds. After a longer silence, the connection is dead.
         request.timeoutInterval = 45
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
@@ -33,7 +33,7 @@ func followChanges(
             if let status = answer?.statusCode, status == 400 || status == 404 { throw CocoaError(.coderInvalidValue) }
             wait = Double(answer?.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
             var (line, event): ([UInt8], [String: String]) = ([], [:])
-            // `bytes.lines` would break a text at characters such as U+2028.
+            // `bytes.lines` would also split at characters such as U+2028.
             for try await byte in bytes where answer?.statusCode == 200 {
                 guard byte == UInt8(ascii: "\n") else {
                     line.append(byte)
@@ -58,7 +58,7 @@ func followChanges(
                 event = [:]
             }
         } catch is URLError {
-            // Without a network, it is tried again.
+            // Retries when there is no network.
         }
         try await Task.sleep(nanoseconds: UInt64(max(pause, wait * 1000) * 1_000_000))
     }

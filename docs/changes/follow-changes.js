@@ -1,16 +1,16 @@
 /**
- * Follows what changes, until the session is over or `signal` breaks it off.
+ * Follows changes until the session has ended or `signal` aborts it.
  *
- * @param options `cursor` is the one that was kept, if any. `onChange` gets each change, and the cursor to keep with it.
- *     `onCursor` gets a cursor to keep in place of the last one: others wrote what this user has no part in. `onReset`
- *     throws away what the app has, and its cursor.
+ * @param options `cursor` is the saved cursor, if any. `onChange` gets each change, and the cursor to save with it.
+ *     `onCursor` gets a cursor to save instead of the last one: there were only changes that this user does not get.
+ *     `onReset` deletes the app's copies, and its cursor.
  */
 export async function followChanges(url, token, { cursor, onChange, onCursor, onReset, signal }) {
     let pause = 3000;
     while (!signal?.aborted) {
         const headers = { Authorization: `Bearer ${token}`, Accept: "text/event-stream" };
         if (cursor) headers["Last-Event-ID"] = cursor;
-        // Without a network, it is tried again.
+        // Retries when there is no network.
         const answer = await fetch(`${url}/api/changes`, { headers, signal }).catch(() => undefined);
         if (answer?.status === 401) return;
         if (answer?.status === 400 || answer?.status === 404) throw new Error((await answer.json()).message);
@@ -31,13 +31,13 @@ export async function followChanges(url, token, { cursor, onChange, onCursor, on
     }
 }
 
-/** The server-sent events of a body, until the connection breaks off. */
+/** The server-sent events of a body, until the connection ends. */
 async function* events(body) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     try {
         for (;;) {
-            // The service says something every 15 seconds, so a longer silence is the end.
+            // The service sends something every 15 seconds. After a longer silence, the connection is dead.
             const silence = setTimeout(() => reader.cancel(), 45_000);
             const part = await reader.read().catch(() => ({ done: true }));
             clearTimeout(silence);
@@ -49,7 +49,7 @@ async function* events(body) {
             }
         }
     } finally {
-        // Who stops to listen, as after an error, leaves no connection open.
+        // A client that stops listening, for example after an error, closes its connection.
         reader.cancel().catch(() => {});
     }
 }

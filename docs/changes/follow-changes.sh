@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints each change as JSON, and goes on from the cursor in a file: sh follow-changes.sh URL FILE, with the token in TOKEN.
+# Prints changes as JSON, starting after the cursor in a file: sh follow-changes.sh URL FILE, with the token in TOKEN.
 url=$1 file=$2
 touch "$file"
 while :; do
@@ -11,7 +11,7 @@ while :; do
             event:*) event=$value ;;
             id:*) id=$value ;;
             data:*) data=$value ;;
-            # A blank line ends an event. Where one was cut off, its data is missing.
+            # A blank line ends an event. An event that was cut off has no data.
             "")
                 [ -n "$data" ] || event= id=
                 [ "$event" = change ] && printf '%s\n' "$data"
@@ -20,7 +20,7 @@ while :; do
                 event= id= data=
                 ;;
             "status: 400" | "status: 401" | "status: 404")
-                echo "The service refuses to go on: $line. With 401, sign in again for another token." >&2
+                echo "The service answered $line. With 401, sign in again for another token." >&2
                 exit 1
                 ;;
             esac

@@ -7,7 +7,7 @@ import Foundation
     import CryptoExtras
 #endif
 
-/// A password as the API takes it.
+/// Encrypts a password for the API.
 func encryptPassword(_ password: String, apiPassword: String) throws -> String {
     #if canImport(CommonCrypto)
         let (message, passphrase) = (Array(password.utf8), Array(apiPassword.utf8))

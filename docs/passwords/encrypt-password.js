@@ -1,4 +1,4 @@
-// A password as the API takes it. Browsers have crypto.subtle on pages of https:// and of localhost only.
+// Encrypts a password for the API. Browsers have crypto.subtle only on pages from https:// and localhost.
 export async function encryptPassword(password, apiPassword) {
     const text = new TextEncoder();
     const digest = await crypto.subtle.digest("SHA-256", text.encode(apiPassword));

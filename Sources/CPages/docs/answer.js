@@ -1,10 +1,10 @@
 import { element } from "/files/dom.js";
 
-/** The answer to a call that was tried. */
+/** The answer to a call. */
 export class AnswerView {
     constructor(credential) {
         this.credential = credential;
-        // A reader hears the status, and finds the rest behind it.
+        // Screen readers announce the status. The rest follows it.
         this.status = element("p", { class: "status", role: "status" });
         this.root = element("div", { class: "answer", hidden: true }, this.status);
     }
@@ -28,7 +28,7 @@ export class AnswerView {
 
     async show({ response, blob, milliseconds }) {
         if (response.type === "opaqueredirect") {
-            return this.#tell("The service sends its clients on to the bucket. Open the photo by its link in the list.", false);
+            return this.#tell("The service redirects to the bucket. Open the photo by its link in the list.", false);
         }
         const isRefusal = response.status >= 400;
         const status = `${response.status} ${response.statusText} · ${milliseconds} ms · ${blob.size} bytes`;
@@ -45,7 +45,7 @@ export class AnswerView {
         const type = response.headers.get("content-type") ?? "";
         if (type.startsWith("image/")) {
             this.photo = URL.createObjectURL(blob);
-            return [element("img", { src: this.photo, alt: "The photo that was answered" })];
+            return [element("img", { src: this.photo, alt: "The photo in the answer" })];
         }
         const text = await blob.text();
         if (!type.startsWith("application/json")) return text ? [pre(text)] : [];
@@ -53,7 +53,7 @@ export class AnswerView {
         const parts = [pre(JSON.stringify(value, null, 2))];
         if (typeof value.api_authtoken === "string") {
             this.credential.token = value.api_authtoken;
-            parts.push(element("p", {}, "The token is filled in above: the other calls use it now."));
+            parts.push(element("p", {}, "The token is filled in above. The other calls now use it."));
         }
         for (const photo of Array.isArray(value) ? value.slice(0, 20) : [value]) {
             if (!photo.image_url) continue;

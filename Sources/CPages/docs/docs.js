@@ -2,7 +2,7 @@ import { element, paragraphs } from "/files/dom.js";
 import { fieldTable } from "/files/fields.js";
 import { OperationView } from "/files/operation.js";
 
-/** The credential, which is nowhere but in the page's fields. */
+/** The credential. It is only in the page's fields. */
 const credential = {
     get name() { return document.getElementById("api-name").value },
     get password() { return document.getElementById("api-password").value },
@@ -11,9 +11,9 @@ const credential = {
 };
 
 /**
- * The operations of the description, each with its method and path, without those that only the gallery's pages call.
+ * The operations of the description, each with its method and path. Those of the gallery's pages are left out.
  *
- * Methods of a path that do the same are one operation: POST, and `also` names the others.
+ * Methods of a path that do the same are one operation. It is the one of POST, and `also` lists the other methods.
  */
 function operationsOf(description) {
     return Object.entries(description.paths).flatMap(([path, item]) => {
@@ -28,7 +28,7 @@ function operationsOf(description) {
     });
 }
 
-/** The parts of the page: a topic each, and a collection each. */
+/** The sections of the page: one for each topic, and one for each collection. */
 function sectionsOf(description) {
     const operations = operationsOf(description);
     return description.tags.flatMap((tag) => {
@@ -45,7 +45,7 @@ function sectionsOf(description) {
     });
 }
 
-/** Shows the calls that have all words, and hides the others. */
+/** Shows the calls that match all words, and hides the others. */
 function search(sections, text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;

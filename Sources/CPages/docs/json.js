@@ -1,7 +1,7 @@
 /**
- * Where a text breaks the rules of JSON (RFC 8259): a line, a column and what was expected; undefined for one that keeps them.
+ * Where a text is not valid JSON (RFC 8259): line, column and what was expected; undefined for valid JSON.
  *
- * Browsers tell the place in words of their own, and for some mistakes not at all.
+ * Browsers report the place in different ways, and for some errors not at all.
  */
 export function jsonProblem(text) {
     let at = 0;

@@ -12,7 +12,7 @@ export class OperationView {
         this.operation = operation;
         this.credential = credential;
         this.fields = new Map();
-        /** Where problems of fields that are JSON are told, by the fields. */
+        /** The element below each JSON field that shows its error. */
         this.problems = new Map();
         this.answer = new AnswerView(credential);
         this.code = element("code");
@@ -34,7 +34,7 @@ export class OperationView {
             element("span", { class: `method ${operation.method.toLowerCase()}` }, operation.method),
             element("h3", {}, operation.summary),
             element("span", { class: "path" }, operation.path),
-            element("span", { class: "who" }, whoMayCall[security] ?? "anybody"),
+            element("span", { class: "who" }, whoMayCall[security] ?? "everybody"),
         );
         const form = element("form", { novalidate: true });
         const rows = this.#parameters();
@@ -47,7 +47,7 @@ export class OperationView {
             "div",
             { class: "body" },
             ...paragraphs(operation.description ?? ""),
-            operation.also?.length ? element("p", {}, `The same with ${operation.also.join(" and ")}.`) : undefined,
+            operation.also?.length ? element("p", {}, `${operation.also.join(" and ")} do the same.`) : undefined,
             form,
             ...this.#codeSection(),
             element("h4", {}, "Answers"),
@@ -76,8 +76,8 @@ export class OperationView {
 
     #row(name, schema, description, isRequired, place, example) {
         const id = `${this.operation.operationId}-${place}-${name}`;
-        const facts = [place === "body" ? null : place, isRequired ? "needed" : "may be left out", ...limits(schema)];
-        // The collection's own sample is there to be changed.
+        const facts = [place === "body" ? null : place, isRequired ? "required" : "optional", ...limits(schema)];
+        // The example of a collection is filled in, to be edited.
         const isFilled = isRequired || (example !== undefined && Boolean(this.operation["x-collection"]));
         const field = makeField(id, schema, isRequired, example, isFilled);
         this.fields.set(name, field);
@@ -103,7 +103,7 @@ export class OperationView {
         });
         const copy = element("button", { type: "button", class: "quiet" }, "Copy");
         copy.addEventListener("click", async () => {
-            // Browsers have the clipboard on pages of https:// and of localhost only.
+            // Browsers allow the clipboard only on pages from https:// and localhost.
             if (navigator.clipboard) await navigator.clipboard.writeText(this.code.textContent);
             else getSelection().selectAllChildren(this.code);
             copy.textContent = navigator.clipboard ? "Copied" : "Selected";
@@ -137,7 +137,7 @@ export class OperationView {
         return values;
     }
 
-    /** Tells where fields are no JSON. Gives the first such field with its problem; undefined when all are right. */
+    /** Shows where fields are not valid JSON. Returns the first such field with its error; undefined if all are valid. */
     #checkJSON() {
         let first;
         for (const [field, element] of this.problems) {
@@ -180,7 +180,7 @@ export class OperationView {
     }
 }
 
-/** What a value may be, in a few words. */
+/** The limits of a value, in a few words. */
 function limits(schema) {
     const found = [];
     if (schema.format?.startsWith("aescrypt")) found.push("encrypted by this page");
@@ -217,6 +217,6 @@ function makeField(id, schema, isRequired, example, isFilled) {
         type: isPassword ? "password" : "text",
         autocomplete: isPassword ? "new-password" : "off",
         spellcheck: "false",
-        placeholder: isPassword ? "the password itself" : example,
+        placeholder: isPassword ? "the plain password" : example,
     });
 }

@@ -11,7 +11,7 @@ export class PreparedRequest {
         return query ? `${this.path}?${query}` : this.path;
     }
 
-    /** Sends it with a credential, and gives the answer with the time that it took. */
+    /** Sends it with a credential. Returns the response, and how long it took. */
     async send(credential) {
         const headers = new Headers(this.headers);
         if (this.authentication === "apiCredential") {
@@ -28,7 +28,7 @@ export class PreparedRequest {
             body = JSON.stringify(this.json);
         }
         const start = performance.now();
-        // With a credential of this page, the browser is to ask for none of its own. And it may not follow to a bucket.
+        // This page sends the credential, so the browser must not ask for one. And it must not follow redirects to the bucket.
         const credentials = this.authentication ? "omit" : "same-origin";
         const options = { cache: "no-store", credentials, redirect: "manual" };
         const response = await fetch(this.target, { method: this.method, headers, body, ...options });
@@ -41,11 +41,11 @@ function base64(text) {
     return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-/** The members of a body's schema. A body that has none of its own is one field. */
+/** The members of a body's schema. A body without members is one field. */
 export const bodyMembers = (schema) => Object.entries(schema.properties ?? { [wholeBody]: { ...schema, type: "object" } });
 export const wholeBody = "body";
 
-/** What a member of a JSON body is sent as: what is no text is typed as JSON. */
+/** The value of a member in a JSON body. Values that are not strings are typed as JSON. */
 function jsonValue(schema, text) {
     if (!schema.type || isText(schema)) return text;
     try {
@@ -55,7 +55,7 @@ function jsonValue(schema, text) {
     }
 }
 
-/** Whether a field's value is typed as JSON of several lines. */
+/** Whether a field's value is typed as JSON on several lines. */
 export const isJSON = (schema) => [schema.type].flat().some((type) => type === "object" || type === "array") && !isText(schema);
 const isText = (schema) => [schema.type].flat().includes("string");
 
@@ -63,12 +63,12 @@ const isEncrypted = (schema) => schema.format?.startsWith("aescrypt");
 export const isSecret = (schema) => isEncrypted(schema) || Boolean(schema.format?.startsWith("password"));
 
 /**
- * Puts together the request of an operation.
+ * Builds the request of an operation.
  *
- * @param operation What the description has, with its method and path.
+ * @param operation The operation of the description, with its method and path.
  * @param values The fields' values by name: texts, or a file.
- * @param apiPassword Encrypts passwords; where it is empty they go as they are.
- * @param options `hidesPasswords` puts something else in their place where they are not encrypted.
+ * @param apiPassword Encrypts passwords. If it is empty, they are sent unchanged.
+ * @param options `hidesPasswords` replaces passwords that are not encrypted.
  */
 export async function prepare(operation, values, apiPassword, { hidesPasswords = false } = {}) {
     const request = { method: operation.method, path: operation.path, query: [], headers: {} };
@@ -93,7 +93,7 @@ export async function prepare(operation, values, apiPassword, { hidesPasswords =
             const value = values[name];
             const isNeeded = content.schema.required?.includes(name);
             if (schema.format === "binary" && value === undefined) {
-                // Nothing was chosen yet. The code shows what goes there, and the service refuses an empty file.
+                // No file is chosen yet. The code shows an example name, and the service refuses an empty file.
                 fields.push([name, new File([], "photo.jpg")]);
                 continue;
             }

@@ -1,11 +1,11 @@
-/** A request as code. What signs a request in is read from the environment, so that it is not in the code. */
+/** A request as code. The code reads credentials from the environment. */
 export const languages = { curl, Swift: swift, JavaScript: javascript };
 
 const shellQuote = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 const quote = (text) => JSON.stringify(String(text));
 const fileName = (value) => (value instanceof File ? value.name : "photo.jpg");
 const isFile = (value) => value instanceof File;
-/** A text of Swift: JSON's escapes are Swift's, but for those of four digits. */
+/** A Swift string literal. JSON's escapes are the same, except those of four digits. */
 const swiftQuote = (text) => quote(text).replaceAll(/\\u([0-9a-f]{4})/g, "\\u{$1}");
 /** The name of a file in a part's header (WHATWG, HTML, "multipart/form-data"). */
 const partName = (name) => name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");

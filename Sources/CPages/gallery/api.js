@@ -1,51 +1,51 @@
-/** A refusal of the service, with its code and a text for people. */
+/** An error of the service, with its code and a text for people. */
 export class Refusal extends Error {
     constructor(status, code, message, seconds) {
         super(texts[code]?.(seconds) ?? message);
         Object.assign(this, { status, code, seconds });
     }
 
-    /** Whether nobody is signed in any more. */
+    /** Whether the session has ended. */
     get isSignedOut() { return this.code === "token_invalid" || this.code === "token_expired" }
 }
 
 const wait = (seconds) => (seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : `${seconds || 5} seconds`);
 
-/** What people read for each code. Others have the service's own text. */
+/** The text for each code. Other codes use the service's message. */
 const texts = {
-    email_or_password_wrong: () => "This e-mail and this password do not belong together.",
+    email_or_password_wrong: () => "The e-mail address or the password is wrong.",
     password_wrong: () => "The password is wrong.",
     account_disabled: () => "This account is disabled.",
-    full_name_blank: () => "Please tell your name.",
-    email_blank: () => "Please tell your e-mail.",
-    email_invalid: () => "This is no e-mail address.",
-    email_taken: () => "There is an account with this e-mail already.",
-    email_too_long: () => "This e-mail is too long.",
+    full_name_blank: () => "Please enter your name.",
+    email_blank: () => "Please enter your e-mail address.",
+    email_invalid: () => "This is not an e-mail address.",
+    email_taken: () => "There is already an account with this e-mail address.",
+    email_too_long: () => "This e-mail address is too long.",
     password_too_short: () => "The password needs at least 6 characters.",
-    password_too_long: () => "The password may have 72 bytes at most.",
-    password_invalid: () => "The password has a character that can't be taken.",
+    password_too_long: () => "The password may have at most 72 bytes.",
+    password_invalid: () => "The password has a character that is not allowed.",
     full_name_too_long: () => "This name is too long.",
-    full_name_invalid: () => "This name has a character that can't be taken.",
+    full_name_invalid: () => "This name has a character that is not allowed.",
     image_blank: () => "The file is empty.",
-    photo_format_unknown: () => "This is no whole photo that can be kept: JPEG, PNG, GIF, WebP, HEIC or AVIF.",
-    photo_quota_reached: () => "There is no room for more photos. Delete some first.",
+    photo_format_unknown: () => "This is not a complete photo. Use JPEG, PNG, GIF, WebP, HEIC or AVIF.",
+    photo_quota_reached: () => "You have the maximum number of photos. Delete some first.",
     request_too_large: () => "This photo is too large.",
-    photo_not_found: () => "This photo is gone already.",
+    photo_not_found: () => "This photo was already deleted.",
     token_invalid: () => "You were signed out.",
-    token_expired: () => "You were signed out after a day.",
-    too_many_requests: (seconds) => `That was too often. Try again in ${wait(seconds)}.`,
-    too_many_at_once: (seconds) => `That was too much at once. Try again in ${wait(seconds)}.`,
-    service_unavailable: () => "The service is not available at the moment. Try again soon.",
+    token_expired: () => "Your session has expired. Sign in again.",
+    too_many_requests: (seconds) => `Too many attempts. Try again in ${wait(seconds)}.`,
+    too_many_at_once: (seconds) => `Too many requests at once. Try again in ${wait(seconds)}.`,
+    service_unavailable: () => "The service is not available. Try again soon.",
 };
 
 async function refusal(response) {
     let body = {};
-    try { body = await response.json() } catch { /* A proxy's own answer. */ }
+    try { body = await response.json() } catch { /* The answer of a proxy. */ }
     return new Refusal(response.status, body.code, body.message ?? `The service answered ${response.status}.`,
         Number(response.headers.get("Retry-After")));
 }
 
-/** Logs of proxies have the query, so passwords go in the body. */
+/** Makes a call. Proxies log the query, so passwords go into the body. */
 async function call(method, path, { query, body, ...options } = {}) {
     let response;
     try {
@@ -62,7 +62,7 @@ async function call(method, path, { query, body, ...options } = {}) {
     return response;
 }
 
-/** What people call this browser, for the list of sessions. */
+/** The name of this browser in the list of sessions. */
 function deviceName() {
     const agent = navigator.userAgent;
     const first = (pairs) => pairs.find(([pattern]) => pattern.test(agent))?.[1];
@@ -74,18 +74,18 @@ function deviceName() {
 const json = async (...request) => (await call(...request)).json();
 
 /**
- * Whether somebody signed in with this browser, as far as it knows. Pages can't read the cookie. Without the mark nobody asks
- * who is signed in, which would be refused, and each refusal is in the console.
+ * Whether somebody signed in with this browser. Pages can't read the cookie, so this mark is stored beside it. Without the
+ * mark, the page does not ask who is signed in: the call would fail, and browsers log each failure in the console.
  */
 const mark = {
     name: "selfie-signed-in",
-    /** Another one for each sign-in; null for nobody. Where nothing can be kept, it counts as set. */
+    /** A new value for each sign-in; null for nobody. If the browser can't store it, it counts as set. */
     get value() { try { return localStorage.getItem(this.name) } catch { return "" } },
-    set() { try { localStorage.setItem(this.name, crypto.getRandomValues(new Uint32Array(2)).join("-")) } catch { /* See above. */ } },
-    /** Removes it, unless somebody has signed in since it had the value. */
+    set() { try { localStorage.setItem(this.name, crypto.getRandomValues(new Uint32Array(2)).join("-")) } catch { /* The browser stores nothing. */ } },
+    /** Removes it, unless somebody has signed in since. */
     remove(value = this.value) {
         if (this.value !== value) return;
-        try { localStorage.removeItem(this.name) } catch { /* See above. */ }
+        try { localStorage.removeItem(this.name) } catch { /* The browser stores nothing. */ }
     },
 };
 
@@ -100,7 +100,7 @@ export const signOut = async (all) => {
     mark.remove();
 };
 
-/** Who is signed in; undefined for nobody. */
+/** The account that is signed in; undefined for none. */
 export async function account() {
     const asked = mark.value;
     if (asked === null) return undefined;
@@ -125,7 +125,7 @@ export const sessions = () => json("GET", "/gallery/sessions");
 export const endSession = (id) => json("DELETE", `/gallery/sessions/${encodeURIComponent(id)}`);
 export const deletePhoto = (id, options) => json("DELETE", "/gallery/photos", { query: { photo_id: id }, ...options });
 
-/** The photos, the newest first, a page at a time. */
+/** The photos, newest first, page by page. */
 export async function* photoPages() {
     let after;
     do {
@@ -138,17 +138,17 @@ export async function* photoPages() {
 const changesPath = "/gallery/changes";
 const photoChanges = { collections: "photos" };
 
-/** Where the changes of photos are now. */
+/** The present cursor of the photos' changes. */
 export const presentCursor = async () => (await json("GET", changesPath, { query: { ...photoChanges, since: "now" } })).cursor;
 
-/** The changes of photos after a cursor, as server-sent events. `signal` breaks them off. */
+/** The changes of photos after a cursor, as server-sent events. `signal` aborts them. */
 export const changesAfter = (cursor, signal) => call("GET", changesPath, {
     query: photoChanges,
     headers: { Accept: "text/event-stream", "Last-Event-ID": cursor },
     signal,
 });
 
-/** Sends a photo, and tells how far it is. `signal` breaks it off. */
+/** Uploads a photo, and reports its progress. `signal` aborts it. */
 export function upload(file, title, { onProgress, signal }) {
     return new Promise((resolve, reject) => {
         const form = new FormData();
@@ -164,7 +164,7 @@ export function upload(file, title, { onProgress, signal }) {
             const seconds = Number(request.getResponseHeader("Retry-After"));
             reject(new Refusal(request.status, code, message ?? `The service answered ${request.status}.`, seconds));
         });
-        request.addEventListener("error", () => reject(new Refusal(0, "no_answer", "The connection broke off.")));
+        request.addEventListener("error", () => reject(new Refusal(0, "no_answer", "The connection was lost.")));
         request.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")));
         signal.addEventListener("abort", () => request.abort());
         request.send(form);

@@ -1,6 +1,6 @@
 const find = (id) => document.getElementById(id);
 
-/** The camera in a dialog: what it sees, mirrored as people know their face, and a button to take it. */
+/** A dialog with the camera's picture, mirrored as in a mirror, and a button to take a photo. */
 export class Camera {
     /** How often it was opened. */
     attempt = 0;
@@ -15,11 +15,11 @@ export class Camera {
     }
 
     async open() {
-        this.#trouble("");
+        this.#tell("");
         find("camera-shoot").disabled = true;
         this.dialog.showModal();
         if (!navigator.mediaDevices?.getUserMedia) {
-            this.#trouble("Browsers open the camera on pages of https:// and of localhost only. Choose a file instead.");
+            this.#tell("Browsers allow the camera only on pages from https:// and localhost. Choose a file instead.");
             return;
         }
         this.attempt += 1;
@@ -28,7 +28,7 @@ export class Camera {
         try {
             const wanted = { video: { facingMode: "user", width: { ideal: 1920 }, height: { ideal: 1440 } } };
             const stream = await navigator.mediaDevices.getUserMedia(wanted);
-            // Closed while the browser asked whether the page may.
+            // The dialog was closed while the browser asked for permission.
             if (isOver()) return stop(stream);
             this.stream = stream;
             this.video.srcObject = stream;
@@ -39,7 +39,7 @@ export class Camera {
         } catch (error) {
             if (isOver()) return;
             const isForbidden = error.name === "NotAllowedError";
-            this.#trouble(isForbidden ? "This page may not use the camera. Allow it in the browser, or choose a file." : "There is no camera that works. Choose a file instead.");
+            this.#tell(isForbidden ? "This page may not use the camera. Allow it in the browser, or choose a file." : "No camera is working. Choose a file instead.");
         }
     }
 
@@ -62,9 +62,9 @@ export class Camera {
         this.video.srcObject = null;
     }
 
-    #trouble(text) {
-        find("camera-trouble").textContent = text;
-        find("camera-trouble").hidden = !text;
+    #tell(text) {
+        find("camera-message").textContent = text;
+        find("camera-message").hidden = !text;
     }
 }
 

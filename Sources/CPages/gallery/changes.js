@@ -1,32 +1,32 @@
 import { changesAfter } from "/files/api.js";
 
-/** The service says something every 15 seconds. After a longer silence, the connection is dead. In milliseconds. */
+/** In milliseconds. The service sends something every 15 seconds, so after a longer silence the connection is dead. */
 const maxSilence = 45000;
 
-/** Nobody can tell what was missed. */
+/** The service can't tell what was missed. */
 class Reset extends Error {}
 
 /**
- * Follows what happens to the photos elsewhere, from a cursor on.
+ * Follows changes of the photos on other devices, from a cursor on.
  *
  * A hidden page has no stream: browsers have few connections to a host, and all tabs share them.
  */
 export class Changes {
     #cursor;
-    /** How long to wait before connecting again, in milliseconds. Not all pages come at once. */
+    /** How long to wait before reconnecting, in milliseconds. It is random, so that not all pages reconnect at once. */
     #pause = 1000 + 4000 * Math.random();
     #connection;
 
     /**
-     * @param options `onChanges` gets changes that came together. `onReset` loads all photos again, and calls `begin` once
-     *     they are there. `onRefused` finds out who is signed in, and calls `stop` when that is nobody.
+     * @param options `onChanges` gets changes that arrived together. `onReset` loads all photos again, and then calls
+     *     `begin`. `onRefused` checks who is signed in, and calls `stop` if nobody is.
      */
     constructor(options) {
         Object.assign(this, options);
         addEventListener("visibilitychange", () => this.#restart());
     }
 
-    /** Tells of what comes after a cursor. */
+    /** Follows the changes after a cursor. */
     begin(cursor) {
         this.#cursor = cursor;
         this.#restart();
@@ -46,17 +46,17 @@ export class Changes {
 
     async #follow(signal) {
         while (!signal.aborted) {
-            let trouble;
+            let failure;
             try {
                 await this.#read(await changesAfter(this.#cursor, signal), signal);
             } catch (error) {
-                trouble = error;
+                failure = error;
             }
             if (signal.aborted) return;
-            if (trouble?.isSignedOut) await this.onRefused();
-            await new Promise((done) => setTimeout(done, Math.max(this.#pause, (trouble?.seconds || 0) * 1000)));
-            // A later version may refuse what an earlier one gave out.
-            if (!signal.aborted && (trouble instanceof Reset || trouble?.status === 400)) await this.onReset();
+            if (failure?.isSignedOut) await this.onRefused();
+            await new Promise((done) => setTimeout(done, Math.max(this.#pause, (failure?.seconds || 0) * 1000)));
+            // A newer version of the service may refuse the cursor of an older one.
+            if (!signal.aborted && (failure instanceof Reset || failure?.status === 400)) await this.onReset();
         }
     }
 
@@ -74,7 +74,7 @@ export class Changes {
         }
     }
 
-    /** An `end` needs nothing: the next connection tells why. */
+    /** Handles events. An `end` needs nothing: the next connection gets the reason. */
     #take(events) {
         const changes = events.filter(({ event }) => event === "change").map(({ data }) => JSON.parse(data));
         if (changes.length) this.onChanges(changes);

@@ -1,9 +1,9 @@
 import * as api from "/files/api.js";
 
-/** How long a deleted photo can be brought back. */
+/** How long a deletion can be undone. */
 export const undoMilliseconds = 6000;
 
-/** The deletions that can still be taken back: the calls are made when nobody did so for some seconds. */
+/** The deletions that can still be undone. The calls are made after some seconds. */
 export class Deletions {
     #waiting = new Map();
 
@@ -16,13 +16,13 @@ export class Deletions {
         this.#waiting.set(photo.random_id, { photo, timer, toast });
     }
 
-    /** Whether there was still time. */
+    /** Undoes a deletion. Returns whether there was still time. */
     takeBack(photo) {
         clearTimeout(this.#waiting.get(photo.random_id)?.timer);
         return this.#waiting.delete(photo.random_id);
     }
 
-    /** A photo was deleted elsewhere, and can't be brought back. */
+    /** A photo was deleted on another device, so its deletion can't be undone. */
     forget(id) {
         const { photo, toast } = this.#waiting.get(id) ?? {};
         if (photo && this.takeBack(photo)) toast.remove();
@@ -39,7 +39,7 @@ export class Deletions {
         clearTimeout(timer);
         toast?.remove();
         try {
-            // Also when the page is being closed.
+            // `keepalive` finishes the call even if the page is closed.
             await api.deletePhoto(photo.random_id, { keepalive: true });
         } catch (error) {
             if (error.code !== "photo_not_found") this.onFailed(photo, error);

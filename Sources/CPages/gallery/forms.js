@@ -1,4 +1,4 @@
-/** Sends a form's values, with its button at rest meanwhile, and shows what was wrong. */
+/** Sends a form's values. Its button is disabled meanwhile. Shows errors. */
 export function onSubmit(form, send) {
     const button = form.querySelector("button:not([type=button])");
     const problem = form.querySelector(".problem");
@@ -16,7 +16,7 @@ export function onSubmit(form, send) {
     });
 }
 
-/** The field that a refusal is about. */
+/** The field that an error is about. */
 function wrongField(form, code) {
     const passwords = [...form.querySelectorAll("input[type=password]")];
     if (code.endsWith("password_wrong")) return passwords[0];

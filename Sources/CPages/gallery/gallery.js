@@ -11,13 +11,13 @@ import { Uploads } from "/files/uploads.js";
 import { Viewer } from "/files/viewer.js";
 
 const find = (id) => document.getElementById(id);
-/** Tells the other tabs that somebody signed in or out. The cookie is theirs, too. */
+/** Notifies other tabs that somebody signed in or out. All tabs share the cookie. */
 const tabs = new BroadcastChannel("selfie");
 
 let user;
-/** Grows when somebody signs in or out, or has a new password: what was asked before may be wrong since. */
+/** Increases with each sign-in, sign-out and new password. Answers to older requests are ignored. */
 let turn = 0;
-/** Whose photos the uploads are. When a session ends by itself, they wait for the same person. */
+/** The user whose photos are uploading. If a session expires, the uploads wait for the same user. */
 let uploader;
 
 const library = new Library(show);
@@ -31,7 +31,7 @@ const deletions = new Deletions({
     onFailed: async (photo, error) => {
         library.bringBack(photo.random_id);
         if (error.isSignedOut) await checkSession();
-        if (user) toast(`The photo is still there. ${error.message}`);
+        if (user) toast(`The photo was not deleted. ${error.message}`);
     },
 });
 const uploads = new Uploads({ list: find("uploads"), status: find("uploads-status") }, {
@@ -39,7 +39,7 @@ const uploads = new Uploads({ list: find("uploads"), status: find("uploads-statu
     onSignedOut: checkSession,
     onEmpty: () => find("add").focus(),
 });
-/** What happens to the photos on other devices. */
+/** Changes of the photos on other devices. */
 const changes = new Changes({
     onChanges: (list) => {
         library.apply(list);
@@ -49,7 +49,7 @@ const changes = new Changes({
             viewer.remove(id);
         }
     },
-    // It is called again while it fails.
+    // If it fails, it is called again.
     onReset: () => loadPhotos().catch(() => {}),
     onRefused: checkSession,
 });
@@ -58,7 +58,7 @@ const settings = new Settings({
     beforeSessionEnds: () => deletions.finishAll(),
     onPasswordChanged: () => { turn += 1; tabs.postMessage("session"); load() },
     onSignedOut: (text) => { uploads.cancelAll(); signedOut(text); tabs.postMessage("session") },
-    onTrouble: checkSession,
+    onSignedOutElsewhere: checkSession,
 });
 
 function show() {
@@ -70,7 +70,7 @@ function show() {
 
 async function loadPhotos() {
     const asked = turn;
-    // What changes while the photos are loaded is told afterwards.
+    // Changes during the load are read afterwards.
     const cursor = await api.presentCursor();
     await library.load();
     if (asked === turn && user) changes.begin(cursor);
@@ -85,10 +85,10 @@ async function load() {
     }
 }
 
-/** Hides a photo at once, and deletes it when nobody takes that back for some seconds. */
+/** Hides a photo at once, and deletes it after some seconds unless that is undone. */
 function remove(photo) {
-    const shown = toast("The photo is deleted.", {
-        label: "Bring it back",
+    const shown = toast("Photo deleted.", {
+        label: "Undo",
         milliseconds: undoMilliseconds,
         onGone: () => grid.focus(undefined, { isScrolled: false }),
         run: () => {
@@ -128,21 +128,21 @@ function signedOut(text) {
 }
 
 /**
- * Asks who is signed in by now: another tab may have changed that, or the session has ended.
+ * Asks who is signed in now. Another tab may have changed that, or the session may have ended.
  *
- * A refusal alone does not tell: a request may have begun before the password was changed here.
+ * A refused request does not prove it: the request may have started before the password was changed here.
  */
 async function checkSession() {
     const asked = turn;
-    let account, trouble;
+    let account, failure;
     try {
         account = await api.account();
     } catch (error) {
-        trouble = error;
+        failure = error;
     }
     if (asked !== turn) return checkSession();
-    if (trouble && !trouble.isSignedOut) return toast(trouble.message);
-    if (user && account?.email !== user.email) signedOut(trouble?.message);
+    if (failure && !failure.isSignedOut) return toast(failure.message);
+    if (user && account?.email !== user.email) signedOut(failure?.message);
     if (account && !user) signedIn(account);
 }
 
@@ -198,10 +198,10 @@ addEventListener("drop", (event) => {
 
 tabs.addEventListener("message", async () => {
     await checkSession();
-    // With a new password, the photos have new URLs.
+    // After a new password, the photos have new URLs.
     if (user) load();
 });
-// Phones end a hidden page without a word, and then a promised deletion would never be made.
+// Phones may end a hidden page without notice. Then a pending deletion would never be made.
 addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") deletions.finishAll();
     else checkSession();

@@ -2,17 +2,17 @@ import { element } from "/files/dom.js";
 import { forgetPhoto, showPhoto } from "/files/images.js";
 
 const gap = 4;
-/** How many rows beyond the window are kept ready. */
+/** How many rows outside of the window are in the page. */
 const spareRows = 3;
 const range = (first, end) => Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
 
 /**
- * A grid of photos, of which only the visible ones are in the page. So it is as smooth with 5,000 photos as with five.
+ * A grid of photos. Only the visible ones are in the page, so 5,000 photos scroll as smoothly as five.
  */
 export class Grid {
     #photos = [];
     #cells = new Map();
-    /** The number of the photo that Tab comes to. */
+    /** The index of the photo that Tab focuses. */
     #focused = 0;
 
     constructor(root, { onOpen, onDelete, onEmpty }) {
@@ -28,7 +28,7 @@ export class Grid {
     }
 
     set photos(photos) {
-        // The keyboard stays with its photo when others come or go in front of it.
+        // The focus stays on its photo when photos before it are added or deleted.
         const focused = this.root.contains(document.activeElement) ? this.#photos[this.#focused] : undefined;
         const index = photos.findIndex((photo) => photo.random_id === focused?.random_id);
         this.#photos = photos;
@@ -36,7 +36,7 @@ export class Grid {
         this.#schedule();
     }
 
-    /** Moves the keyboard to a photo, or to where the last one was. */
+    /** Focuses a photo, or the position of the last one. */
     focus(photo, { isScrolled = true } = {}) {
         const index = this.#photos.findIndex((other) => other.random_id === photo?.random_id);
         this.#focus(index < 0 ? this.#focused : index, isScrolled);
@@ -80,12 +80,12 @@ export class Grid {
         const indexes = this.root.clientWidth > 0 ? this.#visibleIndexes(columns, size) : [];
         const hadFocus = this.root.contains(document.activeElement);
         this.#keepOnly(new Set(indexes.map((index) => this.#photos[index].random_id)));
-        // Screen readers go by the order in the page.
+        // Screen readers use the order in the page.
         let following = this.root.firstElementChild;
         for (const index of indexes) {
             const photo = this.#photos[index];
             const cell = this.#cells.get(photo.random_id) ?? this.#make(photo);
-            // With a new password, a photo that is not there yet has another URL.
+            // After a new password, a photo that is not loaded yet has another URL.
             if (cell.url !== photo.url && !cell.classList.contains("loaded")) this.#load(cell, photo);
             if (cell === following) following = cell.nextElementSibling;
             else this.root.insertBefore(cell, following);
@@ -98,14 +98,14 @@ export class Grid {
         if (hadFocus && !this.root.contains(document.activeElement)) this.#keepFocus();
     }
 
-    /** The photo with the keyboard was deleted elsewhere: the one in its place has it now. */
+    /** The focused photo was deleted on another device. The photo at its position gets the focus. */
     #keepFocus() {
         const cell = this.#cells.get(this.#photos[this.#focused]?.random_id);
         if (cell) cell.firstChild.focus({ preventScroll: true });
         else this.onEmpty();
     }
 
-    /** Those in the window and some rows around it. The one that Tab comes to is always there. */
+    /** The photos in the window and some rows around it. The one that Tab focuses is always included. */
     #visibleIndexes(columns, size) {
         const top = scrollY - this.root.offsetTop;
         const first = Math.max(0, Math.floor(top / size) - spareRows) * columns;

@@ -1,20 +1,20 @@
-/** How many photos are loaded at once: the service has so many places for the downloads of an address. */
+/** How many photos are loaded in parallel. The service limits the downloads of an address. */
 const atOnce = 12;
-/** How long to wait before each further try. */
+/** How long to wait before each retry. */
 const pauses = [1000, 5000];
-/** What not every browser can show. */
+/** Formats that not every browser can show. */
 const rareKinds = ["HEIC", "HEIF", "AVIF"];
 
-/** What is to be shown in an image: the last that was asked for. */
+/** What each image should show: the last photo requested for it. */
 const tasks = new WeakMap();
 const running = new Set();
 let waiting = [];
 
 /**
- * Loads a photo into an image when it is its turn, and tries again when that fails.
+ * Loads a photo into an image when it is its turn. Retries if that fails.
  *
- * @param options `isFirst` goes before all others. `onLoad` is called when the photo is there, `onFail` with a sentence for
- *     people when it can't be had.
+ * @param options `isFirst` puts it before all others. `onLoad` is called when the photo is loaded, `onFail` with a sentence
+ *     for people when it can't be loaded.
  */
 export function showPhoto(image, photo, options) {
     forgetPhoto(image);
@@ -24,12 +24,12 @@ export function showPhoto(image, photo, options) {
     queueMicrotask(next);
 }
 
-/** Stops loading what nobody looks at any more. */
+/** Stops loading a photo that is no longer visible. */
 export function forgetPhoto(image) {
     running.delete(tasks.get(image));
     tasks.delete(image);
     image.removeAttribute("src");
-    // Later, since the ones that wait may be forgotten with it.
+    // Later, because the waiting ones may be forgotten at the same time.
     queueMicrotask(next);
 }
 
@@ -46,7 +46,7 @@ function start(task) {
 }
 
 function end(task, then) {
-    // Another one may be wanted there by now.
+    // The image may be for another photo by now.
     if (!running.delete(task)) return;
     then();
     next();
@@ -59,7 +59,7 @@ function failed(task) {
         const { kind } = task.photo;
         const isRare = rareKinds.includes(kind);
         return task.options.onFail?.(
-            isRare ? `This browser may be unable to show ${kind}.` : "The photo can't be loaded at the moment.",
+            isRare ? `This browser may be unable to show ${kind}.` : "The photo can't be loaded.",
         );
     }
     task.tries += 1;

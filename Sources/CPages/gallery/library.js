@@ -1,16 +1,16 @@
 import { photoPages } from "/files/api.js";
 import { described } from "/files/photos.js";
 
-/** The photos of whoever is signed in, the newest first. */
+/** The photos of the signed-in user, newest first. */
 export class Library {
     #photos = new Map();
-    /** Those that were uploaded since the list was asked for, which it may lack. */
+    /** The photos uploaded since the list was requested. The list may lack them. */
     #arrived = new Map();
-    /** The ids of those that are hidden, and may come back. */
+    /** The ids of hidden photos, whose deletion can be undone. */
     #hidden = new Set();
-    /** The ids of those that were deleted since the list was asked for, which it may still have. */
+    /** The ids of photos deleted since the list was requested. The list may still have them. */
     #deleted = new Set();
-    /** Tells apart what was asked for before everything began afresh. */
+    /** Increases with each load, so that answers to older requests are ignored. */
     #turn = 0;
 
     constructor(onChange) {
@@ -19,7 +19,7 @@ export class Library {
 
     get visible() { return [...this.#photos.values()].filter(({ random_id: id }) => !this.#hidden.has(id)) }
 
-    /** Loads all photos, and shows each page as it comes. */
+    /** Loads all photos, and shows each page as it arrives. */
     async load() {
         this.#turn += 1;
         const turn = this.#turn;
@@ -35,18 +35,18 @@ export class Library {
             if (turn === this.#turn) this.#show(loaded);
         } catch (error) {
             if (turn !== this.#turn) return;
-            // The last photo of a page was deleted before the next page was asked for.
+            // The last photo of a page was deleted before the next page was requested.
             if (error.code === "after_invalid") await this.load();
             else throw error;
         }
     }
 
-    /** A photo is there: first of all, unless it was there before. */
+    /** Adds a photo: at the front, unless it is there already. */
     add(photo) {
         this.apply([{ type: "created", id: photo.random_id, photo }]);
     }
 
-    /** Takes changes, the oldest first. */
+    /** Applies changes, the oldest first. */
     apply(changes) {
         const arrived = new Map();
         for (const { type, id, photo } of changes) {
@@ -55,7 +55,7 @@ export class Library {
                 arrived.delete(id);
             } else {
                 this.#deleted.delete(id);
-                // One that is shown stays where it is.
+                // A photo that is shown keeps its position.
                 const shown = [this.#arrived, this.#photos].filter((photos) => photos.has(id));
                 for (const photos of shown) photos.set(id, described(photo));
                 if (!shown.length) arrived.set(id, described(photo));

@@ -5,17 +5,17 @@ import { onSubmit } from "/files/forms.js";
 const find = (id) => document.getElementById(id);
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** The account in a dialog: sessions, password, leaving. */
+/** The account in a dialog: sessions, password, deletion. */
 export class Settings {
-    constructor({ beforeSessionEnds, onPasswordChanged, onSignedOut, onTrouble }) {
+    constructor({ beforeSessionEnds, onPasswordChanged, onSignedOut, onSignedOutElsewhere }) {
         this.dialog = find("settings");
-        Object.assign(this, { beforeSessionEnds, onSignedOut, onTrouble });
+        Object.assign(this, { beforeSessionEnds, onSignedOut, onSignedOutElsewhere });
         find("settings-close").addEventListener("click", () => this.dialog.close());
         this.dialog.addEventListener("close", () => this.#forget());
         find("sign-out").addEventListener("click", () => this.#signOut(false));
         find("sign-out-all").addEventListener("click", () => this.#signOut(true));
         onSubmit(find("password"), async ({ old_password, new_password }) => {
-            // With the old session, they would be refused.
+            // With the old session, these calls would be refused.
             await this.beforeSessionEnds();
             await changePassword({ old_password, new_password });
             find("password").reset();
@@ -89,10 +89,10 @@ export class Settings {
 
     #fail(error) {
         this.#tell(error.message);
-        if (error.isSignedOut) this.onTrouble();
+        if (error.isSignedOut) this.onSignedOutElsewhere();
     }
 
-    /** All outside of an open dialog is out of reach, so it tells things itself. */
+    /** Shows a message in the dialog, because screen readers ignore everything outside of it. */
     #tell(text) {
         find("settings-status").textContent = text;
     }

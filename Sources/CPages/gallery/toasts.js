@@ -4,9 +4,9 @@ const root = document.getElementById("toasts");
 const milliseconds = 7000;
 
 /**
- * Shows a sentence for a few seconds, with a button if there is something to do.
+ * Shows a sentence for a few seconds, with a button for the action, if any.
  *
- * @param action `label`, `run`, and if need be `milliseconds` and `onGone`, which is called when the keyboard was there.
+ * @param action `label`, `run`, and optionally `milliseconds` and `onGone`, which is called if the toast had the focus.
  */
 export function toast(text, action) {
     const shown = element("div", { class: "toast" }, element("p", {}, text));

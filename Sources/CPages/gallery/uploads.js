@@ -1,15 +1,15 @@
 import { element } from "/files/dom.js";
 import { upload } from "/files/api.js";
 
-/** How many photos are on their way at once. The service may take fewer of a user's: then it tells how long to wait. */
+/** How many photos are uploaded in parallel. The service may allow a user fewer: then it answers how long to wait. */
 const atOnce = 2;
 
-/** The photos that are being uploaded, each with its progress, a way to cancel it and to try again. */
+/** The photos that are being uploaded, each with its progress, and buttons to cancel and to retry. */
 export class Uploads {
     #waiting = [];
     #running = 0;
 
-    /** @param parts The list, and what tells screen readers of failures: progress would be too much. */
+    /** @param parts The list, and the element that announces failures to screen readers. Progress would be too much. */
     constructor({ list, status }, { onStored, onSignedOut, onEmpty }) {
         this.list = list;
         this.status = status;
@@ -18,7 +18,7 @@ export class Uploads {
         this.onEmpty = onEmpty;
     }
 
-    /** Whether something would be lost if the page were closed: what failed may be nowhere else, such as a selfie. */
+    /** Whether closing the page would lose something. A selfie whose upload failed is nowhere else. */
     get areUnderWay() { return this.list.childElementCount > 0 }
 
     add(files) {
@@ -26,7 +26,7 @@ export class Uploads {
         this.#next();
     }
 
-    /** Breaks all off, when nobody is signed in any more. */
+    /** Cancels all uploads, when nobody is signed in any more. */
     cancelAll() {
         for (const cancel of this.list.querySelectorAll("button.cancel")) cancel.click();
     }
@@ -113,7 +113,7 @@ export class Uploads {
     }
 }
 
-/** The file's name without its end. */
+/** The file's name without its extension. */
 function title(file) {
     return (file.name || "Selfie").replace(/\.[^.]+$/, "").replace(/[\u0000-\u001f\u007f-\u009f]/g, " ").slice(0, 255);
 }

@@ -2,7 +2,7 @@ import { forgetPhoto, showPhoto } from "/files/images.js";
 
 const find = (id) => document.getElementById(id);
 
-/** A photo, as large as the window, with the ones before and behind it. */
+/** A photo as large as the window, with the previous and the next one. */
 export class Viewer {
     #photos = [];
     #index = 0;
@@ -41,7 +41,7 @@ export class Viewer {
         if (!this.dialog.open) this.dialog.showModal();
     }
 
-    /** A photo was deleted elsewhere: the one behind it takes its place. */
+    /** A photo was deleted on another device: the next one takes its place. */
     remove(id) {
         const index = this.#photos.findIndex((photo) => photo.random_id === id);
         if (!this.dialog.open || index < 0) return;
@@ -62,11 +62,11 @@ export class Viewer {
 
     #show() {
         const photo = this.#photos[this.#index];
-        this.#trouble("");
+        this.#tell("");
         this.image.alt = photo.label;
         showPhoto(this.image, photo, {
             isFirst: true,
-            onFail: (text) => this.#trouble(`${text} You can download the photo.`),
+            onFail: (text) => this.#tell(`${text} You can download the photo.`),
         });
         const download = find("viewer-download");
         download.href = photo.url;
@@ -74,25 +74,25 @@ export class Viewer {
         this.#describe();
     }
 
-    /** Tells of the photo and its place among the others, and loads the one behind it. */
+    /** Shows the photo's title and position, and loads the next photo. */
     #describe() {
         const photo = this.#photos[this.#index];
         find("viewer-title").textContent = photo.title || photo.name;
         find("viewer-facts").textContent = [photo.date, photo.dimensions, `${this.#index + 1} of ${this.#photos.length}`]
             .filter(Boolean).join(" · ");
-        // Disabled buttons would lose the keyboard.
+        // Disabled buttons would lose the focus.
         find("viewer-previous").ariaDisabled = `${this.#index === 0}`;
         find("viewer-next").ariaDisabled = `${this.#index === this.#photos.length - 1}`;
-        // The neighbour is there when it is wanted.
+        // So the next photo shows at once.
         const neighbour = this.#photos[this.#index + 1];
         if (neighbour) showPhoto(this.neighbour, neighbour, {});
         else forgetPhoto(this.neighbour);
     }
 
-    #trouble(text) {
+    #tell(text) {
         this.image.hidden = text !== "";
-        find("viewer-trouble").hidden = text === "";
-        find("viewer-trouble").textContent = text;
+        find("viewer-message").hidden = text === "";
+        find("viewer-message").textContent = text;
     }
 
     #followSwipes() {

@@ -1,4 +1,4 @@
-/** Makes an element. Texts are only ever texts, whatever is in them. */
+/** Creates an element. Texts are never parsed as HTML. */
 export function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -10,7 +10,7 @@ export function element(tag, attributes = {}, ...children) {
     return made;
 }
 
-/** The paragraphs of a text with `code` and **bold**, which is all the Markdown that the description has. */
+/** The paragraphs of a text. Of Markdown, only `code` and **bold** are supported. */
 export function paragraphs(text) {
     return text.split(/\n{2,}/).filter(Boolean).map((paragraph) => element("p", {}, ...inline(paragraph)));
 }

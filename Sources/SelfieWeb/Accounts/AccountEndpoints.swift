@@ -15,8 +15,8 @@ struct AccountEndpoints: EndpointGroup {
             .post,
             "/api/signup",
             .basic(handleSignUp),
-            "Make an account",
-            details: "Nobody is signed in by it: call `signIn` next.",
+            "Create an account",
+            details: "It does not sign the user in: call `signIn` next.",
             limitedBy: [.signUpPerAddress, .signInPerAccount],
             takes: [
                 .fullNameOrNames, .firstName, .lastName, .email, .chosenPassword, .memberTitle, .memberFields,
@@ -31,7 +31,7 @@ struct AccountEndpoints: EndpointGroup {
             "/api/signin",
             .basic(handleSignIn),
             "Sign in",
-            details: "Begins a session of its own, and leaves the user's other sessions alone.",
+            details: "Starts a new session. The user's other sessions stay valid.",
             limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount],
             takes: [.accountEmail, .password, .device, .remember],
             answers: [.ok("The account, with a token.", .object(Member.user + Member.token + [Member.id]))],
@@ -45,8 +45,7 @@ struct AccountEndpoints: EndpointGroup {
             .basic(handleGetToken),
             "Get a new token",
             details: """
-                Begins a session, as `signIn` does. With `GET_TOKEN_WITHOUT_PASSWORD=true` the service takes no password \
-                here.
+                Starts a session, as `signIn` does. With `GET_TOKEN_WITHOUT_PASSWORD=true`, this call needs no password.
                 """,
             changesState: true,
             limitedBy: [
@@ -63,7 +62,7 @@ struct AccountEndpoints: EndpointGroup {
             "/api/reset_password",
             .token(handleResetPassword),
             "Change the password",
-            details: "Ends all sessions of the user and all URLs of photos, and begins a new session.",
+            details: "Ends all of the user's sessions and photo URLs, and starts a new session.",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.oldPassword, .newPassword, .device],
             answers: [.ok("The account, with a new token.", .object(Member.user + Member.token + [Member.id]))],
@@ -79,7 +78,7 @@ struct AccountEndpoints: EndpointGroup {
             "/api/account",
             .token(handleDeleteAccount),
             "Delete the account",
-            details: "Deletes the account with all its photos. Nothing brings them back.",
+            details: "Deletes the account with all its photos and records. This can't be undone.",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.password],
             answers: [.message(accountDeleted)],
@@ -97,7 +96,7 @@ struct AccountEndpoints: EndpointGroup {
             "/api/clear_token",
             .token(handleClearToken),
             summary,
-            details: "Ends the session of the token, or with `all=true` all of the user's sessions and URLs of photos.",
+            details: "Ends the token's session. With `all=true`, it ends all of the user's sessions and photo URLs.",
             changesState: true,
             takes: [.all],
             answers: [.message(tokenCleared)],

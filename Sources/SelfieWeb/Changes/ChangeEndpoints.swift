@@ -21,11 +21,11 @@ struct ChangeEndpoints: EndpointGroup {
             .get,
             "/api/changes",
             .token(handleChanges),
-            "Follow what changes",
+            "Follow changes",
             details: """
-                Without `since`, it begins with all that the user sees. `cursor` is the `since` of the next call. With \
-                `Accept: text/event-stream`, the same comes as server-sent events for as long as the client listens: \
-                `change`, `synced`, `cursor`, `reset` and `end`.
+                Without `since`, it starts with everything the user can see. `cursor` is the `since` of the next call. With \
+                `Accept: text/event-stream`, the answer is a stream of server-sent events: `change`, `synced`, `cursor`, \
+                `reset` and `end`.
                 """,
             dependsOn: headers,
             takes: parameters,

@@ -22,7 +22,7 @@ enum ChangeJSON {
             "properties": [
                 "changes": ["type": "array", "items": change],
                 "cursor": ["type": "string", "description": "The `since` of the next call."],
-                "more": ["type": "boolean", "description": "Whether there is more to read at once."],
+                "more": ["type": "boolean", "description": "Whether more changes can be read at once."],
             ],
         ],
         example: [
@@ -39,7 +39,7 @@ extension Endpoint.Parameter {
         "since",
         .text(maxCharacters: cursorMaxCharacters),
         in: .query,
-        "The `cursor` of the answer before, or `now`. Without it, all that the user sees comes first.",
+        "The `cursor` of the previous answer, or `now`. Without it, the first page starts with everything the user can see.",
         example: "now",
         isRequired: false,
         refusedFor: [.invalid, .tooLong(maxCharacters: cursorMaxCharacters)],
@@ -49,17 +49,17 @@ extension Endpoint.Parameter {
         "collections",
         .text(maxCharacters: nil),
         in: .query,
-        "The collections whose changes are wanted, with commas between them; `photos` for photos. Missing means all.",
+        "Collections, comma-separated; `photos` for photos. Without it, changes of all collections.",
         example: "photos",
         isRequired: false,
         refusedFor: [.invalid],
-        valid: "1 to \(ChangeQuery.maxCollectionCount) collections with commas between them"
+        valid: "1 to \(ChangeQuery.maxCollectionCount) comma-separated collections"
     )
     static let changeLimit = Self(
         "limit",
         .integer(1...ChangeQuery.maxLimit),
         in: .query,
-        "The most changes of a page. Without it, a page has \(ChangeQuery.usualLimit).",
+        "The maximum number of changes of a page. Defaults to \(ChangeQuery.usualLimit).",
         example: "100",
         isRequired: false,
         refusedFor: [.invalid]
@@ -68,7 +68,7 @@ extension Endpoint.Parameter {
         "wait",
         .integer(0...25),
         in: .query,
-        "For how many seconds the answer may wait for a change.",
+        "How many seconds the answer may wait for a change.",
         example: "25",
         isRequired: false,
         refusedFor: [.invalid]
@@ -78,7 +78,7 @@ extension Endpoint.Parameter {
 extension Endpoint.Header {
     static let lastEventID = Self(
         name: "Last-Event-ID",
-        summary: "With events: the `id` of the last one that the client has got. It counts more than `since`.",
+        summary: "For events: the `id` of the last event received. It takes precedence over `since`.",
         example: "AgEAAAA"
     )
     static let acceptEvents = Self(
@@ -96,7 +96,7 @@ extension ServiceError {
             case .database: "The database may have lost changes"
             case .forgotten: "The cursor is too old"
             case .access: "You can see less than before"
-            case .collections: "The cursor is of other collections"
+            case .collections: "The cursor is for other collections"
             }
         self.init(
             status: .gone,

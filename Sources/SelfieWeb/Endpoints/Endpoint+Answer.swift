@@ -97,7 +97,7 @@ extension Endpoint {
 
         static let notModified = Answer(
             .notModified,
-            "The client's copy is still right.",
+            "The client's copy is up to date.",
             headers: [.entityTag]
         )
     }

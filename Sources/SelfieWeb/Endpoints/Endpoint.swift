@@ -87,16 +87,16 @@ package struct Endpoint: Sendable {
         /// What calls of the topic do.
         var summary: String {
             switch self {
-            case .accounts: "Make an account, sign in, change the password, leave."
+            case .accounts: "Create an account, sign in, change the password, delete the account."
             case .photos: "Upload, list, open and delete photos."
             case .sessions: "See where a user is signed in, and end sessions."
-            case .members: "A user's profile, what others see of it, and whom a user blocks."
-            case .collections: "The same calls for each collection of this installation, with its fields."
-            case .changes: "Know what changes, at once and without a gap."
-            case .roles: "See who has a role, and change it."
-            case .records: "Create, read, change and delete records in the collections that the operator describes."
-            case .gallery: "What the gallery's own pages call. Other clients take the calls above."
-            case .service: "Whether the service is there, and what it can do."
+            case .members: "A user's profile, other members, and blocks."
+            case .collections: "The calls of records, for each collection of this installation with its fields."
+            case .changes: "Receive changes at once, without a gap."
+            case .roles: "List, add and remove the members of roles."
+            case .records: "Create, read, change and delete records in the operator's collections."
+            case .gallery: "The calls of the gallery's own pages. Other clients use the calls above."
+            case .service: "Health checks, and the description of the API."
             }
         }
     }

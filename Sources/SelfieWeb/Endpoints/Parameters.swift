@@ -5,7 +5,7 @@ extension Endpoint.Parameter {
     static let fullName = Self(
         "full_name",
         text,
-        "The user's name: its first and last word are kept.",
+        "The user's name. Its first word is the first name, and its last word the last name.",
         example: "Ada Lovelace",
         refusedFor: [.blank] + textRules
     )
@@ -13,7 +13,7 @@ extension Endpoint.Parameter {
     static let fullNameOrNames = Self(
         "full_name",
         text,
-        "The user's name: its first and last word are kept. Without it, `first_name` and `last_name` are needed.",
+        "The user's name, instead of `first_name` and `last_name`. Its first and last word are used.",
         example: "Ada Lovelace",
         isRequired: false,
         refusedFor: [.blank] + textRules
@@ -21,7 +21,7 @@ extension Endpoint.Parameter {
     static let firstName = Self(
         "first_name",
         text,
-        "The first name, of any number of words. It does not count beside `full_name`.",
+        "The first name, of any number of words. It is ignored if `full_name` is sent.",
         example: "Ada",
         isRequired: false,
         refusedFor: [.blank] + textRules
@@ -29,7 +29,7 @@ extension Endpoint.Parameter {
     static let lastName = Self(
         "last_name",
         text,
-        "The last name, of any number of words. It does not count beside `full_name`.",
+        "The last name, of any number of words. It is ignored if `full_name` is sent.",
         example: "Lovelace",
         isRequired: false,
         refusedFor: [.blank] + textRules
@@ -37,7 +37,7 @@ extension Endpoint.Parameter {
     static let memberTitle = Self(
         "title",
         text,
-        "What others see under the name.",
+        "A title that others see below the name.",
         example: "Analyst",
         isRequired: false,
         refusedFor: textRules
@@ -45,7 +45,7 @@ extension Endpoint.Parameter {
     static let memberFields = Self(
         "fields",
         .json(maxBytes: ProfileFields.maxBytes),
-        "Whatever else the app keeps for others to see: a JSON object, in a form or query its text.",
+        "Other data of the app that others may see: a JSON object. In a form or query, send its text.",
         example: #"{"phone":"+44 20 7946 0000"}"#,
         isRequired: false,
         refusedFor: fieldsRules
@@ -53,7 +53,7 @@ extension Endpoint.Parameter {
     static let email = Self(
         "email",
         .email(maxCharacters: Complaint.maxCharacters),
-        "The e-mail. No other account has it, in any case of letters.",
+        "The e-mail address. No other account may have it, ignoring case.",
         example: "ada@example.com",
         refusedFor: [.blank, .taken] + textRules
     )
@@ -63,7 +63,7 @@ extension Endpoint.Parameter {
     static let accountEmail = Self(
         "email",
         .text(maxCharacters: nil),
-        "The account's e-mail.",
+        "The account's e-mail address.",
         example: "ada@example.com",
         refusedFor: [.invalid]
     )
@@ -71,7 +71,7 @@ extension Endpoint.Parameter {
     static let oldPassword = Self(
         "old_password",
         .encryptedPassword,
-        "The present password, encrypted.",
+        "The current password, encrypted.",
         example: ciphertext
     )
     /// The password of a new account.
@@ -91,7 +91,7 @@ extension Endpoint.Parameter {
         as: "password"
     )
     static let typedPassword = Self("password", .typedPassword, "The password.", example: typed)
-    static let typedOldPassword = Self("old_password", .typedPassword, "The present password.", example: typed)
+    static let typedOldPassword = Self("old_password", .typedPassword, "The current password.", example: typed)
     static let typedNewPassword = Self(
         "password",
         typedNewPasswordKind,
@@ -111,7 +111,7 @@ extension Endpoint.Parameter {
     static let device = Self(
         "device",
         .line(maxCharacters: Complaint.maxCharacters),
-        "What the user calls the device, for the list of sessions. Without it, the `User-Agent` names the session.",
+        "The device's name in the list of sessions. Defaults to the `User-Agent`.",
         example: "Ada's phone",
         isRequired: false,
         refusedFor: textRules
@@ -119,7 +119,7 @@ extension Endpoint.Parameter {
     static let remember = Self(
         "remember",
         .flag,
-        "Whether the session lives until it is ended, or was not used for `REMEMBERED_LIFETIME_DAYS`.",
+        "`true` keeps the session until it is ended, or is unused for `REMEMBERED_LIFETIME_DAYS`.",
         example: "true",
         isRequired: false,
         refusedFor: [.invalid]
@@ -127,7 +127,7 @@ extension Endpoint.Parameter {
     static let all = Self(
         "all",
         .flag,
-        "Whether all of the user's sessions end.",
+        "`true` ends all of the user's sessions.",
         example: "true",
         isRequired: false,
         refusedFor: [.invalid]
@@ -135,7 +135,7 @@ extension Endpoint.Parameter {
     static let listed = Self(
         "listed",
         .flag,
-        "Whether the photo is in the list of photos. Missing means yes.",
+        "Whether the photo is in the list of photos. Defaults to `true`.",
         example: "true",
         isRequired: false,
         refusedFor: [.invalid]
@@ -157,7 +157,7 @@ extension Endpoint.Parameter {
     static let limit = Self(
         "limit",
         .integer(1...PhotoSelection.maxLimit),
-        "The most photos of a page. Without it, the list is whole.",
+        "The maximum number of photos of a page. Without it, the list is complete.",
         example: "50",
         isRequired: false,
         refusedFor: [.invalid]
@@ -165,7 +165,7 @@ extension Endpoint.Parameter {
     static let after = Self(
         "after",
         .id,
-        "The `random_id` of the last photo of the page before, which must still be there.",
+        "The `random_id` of the last photo of the previous page. That photo must still exist.",
         example: randomIDExample,
         isRequired: false,
         refusedFor: [.invalid],
@@ -174,7 +174,7 @@ extension Endpoint.Parameter {
     static let order = Self(
         "order",
         .word(PhotoSelection.Order.allCases.map(\.rawValue)),
-        "Which photos come first.",
+        "The order: the oldest or the newest photos first.",
         example: PhotoSelection.Order.newest.rawValue,
         isRequired: false,
         refusedFor: [.invalid]
@@ -190,7 +190,7 @@ extension Endpoint.Parameter {
         "query",
         .line(maxCharacters: Complaint.maxCharacters),
         in: .query,
-        "What a full name, a last name or a title begins with, in any case of letters.",
+        "The start of a full name, a last name or a title, ignoring case.",
         example: "ada l",
         isRequired: false,
         refusedFor: textRules
@@ -199,7 +199,7 @@ extension Endpoint.Parameter {
         "after",
         .id,
         in: .query,
-        "The `next` of the page before.",
+        "The `next` of the previous page.",
         example: Endpoint.Answer.Member.memberID,
         isRequired: false,
         refusedFor: [.invalid],
@@ -209,7 +209,7 @@ extension Endpoint.Parameter {
         "limit",
         .integer(1...DirectorySelection.maxLimit),
         in: .query,
-        "The most members of a page. Without it, a page has \(DirectorySelection.usualLimit).",
+        "The maximum number of members of a page. Defaults to \(DirectorySelection.usualLimit).",
         example: "50",
         isRequired: false,
         refusedFor: [.invalid]
@@ -226,7 +226,7 @@ extension Endpoint.Parameter {
         "name",
         text,
         in: .fileName,
-        "The name of the file. The part after the last `/` or `\\` counts.",
+        "The file's name. Only the part after the last `/` or `\\` is used.",
         example: "IMG_0042.jpg",
         isRequired: false,
         refusedFor: textRules
@@ -238,14 +238,14 @@ extension Endpoint.Parameter {
         PhotoURLDay.expiresName,
         .signature,
         in: .query,
-        "When the URL ends, in seconds since 1970.",
+        "When the URL expires, in seconds since 1970.",
         example: "1795478400"
     )
     static let series = Self(
         PhotoURLDay.seriesName,
         .signature,
         in: .query,
-        "The number of the user's series of URLs. The first has none.",
+        "The number of the user's series of URLs. It is missing for the first series.",
         example: "1",
         isRequired: false
     )
@@ -253,7 +253,7 @@ extension Endpoint.Parameter {
         PhotoURLDay.scopeName,
         .signature,
         in: .query,
-        "What the URL was made for, of a record's photo or a member's picture. It ends with the right to see that.",
+        "The record or picture that the URL was made for. The URL works as long as its reader may see that.",
         example: "picture:\(Endpoint.Answer.Member.memberID):0",
         isRequired: false
     )

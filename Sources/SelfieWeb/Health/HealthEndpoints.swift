@@ -13,7 +13,7 @@ struct HealthEndpoints: EndpointGroup {
             .get,
             "/livez",
             .public(handleLive),
-            "Whether the process lives",
+            "Check whether the process runs",
             answers: [.message(alive)]
         ),
         HandledEndpoint(
@@ -22,7 +22,7 @@ struct HealthEndpoints: EndpointGroup {
             .get,
             "/readyz",
             .public(handleReady),
-            "Whether the service can do its work",
+            "Check whether the service can serve requests",
             answers: [
                 .ok("All is ready.", .array(Endpoint.Answer.Member.check)),
                 Endpoint.Answer(

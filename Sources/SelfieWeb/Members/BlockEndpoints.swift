@@ -19,7 +19,7 @@ struct BlockEndpoints: EndpointGroup {
             .get,
             "/api/blocks",
             .token(handleList),
-            "List the members whom one blocks",
+            "List the members you have blocked",
             answers: [.ok("The members' ids.", list)],
             refuses: [.tokenExpired]
         ),
@@ -31,8 +31,8 @@ struct BlockEndpoints: EndpointGroup {
             .token(handleBlock),
             "Block a member",
             details: """
-                The member can send nothing more. The member is not told. Nothing changes for one who is blocked already. A \
-                user blocks at most \(BlockStore.maxCount) members.
+                The member can no longer send you records or add you as a reader, and is not told. Blocking a member again \
+                changes nothing. A user may block \(BlockStore.maxCount) members.
                 """,
             limitedBy: [.recordWritesPerUser],
             takes: [.memberID],
@@ -45,8 +45,8 @@ struct BlockEndpoints: EndpointGroup {
             .delete,
             "/api/blocks/:member",
             .token(handleUnblock),
-            "End the block of a member",
-            details: "Nothing changes for a member who is not blocked.",
+            "Unblock a member",
+            details: "Unblocking a member who is not blocked changes nothing.",
             limitedBy: [.recordWritesPerUser],
             takes: [.memberID],
             answers: [.message(unblocked)],

@@ -18,8 +18,8 @@ struct DirectoryEndpoints: EndpointGroup {
             .token(handleList),
             "List the members",
             details: """
-                All members in the order of their names, or those whose full name, last name or title begins with `query`, \
-                in the order of what begins so. The call is there with `DIRECTORY=members`.
+                All members, sorted by name. With `query`: members whose full name, last name or title starts with it, sorted \
+                by what matched. The call exists only with `DIRECTORY=members`.
                 """,
             takes: [.beginning, .afterMember, .memberLimit],
             answers: [.ok("A page of members.", page)],
@@ -32,7 +32,7 @@ struct DirectoryEndpoints: EndpointGroup {
             "/api/members/:member",
             .token(handleGet),
             "Read a member",
-            details: "The call is there with `DIRECTORY=members`.",
+            details: "The call exists only with `DIRECTORY=members`.",
             takes: [.memberID],
             answers: [.ok("The member.", .object(Member.member))],
             refuses: [.tokenExpired, .memberNotFound]
@@ -48,7 +48,7 @@ struct DirectoryEndpoints: EndpointGroup {
                 "members": ["type": "array", "items": Endpoint.Answer.Body.schema(of: Member.member)],
                 "next": [
                     "type": ["string", "null"],
-                    "description": "What `after` is to be for the next page; `null` on the last one.",
+                    "description": "The `after` of the next page; `null` on the last page.",
                 ],
             ],
         ],

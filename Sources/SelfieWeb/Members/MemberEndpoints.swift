@@ -17,7 +17,7 @@ struct MemberEndpoints: EndpointGroup {
             .get,
             "/api/me",
             .token(handleGet),
-            "Read one's own profile",
+            "Read your profile",
             answers: [.ok("The profile.", .object(Member.profile))],
             refuses: [.tokenExpired]
         ),
@@ -27,10 +27,10 @@ struct MemberEndpoints: EndpointGroup {
             .patch,
             "/api/me",
             .token(handleChange),
-            "Change one's own profile",
+            "Change your profile",
             details: """
-                What is left out stays as it is. `fields` is a merge patch (RFC 7396): `null` removes a field. Others see all \
-                but the e-mail, and that if `shows_email` is `true`.
+                What is left out stays unchanged. `fields` is a merge patch (RFC 7396): `null` removes a field. Others see the \
+                whole profile, but the e-mail address only if `shows_email` is `true`.
                 """,
             limitedBy: [.recordWritesPerUser],
             sends: .profileChange,

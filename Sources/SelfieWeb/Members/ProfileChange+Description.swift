@@ -4,23 +4,23 @@ import SelfieCore
 extension Endpoint.JSONBodyDescription {
     /// What a user changes about the profile.
     static let profileChange = Self(
-        "What is to change.",
+        "The changes.",
         schema: [
             "type": "object", "additionalProperties": false,
             "properties": [
                 "first_name": name("The first name."),
-                "last_name": line("The last name; empty for who has one name only."),
-                "title": line("What others see under the name."),
+                "last_name": line("The last name; empty for a user with only one name."),
+                "title": line("A title that others see below the name."),
                 "picture": [
                     "type": ["string", "null"],
-                    "description": "The `random_id` of a photo of one's own; `null` for no picture.",
+                    "description": "The `random_id` of one of your photos; `null` for no picture.",
                 ],
-                "shows_email": ["type": "boolean", "description": "Whether other members see the e-mail."],
+                "shows_email": ["type": "boolean", "description": "Whether other members see the e-mail address."],
                 "fields": [
                     "type": "object",
                     "description": """
-                    Whatever else the app keeps for others to see: a merge patch. All fields together have at most \
-                    \(ProfileFields.maxBytes) bytes as JSON, and are at most \(ProfileFields.maxDepth) levels deep.
+                    Other data of the app that others may see: a merge patch. All fields together have at most \
+                    \(ProfileFields.maxBytes) bytes as JSON, and at most \(ProfileFields.maxDepth) levels.
                     """,
                 ],
             ],

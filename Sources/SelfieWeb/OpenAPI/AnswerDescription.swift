@@ -19,7 +19,7 @@ struct AnswerDescription {
 
     private var summary: String {
         let codes = refusals.map { "`\($0.code)`" }.joined(separator: ", ")
-        return [answer?.summary, refusals.isEmpty ? nil : "Refused: \(codes)."].compactMap(\.self).joined(
+        return [answer?.summary, refusals.isEmpty ? nil : "Errors: \(codes)."].compactMap(\.self).joined(
             separator: " "
         )
     }
@@ -86,7 +86,7 @@ struct AnswerDescription {
         "schema": [
             "description": """
             Server-sent events. The data of `change` is an item of `changes`, and its id is the cursor after it. `synced` and \
-            `cursor` have the cursor alone. `reset` and `end` have the reason, and no id.
+            `cursor` have only the cursor. `reset` and `end` have the reason, and no id.
             """
         ],
         "example": """
@@ -117,7 +117,7 @@ struct AnswerDescription {
         }
         if !Self.codesWithHint.isDisjoint(with: codes) {
             properties = properties.with([
-                "hint": ["type": "string", "description": "What the client may have overlooked."]
+                "hint": ["type": "string", "description": "A possible mistake of the client."]
             ])
         }
         return [

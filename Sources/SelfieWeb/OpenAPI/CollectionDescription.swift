@@ -167,7 +167,7 @@ extension FieldType {
         case .member: ["type": "string", "description": "The id of a member."]
         case .reference(let collection):
             RecordJSON.id.with(["description": .string("The id of a record in \(collection).")])
-        case .photo: ["type": "string", "description": "The `random_id` of a photo of one's own."]
+        case .photo: ["type": "string", "description": "The `random_id` of one of your photos."]
         }
     }
 

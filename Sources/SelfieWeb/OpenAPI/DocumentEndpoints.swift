@@ -17,7 +17,7 @@ struct DocumentEndpoints: EndpointGroup {
             "/openapi.json",
             .public(handleGet),
             "This document",
-            details: "The description of the API, as OpenAPI 3.1.",
+            details: "The description of the API in OpenAPI 3.1.",
             dependsOn: [.ifNoneMatch],
             answers: [.ok("The document.", .document, headers: [.entityTag]), .notModified]
         ),
@@ -27,7 +27,7 @@ struct DocumentEndpoints: EndpointGroup {
             .get,
             "/docs",
             .public { _ in { request, _ in try page(for: request) } },
-            "The page to read and try the API on",
+            "The page that describes the API and lets you try it",
             dependsOn: [.ifNoneMatch],
             answers: [.ok("The page.", .file(["text/html"]), headers: [.entityTag]), .notModified]
         ),

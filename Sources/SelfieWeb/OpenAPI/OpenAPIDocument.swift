@@ -40,14 +40,14 @@ package struct OpenAPIDocument: Sendable {
                     "cookie": [
                         "type": "apiKey", "in": "cookie", "name": "selfie",
                         "description": """
-                        The gallery's session. Over HTTPS, its name is `__Host-selfie`. A call that did not come from the \
-                        gallery's own pages is refused.
+                        The gallery's session. Over HTTPS, its name is `__Host-selfie`. Calls from any page but the gallery's \
+                        own are refused.
                         """,
                     ],
                     "apiCredential": [
                         "type": "http", "scheme": "basic",
                         "description":
-                            "The credential that ships inside the app: `API_AUTH_NAME` and `API_AUTH_PASSWORD`.",
+                            "The credential inside the app: `API_AUTH_NAME` and `API_AUTH_PASSWORD`.",
                     ],
                     "token": [
                         "type": "http", "scheme": "bearer",
@@ -65,25 +65,25 @@ package struct OpenAPIDocument: Sendable {
 
     private static func introduction(_ facts: APIFacts) -> String {
         """
-        People sign up, sign in, upload photos, list, open and delete them.
+        People sign up, sign in, and upload, list, open and delete photos.
 
         **Parameters** come in the query, as JSON, as a form or as multipart, with any method. This document shows one \
-        way for each call: the query for GET and DELETE, a body for POST and for a DELETE with a password. The query wins \
-        over the body. Of duplicates the last counts, and unknown ones are ignored. A body of parameters has at most \
-        \(RequestParameters.maxBodyBytes) bytes and \(JSONParameters.maxMemberCount) members. A photo has at most \
-        \(facts.maxUploadBytes) bytes. A call whose body is shown as JSON alone takes nothing else, and refuses members that it \
-        does not know.
+        place for each call: the query for GET and DELETE, a body for POST and for a DELETE with a password. The query \
+        takes precedence over the body. If a parameter appears twice, the last one is used. Unknown parameters are ignored. \
+        A body of parameters has at most \(RequestParameters.maxBodyBytes) bytes and \(JSONParameters.maxMemberCount) members. \
+        A photo has at most \(facts.maxUploadBytes) bytes. If a call's body is shown only as JSON, the call takes only JSON, and \
+        refuses unknown members.
 
-        **Passwords** travel encrypted: base64 of AES-256-CBC with PKCS#7 padding. The key is the SHA-256 digest of \
+        **Passwords** are sent encrypted: base64 of AES-256-CBC with PKCS#7 padding. The key is the SHA-256 digest of \
         `API_AUTH_PASSWORD`, and the initialization vector is 16 zero bytes.
 
-        **Refusals** are `{"status":<number>,"message":"<text>","code":"<word>"}`. The code never changes, so programs \
-        go by it. With several complaints about parameters, the message has them all, and the code is that of the first. With \
-        `\(ServiceError.parametersMissing.code)`, `parameters` names what is missing.
+        **Errors** are `{"status":<number>,"message":"<text>","code":"<word>"}`. Programs should use the code, which never \
+        changes. If several parameters are invalid, the message lists all errors, and the code is that of the first. With \
+        `\(ServiceError.parametersMissing.code)`, `parameters` lists the missing ones.
 
-        **Anything else** is answered with 404 and the code `\(ServiceError.wrongURL.code)`. Another method than a path takes \
-        is answered with 405, the code `\(ServiceError.methodNotAllowed.code)` and `Allow`. On the paths that railsauth had, it \
-        is answered with 404: \(originalPaths). HEAD answers wherever GET does. A path may end in `.json` or a slash.
+        **Unknown paths** get 404 with the code `\(ServiceError.wrongURL.code)`. A wrong method gets 405 with the code \
+        `\(ServiceError.methodNotAllowed.code)` and `Allow`, but 404 on railsauth's paths: \(originalPaths). HEAD works wherever \
+        GET does. A path may end in `.json` or a slash.
         """
     }
 }

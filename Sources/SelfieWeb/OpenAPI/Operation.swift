@@ -74,8 +74,8 @@ struct Operation {
         [
             "name": "Sec-Fetch-Site", "in": "header", "required": .boolean(endpoint.method != .get),
             "description": """
-            Where the request comes from. Browsers tell it by themselves, and `Origin` with it. Anything else than the \
-            gallery's own page is refused.
+            Where the request comes from. Browsers send it by themselves, with `Origin`. Requests from any page but the \
+            gallery's own are refused.
             """,
             "schema": ["type": "string", "enum": ["same-origin"]], "example": "same-origin",
         ]
@@ -172,13 +172,13 @@ extension RateLimitName {
         switch self {
         case .signInPerAccount: "wrong passwords for an account"
         case .signInPerAddress: "wrong passwords from an address"
-        case .passwordTriesPerAccount: "passwords for an account, right ones too,"
+        case .passwordTriesPerAccount: "passwords for an account, correct ones too,"
         case .signUpPerAddress: "sign-ups from an address"
         case .getTokenPerAddress: "calls from an address"
         case .tokenGuessesPerAddress: "unknown tokens from an address"
         case .uploadsPerUser: "uploads of a user"
         case .recordWritesPerUser: "records that a user writes"
-        case .inboxSendsPerUser: "records that a user sends, and readers that a user names,"
+        case .inboxSendsPerUser: "records that a user sends, and readers whom a user adds,"
         }
     }
 }

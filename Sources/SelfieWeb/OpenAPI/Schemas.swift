@@ -26,7 +26,7 @@ extension Endpoint.Parameter {
                 // 16 bytes, and as many as the longest password takes with its padding.
                 "minLength": 22,
                 "$comment": """
-                The password itself has from \(minCharacters) characters to \
+                The password itself has \(minCharacters) characters to \
                 \(maxBytes) bytes, without NUL.
                 """,
             ]
@@ -49,7 +49,7 @@ extension Endpoint.Parameter {
         case .photo:
             [
                 "type": "string", "format": "binary", "contentMediaType": "application/octet-stream",
-                "$comment": "From 1 to \(facts.maxUploadBytes) bytes.",
+                "$comment": "1 to \(facts.maxUploadBytes) bytes.",
             ]
         }
     }
@@ -73,7 +73,7 @@ extension Endpoint.Parameter {
     }
 
     private static func jsonComment(_ maxBytes: Int) -> String {
-        "A JSON object, at most \(maxBytes) bytes without white space."
+        "A JSON object of at most \(maxBytes) bytes without white space."
     }
 
     /// A password of an account, encrypted.

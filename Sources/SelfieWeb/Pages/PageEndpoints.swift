@@ -20,8 +20,8 @@ struct PageEndpoints: EndpointGroup {
             .get,
             "/robots.txt",
             .public { _ in { request, _ in try file("robots.txt", for: request) } },
-            "What search engines may read",
-            details: "Nothing: photos are private.",
+            "The rules for search engines",
+            details: "They may read nothing: photos are private.",
             dependsOn: [.ifNoneMatch],
             answers: [.ok("The rules.", .file(["text/plain"]), headers: [.entityTag]), .notModified]
         ),
@@ -32,7 +32,7 @@ struct PageEndpoints: EndpointGroup {
             "/files/:name",
             .public(handleFile),
             "A file of a page",
-            details: "Scripts and styles of the pages that this service shows.",
+            details: "Scripts and styles of this service's pages.",
             dependsOn: [.ifNoneMatch],
             takes: [.fileOfPage],
             answers: [

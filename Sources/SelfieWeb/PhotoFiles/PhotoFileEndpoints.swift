@@ -26,7 +26,7 @@ struct PhotoFileEndpoints: EndpointGroup {
             "\(PhotoURLDay.path):\(Endpoint.Parameter.randomID.name)",
             .public(handleGet),
             "Open a photo",
-            details: "What `image_url` leads to. The signature is the permission, so no header is needed.",
+            details: "`image_url` is such a URL. The signature is the permission, so no header is needed.",
             dependsOn: [.ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange],
             takes: [.randomID, .expires, .series, .photoScope, .signature],
             answers: [
@@ -57,7 +57,7 @@ struct PhotoFileEndpoints: EndpointGroup {
     private static let preconditionFailed = ServiceError(
         status: .preconditionFailed,
         code: "precondition_failed",
-        message: "The photo is not the one that was asked for"
+        message: "The photo does not match the request's conditions"
     )
     /// How many seconds a redirect's URL still works when it leaves a cache.
     private static let redirectMarginSeconds = 60

@@ -29,8 +29,8 @@ final class PhotoEndpoints: EndpointGroup {
             .token(handleUpload),
             "Upload a photo",
             details: """
-                The photo is stored whole or not at all. An answer of 200 means that it is safe. With `listed=false` it is in no \
-                list, and goes with the last record that refers to it, or after a day without one.
+                Either the whole photo is stored, or nothing. After an answer of 200, it is safe. With `listed=false`, it is not in \
+                the list. It is deleted with the last record that refers to it, or after a day without one.
                 """,
             limitedBy: [.uploadsPerUser],
             takes: [.title, .image, .fileName, .listed],
@@ -47,7 +47,7 @@ final class PhotoEndpoints: EndpointGroup {
             .checksItsOwnToken(handleList),
             "List the photos",
             details:
-                "All of the user's photos, the oldest first. Send the `ETag` back: an unchanged list costs nearly nothing.",
+                "The user's photos, the oldest first. Send the `ETag` as `If-None-Match`: an unchanged list gets 304.",
             dependsOn: [.ifNoneMatch],
             takes: [.limit, .after, .order],
             answers: [.ok("The photos.", .array(Member.photo), headers: [.entityTag, .nextPage]), .notModified],
@@ -60,7 +60,7 @@ final class PhotoEndpoints: EndpointGroup {
             "/api/delete_photo",
             .token(handleDelete),
             "Delete a photo",
-            details: "The photo's URL ends at once.",
+            details: "The photo's URL stops working at once.",
             takes: [.photoID],
             answers: [.message(imageDeleted)],
             refuses: [.tokenExpired, notTheirs]

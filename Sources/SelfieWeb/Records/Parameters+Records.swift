@@ -9,46 +9,46 @@ extension Endpoint.Parameter {
         "where",
         .text(maxCharacters: 4_096),
         in: .query,
-        "A JSON object: fields with an index, and the values that they must have. `null` is for missing ones, too.",
+        "A JSON object: indexed fields, and the values that they must have. `null` also finds missing values.",
         example: #"{"address":"12 Rose Street"}"#,
         isRequired: false,
         refusedFor: [.invalid, .tooLong(maxCharacters: 4_096)],
-        valid: "a JSON object with at most \(Schema.maxIndexCount) fields and their values, each no array and no object"
+        valid: "a JSON object with at most \(Schema.maxIndexCount) fields and their values, without arrays and objects"
     )
     static let recordIDs = Self(
         "ids",
         .text(maxCharacters: nil),
         in: .query,
-        "The ids of the records, with commas between them, at most \(RecordLimits.maxPageCount). Not with `where`.",
+        "The records' ids, comma-separated, at most \(RecordLimits.maxPageCount). Not together with `where`.",
         example: "house-1,house-2",
         isRequired: false,
         refusedFor: [.invalid],
-        valid: "1 to \(RecordLimits.maxPageCount) ids with commas between them"
+        valid: "1 to \(RecordLimits.maxPageCount) comma-separated ids"
     )
     static let deletedIDs = Self(
         "ids",
         .text(maxCharacters: nil),
         in: .query,
-        "The ids of the records, with commas between them, at most \(RecordLimits.maxBatchCount).",
+        "The records' ids, comma-separated, at most \(RecordLimits.maxBatchCount).",
         example: "house-1,house-2",
         refusedFor: [.invalid],
-        valid: "1 to \(RecordLimits.maxBatchCount) ids with commas between them"
+        valid: "1 to \(RecordLimits.maxBatchCount) comma-separated ids"
     )
     static let recordAfter = Self(
         "after",
         .text(maxCharacters: nil),
         in: .query,
-        "The record after which the list begins: `next` of the page before, or an id.",
+        "The record after which the page starts: the `next` of the previous page, or an id.",
         example: "house-1,1795514400000000",
         isRequired: false,
         refusedFor: [.invalid],
-        valid: "next of the page before, or the id of a record in the list"
+        valid: "next of the previous page, or the id of a record in the list"
     )
     static let recordOrder = Self(
         "order",
         .word(RecordQuery.Order.allCases.map(\.rawValue)),
         in: .query,
-        "The order by the time of creation; `-created` has the newest first.",
+        "The order by creation time; `-created` returns the newest first.",
         example: "-created",
         isRequired: false,
         refusedFor: [.invalid]
@@ -57,7 +57,7 @@ extension Endpoint.Parameter {
         "limit",
         .integer(1...RecordLimits.maxPageCount),
         in: .query,
-        "The most records of the page; \(RecordQuery.usualLimit) where it is missing.",
+        "The maximum number of records of a page. Defaults to \(RecordQuery.usualLimit).",
         example: "50",
         isRequired: false,
         refusedFor: [.invalid]
@@ -67,12 +67,12 @@ extension Endpoint.Parameter {
         .text(maxCharacters: 1_024),
         in: .query,
         """
-        Fields that are references, with commas between them, at most \(RecordQuery.maxIncludeCount). What they refer to is \
-        in `included`.
+        Reference fields, comma-separated, at most \(RecordQuery.maxIncludeCount). The records that they refer to are in \
+        `included`.
         """,
         example: "priority",
         isRequired: false,
         refusedFor: [.invalid, .tooLong(maxCharacters: 1_024)],
-        valid: "at most \(RecordQuery.maxIncludeCount) fields with commas between them"
+        valid: "at most \(RecordQuery.maxIncludeCount) comma-separated fields"
     )
 }

@@ -132,7 +132,7 @@ extension RecordOperation {
             guard body["data"] == nil else { throw RecordBodyProblem(name, "is unknown") }
             throw RecordBodyProblem(
                 "data",
-                "is missing, and \(name) is unknown beside it: a record's own members go into data"
+                "is missing, and \(name) is unknown: the record's fields belong in data"
             )
         }
         let ownID = try Self.text(body["id"], "id")

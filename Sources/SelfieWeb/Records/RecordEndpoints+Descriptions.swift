@@ -20,14 +20,14 @@ extension RecordEndpoints {
         place: [.memberID, .collection],
         suffix: "InInbox",
         note: """
-            The collection's access is `inbox`. Other members may create and delete what they sent, and nothing else. The \
-            same `PUT` twice is one record, and both are answered alike. Another one with a used id is refused. No answer \
-            tells what the recipient did. Deleting from one's own inbox does not count.
+            The collection's access is `inbox`. Other members may only send records, and delete the ones they sent. \
+            Repeating a `PUT` creates no second record, and gets the same answer. Other data with a used id is refused. No \
+            answer shows what the recipient did. Deleting from your own inbox does not count against the limit.
             """
     )
 
     private static let inheritedReaders = """
-        A new record that names no readers has those of the record that it belongs to, by the `parent` of its collection.
+        If the collection has a `parent`, a new record without readers gets the readers of its parent record.
         """
 
     private static func calls(
@@ -49,7 +49,7 @@ extension RecordEndpoints {
                 path,
                 .token(handleList),
                 "List the records\(inWords)",
-                details: ["Those that the user may read, page by page. A page ends at about 1 MiB.", note].joined(
+                details: ["The records that the user may read, page by page. A page ends at about 1 MiB.", note].joined(
                     separator: "\n\n"
                 ),
                 takes: place + [.where, .recordIDs, .recordOrder, .recordAfter, .recordLimit, .include],
@@ -63,7 +63,7 @@ extension RecordEndpoints {
                 path,
                 .token(handleCreate),
                 "Create one record or many\(inWords)",
-                details: ["An array is stored whole or not at all. \(inheritedReaders)", note].joined(
+                details: ["Either all records of an array are stored, or none. \(inheritedReaders)", note].joined(
                     separator: "\n\n"
                 ),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
@@ -73,7 +73,7 @@ extension RecordEndpoints {
                     schema: ["anyOf": [RecordJSON.new, RecordJSON.many(RecordJSON.new)]],
                     example: RecordJSON.newExample
                 ),
-                answers: [.ok("The record, or an array of them.", RecordJSON.oneOrMany, headers: [.tagOfOneRecord])],
+                answers: [.ok("The record, or an array of records.", RecordJSON.oneOrMany, headers: [.tagOfOneRecord])],
                 refuses: place404 + [
                     .recordIDTaken, .recordForbidden, .tooManyRecords, .noRoomForRecords, .inboxFull, .readerFull,
                 ] + contents
@@ -132,7 +132,10 @@ extension RecordEndpoints {
                 "\(path)/:id",
                 .token(handlePut),
                 "Create or replace a record\(inWords)",
-                details: ["What is not given stays: readers, writers and the end. \(inheritedReaders)", note].joined(
+                details: [
+                    "`readers`, `writers` and `expires_at` stay unchanged if they are left out. \(inheritedReaders)",
+                    note,
+                ].joined(
                     separator: "\n\n"
                 ),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
@@ -150,7 +153,7 @@ extension RecordEndpoints {
                 "\(path)/:id",
                 .token(handlePatch),
                 "Change a record\(inWords)",
-                details: ["A merge patch (RFC 7396) of `data`. What is not given stays.", note].joined(
+                details: ["A merge patch (RFC 7396) of `data`. What is left out stays unchanged.", note].joined(
                     separator: "\n\n"
                 ),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
@@ -172,7 +175,7 @@ extension RecordEndpoints {
                 .token(handleDelete),
                 "Delete a record\(inWords)",
                 details: [
-                    "Who only reads a record of an `acl` collection leaves it: it is there for the others.", note,
+                    "In an `acl` collection, a reader who may not delete the record leaves it. Others keep it.", note,
                 ].joined(separator: "\n\n"),
                 limitedBy: [.recordWritesPerUser],
                 dependsOn: [.ifMatchVersion],
@@ -194,12 +197,13 @@ extension RecordEndpoints {
 extension Endpoint.Header {
     static let ifMatchVersion = Self(
         name: "If-Match",
-        summary: "The record's version in quotes, or its `ETag`: the record is changed only if it still has it.",
+        summary:
+            "The record's version in quotes, or its `ETag`. The record is changed only if it still has this version.",
         example: #""3""#
     )
     static let ifNoRecord = Self(
         name: "If-None-Match",
-        summary: "`*`: the record is created only if there is none.",
+        summary: "`*`. The record is created only if it does not exist.",
         example: "*"
     )
     static let recordTag = Self(

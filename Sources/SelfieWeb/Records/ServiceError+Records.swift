@@ -42,7 +42,7 @@ extension ServiceError {
     static let recordVersionDiffers = ServiceError(
         status: .preconditionFailed,
         code: "record_version_differs",
-        message: "The record has another version than the one that was asked for"
+        message: "The record does not match If-Match or If-None-Match"
     )
     static let ifMatchInvalid = ServiceError(
         status: .badRequest,
@@ -57,7 +57,7 @@ extension ServiceError {
     static let recordIDInvalid = ServiceError(
         status: .badRequest,
         code: "record_id_invalid",
-        message: "An id has 1 to \(RecordLimits.maxIDLength) of A-Z a-z 0-9 . _ : ~ @ - and comes once in a call"
+        message: "An id has 1 to \(RecordLimits.maxIDLength) of A-Z a-z 0-9 . _ : ~ @ - and may appear once in a call"
     )
     static let recordExpiryInvalid = ServiceError(
         status: .badRequest,
@@ -72,7 +72,7 @@ extension ServiceError {
     static let readerUnknown = ServiceError(
         status: .badRequest,
         code: "reader_unknown",
-        message: "A reader or writer is no member, or does not take records from you"
+        message: "A reader or writer is not a member, or does not accept records from you"
     )
     static let tooManyReaders = ServiceError(
         status: .badRequest,
@@ -88,14 +88,14 @@ extension ServiceError {
         status: .forbidden,
         code: "record_quota_reached",
         message: """
-            The owner has no room for more records (maximum is \(RecordLimits.maxCountPerUser), with those that were deleted in 30 \
-            days)
+            The owner has no room for more records (maximum is \(RecordLimits.maxCountPerUser), including those deleted in the last \
+            30 days)
             """
     )
     static let inboxFull = ServiceError(
         status: .forbidden,
         code: "inbox_full",
-        message: "The inbox has no room for more records of yours"
+        message: "The inbox has no room for more of your records"
     )
     static let indexMissing = ServiceError(
         status: .badRequest,
@@ -105,7 +105,7 @@ extension ServiceError {
     static let includeInvalid = ServiceError(
         status: .badRequest,
         code: "include_no_reference",
-        message: "include - this field is no reference"
+        message: "include - this field is not a reference field"
     )
     /// The message tells the fields.
     static let recordInvalid = ServiceError(
@@ -146,7 +146,7 @@ extension ServiceError {
             case .noIndex(let field): .indexMissing.with("where - the collection has no index of \(field)")
             case .invalidCondition(let problem):
                 Endpoint.Parameter.where.invalid.with("where: \(problem.message)")
-            case .noReference(let field): .includeInvalid.with("include - \(field) is no reference")
+            case .noReference(let field): .includeInvalid.with("include - \(field) is not a reference field")
             case .noSuchPosition: Endpoint.Parameter.recordAfter.invalid
             }
         self = refusal.position.map { mapped.with("record \($0): \(mapped.message)") } ?? mapped
@@ -181,8 +181,8 @@ extension RecordProblem {
             case .missing: "is missing"
             case .notA(let type): "must be \(type.article) \(type.word)"
             case .tooLong(let max): "is too long (maximum is \(max) characters)"
-            case .parentFull: "names a record that is full"
-            case .notFound: "names nothing that is there for you"
+            case .parentFull: "refers to a record that has no room for more data"
+            case .notFound: "does not exist, or you may not use it"
             }
         return "\(field ?? "data") - \(rule),"
     }

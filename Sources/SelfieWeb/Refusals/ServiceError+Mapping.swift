@@ -144,10 +144,10 @@ extension ServiceError {
 
     /// What `after` may have.
     static let validPhotoPosition = "the random_id of a photo in the list"
-    static let validPosition = "next of the page before"
+    static let validPosition = "next of the previous page"
     /// What members of a profile may have.
     private static let valid = [
-        "picture": "the random_id of a photo of one's own, or null", "shows_email": "true or false",
+        "picture": "the random_id of one of your photos, or null", "shows_email": "true or false",
         "fields": "a JSON object, with at most 30 combining marks in a row",
     ]
 

@@ -22,7 +22,7 @@ struct RoleEndpoints: EndpointGroup {
             "/api/roles/:role/members",
             .token(handleList),
             "List the members of a role",
-            details: "For the members of roles that manage it.",
+            details: "Only for members of a role that manages this one.",
             takes: [.role, .membersAfter, .membersLimit],
             answers: [.ok("A page.", .json(schema: pageSchema, example: pageExample))],
             refuses: [.tokenExpired, .roleNotFound, .roleForbidden]
@@ -33,8 +33,8 @@ struct RoleEndpoints: EndpointGroup {
             .get,
             "/api/roles/:role/members/:member",
             .token(handleGet),
-            "See whether a member has a role",
-            details: "For the members of roles that manage it.",
+            "Check whether a member has a role",
+            details: "Only for members of a role that manages this one.",
             takes: [.role, .memberID],
             answers: [.ok("The member.", .json(schema: memberSchema, example: memberExample))],
             refuses: [.tokenExpired, .roleNotFound, .memberNotFound, .roleForbidden]
@@ -46,7 +46,7 @@ struct RoleEndpoints: EndpointGroup {
             "/api/roles/:role/members/:member",
             .token(handleAdd),
             "Give a member a role",
-            details: "For the members of roles that manage it.",
+            details: "Only for members of a role that manages this one.",
             limitedBy: [.recordWritesPerUser],
             takes: [.role, .memberID],
             answers: [.message(added)],
@@ -58,8 +58,8 @@ struct RoleEndpoints: EndpointGroup {
             .delete,
             "/api/roles/:role/members/:member",
             .token(handleRemove),
-            "Take a role from a member",
-            details: "For the members of roles that manage it.",
+            "Remove a role from a member",
+            details: "Only for members of a role that manages this one.",
             limitedBy: [.recordWritesPerUser],
             takes: [.role, .memberID],
             answers: [.message(removed)],
@@ -198,17 +198,17 @@ extension Endpoint.Parameter {
         "after",
         .text(maxCharacters: nil),
         in: .query,
-        "The id of the member after whom the list begins: `next` of the page before.",
+        "The `next` of the previous page.",
         example: Endpoint.Answer.Member.memberID,
         isRequired: false,
         refusedFor: [.invalid],
-        valid: "next of the page before"
+        valid: "next of the previous page"
     )
     static let membersLimit = Self(
         "limit",
         .integer(1...100),
         in: .query,
-        "The most members of the page.",
+        "The maximum number of members of a page. Defaults to 50.",
         example: "50",
         isRequired: false,
         refusedFor: [.invalid]

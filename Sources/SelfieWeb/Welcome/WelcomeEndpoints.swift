@@ -16,9 +16,9 @@ struct WelcomeEndpoints: EndpointGroup {
             "/",
             .public(handleGet),
             "A greeting",
-            details: "A browser gets a page: with `GALLERY=true` the gallery.",
+            details: "A browser gets a page; with `GALLERY=true`, the gallery.",
             dependsOn: [.ifNoneMatch],
-            answers: [.ok("The service is there.", .page(text: text), headers: [.pageTag]), .notModified]
+            answers: [.ok("The service is running.", .page(text: text), headers: [.pageTag]), .notModified]
         )
     ]
 

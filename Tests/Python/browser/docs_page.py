@@ -55,7 +55,7 @@ def collections(browser):
     """A collection has its own fields and sample, and JSON that breaks is told with its place."""
     assert "messages" in browser.text("#contents")
     heads = [head for head in browser.all(".topic-head") if head.text.startswith("houses")]
-    assert "address string needed" in " ".join(heads[0].text.split()), heads[0].text
+    assert "address string required" in " ".join(heads[0].text.split()), heads[0].text
     assert "1000 characters" in heads[0].text
     # Limits stand in the descriptions, too, and are no rules of the collection.
     assert "Access: private" in heads[0].text and "Limit: " not in heads[0].text, heads[0].text
@@ -110,7 +110,7 @@ def search(browser):
     assert browser.is_shown("#deleteRecord_houses") and not browser.is_shown("#signUp")
     browser.press_with(Keys.CONTROL, "a")
     browser.press("zebra")
-    browser.wait_for_text("#nothing-found", "No call has these words.")
+    browser.wait_for_text("#nothing-found", "No call matches.")
     browser.press_with(Keys.CONTROL, "a")
     browser.press(Keys.BACKSPACE)
     browser.wait_for("#signUp")

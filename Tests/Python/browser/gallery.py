@@ -171,7 +171,7 @@ def follow_elsewhere(browser):
     browser.press(Keys.HOME, Keys.DELETE)
     browser.wait_for_text("#count", "3 photos")
     delete_elsewhere(phone, both)
-    browser.wait("nothing to bring back", lambda: "Bring it back" not in browser.text("#toasts"))
+    browser.wait("nothing to undo", lambda: "Undo" not in browser.text("#toasts"))
 
     # A hidden page has no connection. It hears of what it has missed once it is seen again.
     set_visibility(browser, "hidden")
@@ -210,8 +210,8 @@ def break_off(browser):
     assert browser.focused("#add"), "the keyboard is not lost"
     browser.set_network(offline=True)
     browser.drop_image("Lost.png")
-    browser.wait_for_text("#uploads .failed .state", "The connection broke off.")
-    assert browser.text("#uploads-status") == "Lost.png: The connection broke off."
+    browser.wait_for_text("#uploads .failed .state", "The connection was lost.")
+    assert browser.text("#uploads-status") == "Lost.png: The connection was lost."
     browser.expect_no_violation("an upload that failed")
     assert browser.text("#count") == "3 photos"
     browser.set_network()

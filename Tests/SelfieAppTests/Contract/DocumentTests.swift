@@ -218,7 +218,7 @@ struct DocumentTests {
         let operations = try Self.operations(APIDescription.document)
         for call in ["POST /api/records/{collection}", "PUT /api/records/{collection}/{id}"] {
             let description = Self.text(operations[call]?["description"])
-            #expect(description.contains("names no readers has those of the record that it belongs to"), "\(call)")
+            #expect(description.contains("without readers gets the readers of its parent record"), "\(call)")
         }
     }
 

@@ -123,7 +123,7 @@ struct RefusalTellingTests {
                 (
                     "houses?where=5",
                     "where - is invalid (a JSON object with at most 4 fields and their values, "
-                        + "each no array and no object),"
+                        + "without arrays and objects),"
                 ),
                 (#"houses?ids=a&where={"address":"a"}"#, "ids - is invalid (not together with where),"),
                 (#"houses?where={"address":5}"#, "where: address - must be a string,"),

@@ -90,7 +90,7 @@ struct MemberTests {
                 let answer = try await service.call("PATCH", "/api/me", token: ada, json: #"{"picture":"\#(other)"}"#)
                 #expect(
                     answer.status == 400
-                        && answer.message == "picture - is invalid (the random_id of a photo of one's own, or null),",
+                        && answer.message == "picture - is invalid (the random_id of one of your photos, or null),",
                     "\(other)"
                 )
             }
@@ -140,7 +140,7 @@ struct MemberTests {
         (#"{"title":null}"#, "title_invalid", "title - is invalid,"),
         (
             #"{"picture":7}"#, "picture_invalid",
-            "picture - is invalid (the random_id of a photo of one's own, or null),"
+            "picture - is invalid (the random_id of one of your photos, or null),"
         ),
         (#"{"shows_email":"true"}"#, "shows_email_invalid", "shows_email - is invalid (true or false),"),
         (#"{"shows_email":null}"#, "shows_email_invalid", "shows_email - is invalid (true or false),"),
@@ -159,7 +159,7 @@ struct MemberTests {
             #"{"first_name":"","title":5,"picture":"x","fields":{"a":"\u0000"},"b":1}"#, "first_name_blank",
             """
             first_name - can't be blank,title - is invalid,b - is not known,\
-            picture - is invalid (the random_id of a photo of one's own, or null),\
+            picture - is invalid (the random_id of one of your photos, or null),\
             fields - has U+0000, which can't be stored,
             """
         ),
