@@ -18,7 +18,7 @@ struct Copy: AsyncParsableCommand {
     var to: CopyDirection
 
     func run() async throws {
-        let configuration = try ServiceConfiguration.copying(from: try ConfigurationSource.ofThisCommand())
+        let configuration = try ConfigurationSource.ofThisCommand().read { $0.copying() }
         let bar = ProgressBar()
         let result: TaskResult<CopyReport>
         do {

@@ -23,7 +23,7 @@ struct Dev: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let format = try ServiceConfiguration.logFormat(from: ConfigurationSource())
+        let format = try ConfigurationSource().read { $0.logFormat() }
         let logger = makeLogger(level: .warning, format: format)
         try await ServiceGroup.runUntilSignal(
             [DevelopmentServer(hostname: hostname, port: port, logger: logger)],

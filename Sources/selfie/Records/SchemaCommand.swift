@@ -15,7 +15,7 @@ struct SchemaCommand: AsyncParsableCommand {
 
     /// Runs a body with the database that the settings name.
     static func withRecords<Result>(_ body: (RecordAdministration) async throws -> Result) async throws -> Result {
-        let configuration = try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand())
+        let configuration = try ConfigurationSource.ofThisCommand().read { $0.postgres() }
         return try await RecordAdministration.with(configuration, body)
     }
 }

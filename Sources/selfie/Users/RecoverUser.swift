@@ -23,7 +23,7 @@ struct UserPassword: AsyncParsableCommand {
     private static let generatedLength = 20
 
     func run() async throws {
-        let cost = try ServiceConfiguration.passwordHashCost(from: try ConfigurationSource.ofThisCommand())
+        let cost = try ConfigurationSource.ofThisCommand().read { $0.passwordHashCost() }
         let (user, password) = try await argument.withUsers { users in
             let user = try await users.find(argument.user)
             let password = generate ? RandomIdentifier.makeSecret(length: Self.generatedLength) : try Self.ask()

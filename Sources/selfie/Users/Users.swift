@@ -56,7 +56,7 @@ struct UserArgument: ParsableArguments {
     }
 
     static func withUsers<Result>(_ body: (UserAdministration) async throws -> Result) async throws -> Result {
-        let configuration = try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand())
+        let configuration = try ConfigurationSource.ofThisCommand().read { $0.postgres() }
         return try await UserAdministration.with(configuration, body)
     }
 }
@@ -93,4 +93,9 @@ enum Cell {
         }
         return String(String.UnicodeScalarView(scalars))
     }
+}
+
+extension Unicode.Scalar {
+    /// Whether it can move a terminal's cursor, or change the direction of the text behind it.
+    fileprivate var isInvisible: Bool { isControl || properties.generalCategory == .format }
 }
