@@ -27,7 +27,7 @@ struct Dev: AsyncParsableCommand {
         let logger = makeLogger(level: .warning, format: format)
         try await ServiceGroup.runUntilSignal(
             [DevelopmentServer(hostname: hostname, port: port, logger: logger)],
-            // Whoever closes the terminal wants the database to stop, too.
+            // SIGHUP: closing the terminal stops the database, too.
             signals: [.sigterm, .sigint, .sighup],
             logger: logger
         )

@@ -108,7 +108,7 @@ struct MigrateCommandTests {
             _ = try await folder.migrate([])
             let mute = try await folder.migrate(["down"])
             #expect(mute.status != 0)
-            #expect(mute.errors.contains("Without a terminal to ask on, say --yes."))
+            #expect(mute.errors.contains("There is no terminal to ask on. Confirm with --yes."))
             for (answer, isYes) in [("n", false), ("", false), ("y", true)] {
                 let outcome = try await TerminalProcess.run(
                     ["migrate", "down", "--migrations", folder.url.appending(path: "migrations").path],

@@ -69,7 +69,7 @@ package struct ServiceConfiguration: Sendable {
     /// The values that differ from the default, by key, without secrets.
     package let differingSettings: [String: String]
 
-    /// Where photos' bytes are kept.
+    /// Where photos' bytes are stored.
     package enum ObjectStorage: Sendable {
         case disk(path: String)
         case s3(Bucket)

@@ -56,7 +56,7 @@ struct ApplySchemaFile: AsyncParsableCommand {
                 )
             }
             guard let report = try await records.apply(schema, as: plan, mayShowMore: force) else {
-                return try end("Nothing was changed: somebody else has made changes meanwhile. Please try again.")
+                return try end("Nothing was changed: the schema has been changed meanwhile. Please try again.")
             }
             print("Applied.")
             StandardError.write(report.misfitText)

@@ -61,7 +61,7 @@ struct UserEmail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "email",
         abstract: "Give a user another e-mail.",
-        discussion: "Sessions go on. Make sure first that the user gets mail there."
+        discussion: "Sessions stay valid. Make sure first that the user gets mail there."
     )
 
     @OptionGroup var argument: UserArgument
@@ -83,7 +83,7 @@ struct UserEmail: AsyncParsableCommand {
     }
 }
 
-/// What was typed can't be used.
+/// The input can't be used.
 private enum UserInputError: Error, CustomStringConvertible {
     case noPassword
     case passwordsDiffer

@@ -34,9 +34,9 @@ struct OutputOptions: ParsableArguments {
         Swift.print(Self.visible(String(decoding: try encoder.encode(result), as: UTF8.self)))
     }
 
-    /// The same JSON with escapes in place of characters that a terminal would obey.
+    /// The same JSON with invisible and control characters escaped, since a terminal would obey them.
     ///
-    /// They are only in strings, but for the line ends between members.
+    /// Outside of strings there are only line ends.
     private static func visible(_ json: String) -> String {
         json.unicodeScalars.reduce(into: "") { text, scalar in
             guard scalar.isInvisible, scalar != "\n" else { return text.unicodeScalars.append(scalar) }
