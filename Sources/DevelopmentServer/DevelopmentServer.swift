@@ -50,7 +50,11 @@ package struct DevelopmentServer: Service {
         if try EnvironmentFile(path: Self.environmentFile).createIfMissing() {
             say("Wrote \(Self.environmentFile) with generated secrets.")
         }
-        let postgres = EmbeddedPostgres(directory: "\(Self.stateDirectory)/postgres", notice: { say($0) })
+        let postgres = EmbeddedPostgres(
+            directory: "\(Self.stateDirectory)/postgres",
+            name: "selfie",
+            notice: { say($0) }
+        )
         say("Starting PostgreSQL in \(Self.stateDirectory)/postgres …")
         let databaseURL = try await postgres.start()
         do {

@@ -18,7 +18,7 @@ extension Cluster {
                 try await command.succeed(
                     binaries.initdb,
                     [
-                        "--pgdata=\(incomplete)", "--username=\(Self.superuser)", "--auth=trust", "--encoding=UTF8",
+                        "--pgdata=\(incomplete)", "--username=\(name)", "--auth=trust", "--encoding=UTF8",
                         "--locale=\(locale)", "--no-instructions",
                     ],
                     in: location.home

@@ -5,9 +5,8 @@ import Glibc
 ///
 /// The caller holds its lock.
 struct Cluster: Sendable {
-    static let superuser = "selfie"
-    static let database = "selfie"
-
+    /// The name of the superuser and of the database.
+    let name: String
     let location: ClusterLocation
     let options: ServerOptions
     let binaries: PostgresBinaries
@@ -16,7 +15,14 @@ struct Cluster: Sendable {
     /// How long a start waits for the sessions of a server that was killed.
     var maxLingeringSessions: Duration = .seconds(10)
 
-    init(location: ClusterLocation, settings: [String: String], binaries: PostgresBinaries, user: ClusterUser) {
+    init(
+        name: String,
+        location: ClusterLocation,
+        settings: [String: String],
+        binaries: PostgresBinaries,
+        user: ClusterUser
+    ) {
+        self.name = name
         self.location = location
         self.binaries = binaries
         options = ServerOptions(settings: settings, socketDirectory: location.socketDirectory)
@@ -24,7 +30,7 @@ struct Cluster: Sendable {
         data = DataFolder(home: location.home)
     }
 
-    var url: String { location.url(database: Self.database) }
+    var url: String { location.url(user: name, database: name) }
 
     /// Starts the server, in whatever state its files are, until ``url`` answers.
     ///
@@ -105,7 +111,7 @@ struct Cluster: Sendable {
     func query(_ statement: String, database: String) async throws(EmbeddedPostgresError) -> String {
         try await command.succeed(
             binaries.psql,
-            ["-X", "-q", "-A", "-t", "-w", "-c", statement, location.url(database: database)]
+            ["-X", "-q", "-A", "-t", "-w", "-c", statement, location.url(user: name, database: database)]
         )
     }
 
@@ -117,9 +123,9 @@ struct Cluster: Sendable {
     }
 
     private func createDatabase() async throws(EmbeddedPostgresError) {
-        let found = "select 1 from pg_database where datname = '\(Self.database)'"
+        let found = "select 1 from pg_database where datname = '\(name)'"
         guard try await query(found, database: "postgres").isEmpty else { return }
         // From template0, since a session in template1 would make this fail.
-        _ = try await query("create database \(Self.database) template template0", database: "postgres")
+        _ = try await query("create database \(name) template template0", database: "postgres")
     }
 }

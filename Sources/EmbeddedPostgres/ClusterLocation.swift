@@ -29,11 +29,12 @@ struct ClusterLocation: Sendable, Equatable {
     /// Decides.
     ///
     /// - Parameters:
+    ///   - name: What the short folder's name begins with.
     ///   - directory: The cluster's folder, absolute and without links.
     ///   - temporaryDirectory: The short folder's parent.
     ///   - isEnterable: Whether the cluster's user can enter `directory`.
-    init(directory: String, temporaryDirectory: String, isEnterable: Bool) {
-        shortFolder = temporaryDirectory + "/selfie-" + Self.stableHash(directory)
+    init(name: String, directory: String, temporaryDirectory: String, isEnterable: Bool) {
+        shortFolder = temporaryDirectory + "/\(name)-" + Self.stableHash(directory)
         home = isEnterable ? directory : shortFolder
         let socketPath = home + "/.s.PGSQL.\(Self.port)"
         // In libpq, a comma in a host begins another host, even if it is encoded.
@@ -62,8 +63,8 @@ struct ClusterLocation: Sendable, Equatable {
     /// A connection URL for libpq.
     ///
     /// It names the port, because libpq would otherwise use `PGPORT`.
-    func url(database: String) -> String {
-        "postgresql://\(Cluster.superuser)@\(PercentEncoding.string(of: socketDirectory)):\(Self.port)/\(database)"
+    func url(user: String, database: String) -> String {
+        "postgresql://\(user)@\(PercentEncoding.string(of: socketDirectory)):\(Self.port)/\(database)"
     }
 
     /// FNV-1a, 64 bits, in 16 hex digits: Swift's own hashes differ from run to run.

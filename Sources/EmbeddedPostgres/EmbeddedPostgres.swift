@@ -8,6 +8,7 @@
 /// no half of a cluster behind, and ``stop()`` works in a cancelled task.
 package actor EmbeddedPostgres {
     private let directory: String
+    private let name: String
     private let settings: [String: String]
     private let search: ProgramSearch
     private let temporaryDirectory: String
@@ -24,6 +25,7 @@ package actor EmbeddedPostgres {
     ///
     /// - Parameters:
     ///   - directory: The cluster's folder, made when missing (its parents too). Relative to the working directory.
+    ///   - name: The name of the superuser and of the database, in small letters and underscores.
     ///   - settings: Server settings such as `["max_connections": "200"]`. The socket's place, its permissions, the
     ///     port and `listen_addresses` are fixed. A running cluster with other settings is restarted.
     ///   - search: The places to search for PostgreSQL's programs.
@@ -34,6 +36,7 @@ package actor EmbeddedPostgres {
     ///   - notice: Called during a start with a sentence for the user, for each file that is elsewhere than asked.
     package init(
         directory: String,
+        name: String,
         settings: [String: String] = [:],
         search: ProgramSearch = .system,
         temporaryDirectory: String = "/var/tmp",
@@ -41,6 +44,7 @@ package actor EmbeddedPostgres {
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.directory = directory
+        self.name = name
         self.settings = settings
         self.search = search
         self.temporaryDirectory = temporaryDirectory
@@ -48,12 +52,12 @@ package actor EmbeddedPostgres {
         self.notice = notice
     }
 
-    /// Makes the cluster if there is none, starts it, and waits until the database `selfie` answers.
+    /// Makes the cluster if there is none, starts it, and waits until its database answers.
     ///
     /// If it was started before, it checks that the server answers, and starts it again if not. The first start takes a
     /// few seconds. A server that is not ready after 30 s is a failure.
     ///
-    /// - Returns: A connection URL for libpq, `postgresql://selfie@<socket folder, percent-encoded>:5432/selfie`. There
+    /// - Returns: A connection URL for libpq, `postgresql://<name>@<socket folder, percent-encoded>:5432/<name>`. There
     ///   is no password: all who may enter the socket's folder (mode 0700) are trusted.
     /// - Throws: ``EmbeddedPostgresError``; its description says what to do. A failed first start leaves nothing
     ///   running and nothing locked.
@@ -101,6 +105,7 @@ package actor EmbeddedPostgres {
 
     private func prepare(_ directory: String, user: ClusterUser) async throws(EmbeddedPostgresError) -> Cluster {
         let location = ClusterLocation(
+            name: name,
             directory: directory,
             temporaryDirectory: try PrivateFolder.resolve(temporaryDirectory),
             isEnterable: try await Command(user: user).canEnter(directory)
@@ -114,7 +119,7 @@ package actor EmbeddedPostgres {
             majorVersion: DataFolder(home: location.home).majorVersion,
             user: user
         )
-        var cluster = Cluster(location: location, settings: settings, binaries: binaries, user: user)
+        var cluster = Cluster(name: name, location: location, settings: settings, binaries: binaries, user: user)
         cluster.maxLingeringSessions = maxLingeringSessions
         return cluster
     }

@@ -1,10 +1,10 @@
 package import Postgres
 
-/// Why migrations could not be read, planned or applied; each description says what to do.
+/// Why migrations could not be read, planned or applied.
 package enum MigrationError: Error {
     /// The database can't be reached; the text is libpq's reason.
     case unreachable(String)
-    /// A pooler stands before the database, and the lock needs a session.
+    /// There is a pooler before the database, and the lock needs a session of its own.
     case pooler
     case unreadableDirectory(String)
     case unreadableFile(String)
@@ -19,7 +19,7 @@ package enum MigrationError: Error {
     case protected(Migration)
     /// A version to go back to that the database does not have.
     case notApplied(version: String)
-    /// Somebody else has changed the database's version meanwhile.
+    /// Another process has changed the database's version meanwhile.
     case changedMeanwhile
     case invalidName(String)
     case cannotWrite(String)
@@ -32,14 +32,11 @@ extension MigrationError: CustomStringConvertible {
         switch self {
         case .pooler:
             """
-            There is a pooler such as PgBouncer before the database, and migrations need a session of their own. Run them with \
-            the DATABASE_URL of the database itself.
+            There is a pooler such as PgBouncer before the database, and migrations need a session of their own. Run them \
+            on the database itself.
             """
-        case .unreachable(let reason):
-            "The database can't be reached. Check DATABASE_URL, and whether PostgreSQL runs. It said:\n\(reason)"
-        case .unreadableDirectory(let path):
-            "There is no readable folder of migrations at \(path). Run the command in the project's folder. "
-                + "Commands with the option --migrations take another folder."
+        case .unreachable(let reason): "The database can't be reached:\n\(reason)"
+        case .unreadableDirectory(let path): "There is no readable folder of migrations at \(path)."
         case .unreadableFile(let path): "The migration \(path) can't be read as UTF-8 text."
         case .invalidFileName(let name):
             "\(name) is not named <14-digit version>_<name>.sql, with lower-case letters, digits and underscores."
@@ -50,14 +47,13 @@ extension MigrationError: CustomStringConvertible {
         case .edited(let migrations):
             "Edited after they were applied: \(migrations.map(\.fileName).joined(separator: ", ")). "
                 + "Restore them, and put the change into a new migration."
-        case .missingFile(let version): "Version \(version) was applied, but its file is gone; it can't be taken back."
+        case .missingFile(let version):
+            "Version \(version) was applied, but its file is missing. It can't be taken back."
         case .protected(let migration):
-            "\(migration.fileName) would be taken back, and that deletes railsauth's own data: all users, or all photos. "
-                + "Nothing was changed. If that is what you want, add --including-railsauth."
-        case .notApplied(let version):
-            "The database has no version \(version). selfie migrate status lists those that it has."
-        case .changedMeanwhile: "Somebody else has changed the database's version meanwhile. Nothing was changed here."
-        case .invalidName(let name): "\(name) can't be a migration's name: use letters, digits and underscores."
+            "\(migration.fileName) would be taken back, and is protected. Nothing was changed."
+        case .notApplied(let version): "The database has no version \(version)."
+        case .changedMeanwhile: "Another process has changed the database's version meanwhile. Nothing was changed."
+        case .invalidName(let name): "\(name) is not a name for a migration. Use letters, digits and underscores."
         case .cannotWrite(let path): "The file \(path) can't be written."
         case .failed(let migration, .server(let error)):
             "\(migration.fileName) failed and was rolled back (SQLSTATE \(error.sqlState.code)):\n\(error.message)"

@@ -1,8 +1,16 @@
+/// Which steps to take back.
+package enum RollbackTarget: Sendable {
+    /// The last ones, this many; all when there are fewer.
+    case last(Int)
+    /// All after this version, which stays.
+    case after(version: String)
+}
+
 /// Compares the files with the database: what is applied and what is pending.
 ///
 /// It does no I/O.
 package struct MigrationPlan: Sendable {
-    /// Where one version stands.
+    /// The state of one version.
     package enum State: String, Sendable {
         case applied
         case pending
@@ -71,8 +79,8 @@ package struct MigrationPlan: Sendable {
     ///   - target: How far to go.
     ///   - protected: Versions that must stay.
     /// - Returns: The migrations to take back.
-    /// - Throws: `MigrationError.missingFile` when one of them has no file, `.protected`, or `.notApplied` when the target
-    ///   is no version of the database.
+    /// - Throws: `MigrationError.missingFile` when one of them has no file, `.protected`, or `.notApplied` when the
+    ///   database does not have the target's version.
     package func rollback(
         to target: RollbackTarget,
         protecting protected: Set<String> = []

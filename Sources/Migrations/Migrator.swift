@@ -8,7 +8,7 @@ package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
     private let migrations: [Migration]
 
-    /// Any number that nothing else locks: the bytes of "selfie".
+    /// A number that nothing else in the database locks; all versions of this code must lock the same one.
     private static let advisoryLock = 0x7365_6C66_6965
 
     /// - Parameters:
@@ -49,63 +49,34 @@ package struct Migrator: Sendable {
     /// - Parameters:
     ///   - target: How far to go.
     ///   - protected: Versions that must stay.
-    ///   - isConfirmed: Gets the steps and what each loses, before anything is changed. The database is not locked while
-    ///     it decides.
+    ///   - isConfirmed: Gets the steps, latest first, before anything is changed. The database is not locked while it
+    ///     decides.
     /// - Returns: The steps that were taken back; nil when that was not confirmed.
     /// - Throws: `MigrationError`, or `PostgresError` when the connection breaks.
     package func down(
         _ target: RollbackTarget,
         protecting protected: Set<String> = [],
-        isConfirmed: ([RollbackStep]) async throws -> Bool = { _ in true }
+        isConfirmed: ([Migration]) async throws -> Bool = { _ in true }
     ) async throws -> [Migration]? {
         let steps = try await withConnection { connection in
-            let steps = try await plan(on: connection).rollback(to: target, protecting: protected)
-            return try await rollbackSteps(steps, on: connection)
+            try await plan(on: connection).rollback(to: target, protecting: protected)
         }
         guard !steps.isEmpty else { return [] }
         guard try await isConfirmed(steps) else { return nil }
-        let migrations = steps.map(\.migration)
         return try await withLock { connection in
             let present = try await plan(on: connection).rollback(to: target, protecting: protected)
-            guard present == migrations else { throw MigrationError.changedMeanwhile }
-            for migration in migrations {
+            guard present == steps else { throw MigrationError.changedMeanwhile }
+            for migration in steps {
                 try await run(migration.down, of: migration, on: connection) {
                     try await $0.execute("DELETE FROM schema_migrations WHERE version = \(migration.version)")
                     try await $0.execute("DELETE FROM migration_checksums WHERE version = \(migration.version)")
                 }
             }
-            return migrations
+            return steps
         }
     }
 
-    private func rollbackSteps(
-        _ migrations: [Migration],
-        on connection: PostgresConnection
-    ) async throws -> [RollbackStep] {
-        var steps: [RollbackStep] = []
-        for migration in migrations {
-            var losses: [(loss: MigrationLoss, rowCount: Int)] = []
-            for loss in MigrationLoss.losses(of: migration.down) {
-                let count = if let table = loss.table { try await rowCount(of: table, on: connection) } else { 0 }
-                losses.append((loss, count))
-            }
-            steps.append(RollbackStep(migration: migration, losses: losses))
-        }
-        return steps
-    }
-
-    /// Counts the rows of a table; 0 for one that is not there.
-    ///
-    /// Its name has letters, digits and underscores alone.
-    private func rowCount(of table: String, on connection: PostgresConnection) async throws -> Int {
-        let found = try await connection.query("SELECT to_regclass(\(table)) IS NOT NULL AS is_there")
-        guard try found[0].decode("is_there", as: Bool.self) else { return 0 }
-        // A parameter can't name a table.
-        let rows = try await connection.query(PostgresQuery(stringLiteral: "SELECT count(*) AS count FROM \(table)"))
-        return try rows[0].decode("count")
-    }
-
-    /// Compares the files with the database, and changes nothing.
+    /// Compares the files with the database without changing anything.
     ///
     /// - Returns: The plan.
     /// - Throws: `MigrationError.unreachable`, or `PostgresError` when the database refuses.
@@ -113,10 +84,10 @@ package struct Migrator: Sendable {
         try await withConnection { try await plan(on: $0) }
     }
 
-    /// The end of the session gives the lock up in any state.
+    /// Runs a body that holds the lock, which ends with the session.
     private func withLock<Result>(_ body: (PostgresConnection) async throws -> Result) async throws -> Result {
         try await withConnection { connection in
-            // The lock would stay in a session that others use.
+            // A pooler would keep the session, and with it the lock.
             if await connection.isBehindPooler { throw MigrationError.pooler }
             try await connection.query("SELECT pg_advisory_lock(\(Self.advisoryLock))")
             try await connection.execute(script: Self.bookkeeping)
@@ -153,7 +124,7 @@ package struct Migrator: Sendable {
         return MigrationPlan(migrations: migrations, checksums: checksums, applied: applied)
     }
 
-    /// The versions that Rails and we have applied.
+    /// The versions that Rails and this program have applied.
     ///
     /// Either table may be missing.
     private func appliedVersions(on connection: PostgresConnection) async throws -> [MigrationPlan.Applied] {

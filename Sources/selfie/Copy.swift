@@ -7,7 +7,7 @@ struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy all photos from the folder to the bucket, or back.",
         discussion: """
-            Needs OBJECTS_PATH and the keys of the bucket. The service may run meanwhile, and goes on using the first \
+            Needs OBJECTS_PATH and the keys of the bucket. The service may run meanwhile, and keeps using the first \
             store. Photos that the other store already has, compared by checksum, are not copied again. So run it \
             twice: before you change the service's settings, and after, for photos that were uploaded in between. \
             Nothing is deleted from the first store.
@@ -18,7 +18,7 @@ struct Copy: AsyncParsableCommand {
     var to: CopyDirection
 
     func run() async throws {
-        let configuration = try ServiceConfiguration.copying(from: try ConfigurationSource.ofThisCommand())
+        let configuration = try ConfigurationSource.ofThisCommand().read { $0.copying() }
         let bar = ProgressBar()
         let result: TaskResult<CopyReport>
         do {
@@ -28,9 +28,9 @@ struct Copy: AsyncParsableCommand {
                 logger: makeLogger(level: .warning),
                 onProgress: { bar.show($0) },
                 onOutcome: { outcome, randomID in
-                    guard let sentence = outcome.complaint else { return }
+                    guard let cause = outcome.cause else { return }
                     bar.clear()
-                    print("\(sentence): \(randomID)")
+                    print("\(cause): \(randomID)")
                 }
             )
         } catch {
@@ -66,8 +66,8 @@ extension CopyOutcome {
         }
     }
 
-    /// The line for a single photo; nil if all is well.
-    fileprivate var complaint: String? {
+    /// Why a photo was not copied; nil if that is all right.
+    fileprivate var cause: String? {
         switch self {
         case .copied, .alreadyThere, .deleted: nil
         case .missing: "neither store has this photo"

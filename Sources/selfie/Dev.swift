@@ -23,11 +23,11 @@ struct Dev: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let format = try ServiceConfiguration.logFormat(from: ConfigurationSource())
+        let format = try ConfigurationSource().read { $0.logFormat() }
         let logger = makeLogger(level: .warning, format: format)
         try await ServiceGroup.runUntilSignal(
             [DevelopmentServer(hostname: hostname, port: port, logger: logger)],
-            // Whoever closes the terminal wants the database to stop, too.
+            // SIGHUP: closing the terminal stops the database, too.
             signals: [.sigterm, .sigint, .sighup],
             logger: logger
         )

@@ -13,7 +13,7 @@ struct EncryptPassword: AsyncParsableCommand {
     )
 
     func run() async throws {
-        let passphrase = try ServiceConfiguration.apiPassword(from: try ConfigurationSource())
+        let passphrase = try ConfigurationSource().read { $0.apiPassword() }
         guard let password = HiddenLine.isPossible ? HiddenLine.ask("Password: ") : readLine() else {
             throw ValidationError("There is no password on standard input.")
         }

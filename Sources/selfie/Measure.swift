@@ -24,9 +24,9 @@ struct Measure: AsyncParsableCommand {
                 logger: makeLogger(level: .warning),
                 onProgress: { bar.show($0) },
                 onOutcome: { outcome, randomID in
-                    guard let trouble = outcome.trouble else { return }
+                    guard let cause = outcome.cause else { return }
                     bar.clear()
-                    print("\(trouble): \(randomID)")
+                    print("\(cause): \(randomID)")
                 }
             )
         } catch {
@@ -51,12 +51,12 @@ extension MeasurePhoto.Outcome {
         }
     }
 
-    /// What to say of a photo whose object can't be read.
-    fileprivate var trouble: String? {
+    /// Why the object of a photo can't be read; nil if it can.
+    fileprivate var cause: String? {
         switch self {
         case .measured, .noImage: nil
         case .missing: "the object of this photo is missing"
-        case .refused: "the store does not give out the object of this photo"
+        case .refused: "the store refuses to send the object of this photo"
         }
     }
 }

@@ -26,8 +26,8 @@ struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show which migrations are applied.",
             discussion: """
-                A migration is applied, pending or edited, or it has no file. Edited means that its file was changed \
-                after it was applied.
+                A migration is applied, pending or edited, or its file is missing. Edited means that the file was \
+                changed after it was applied.
                 """
         )
 
@@ -68,7 +68,7 @@ struct MigrationOptions: ParsableArguments {
 
     func migrator() async throws -> Migrator {
         Migrator(
-            configuration: try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand()),
+            configuration: try ConfigurationSource.ofThisCommand().read { $0.postgres() },
             migrations: try directory.load()
         )
     }
@@ -80,5 +80,26 @@ enum MigrationTable {
         TextTable.text(
             [["STATE", "VERSION", "NAME"]] + entries.map { [$0.state.rawValue, $0.version, $0.name ?? ""] }
         )
+    }
+}
+
+/// An error of migrations, with what to do about it in words of this program.
+struct MigrationFailure: Error, CustomStringConvertible {
+    let error: MigrationError
+
+    var description: String {
+        [error.description, remedy].compactMap(\.self).joined(separator: "\n")
+    }
+
+    private var remedy: String? {
+        switch error {
+        case .unreachable: "Check DATABASE_URL, and whether PostgreSQL runs."
+        case .pooler: "Set DATABASE_URL to the database's own address."
+        case .unreadableDirectory: "Run the command in the project's folder, or name the folder with --migrations."
+        case .notApplied: "selfie migrate status lists the versions."
+        case .protected:
+            "It has the data of railsauth: all users, or all photos. To delete them, add --including-railsauth."
+        default: nil
+        }
     }
 }

@@ -1,14 +1,14 @@
 import ArgumentParser
-import Encodings
 import Migrations
+import SelfieOperations
 
 struct MigrateDown: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "down",
         abstract: "Take back the last migrations.",
         discussion: """
-            Says what is lost, and asks first. The tables users and photos stay as railsauth made them, unless \
-            --including-railsauth is given.
+            Lists the migrations, and asks first: to take them back may delete data. Back up the database before. The \
+            tables users and photos stay as railsauth made them, unless --including-railsauth is given.
             """
     )
 
@@ -40,7 +40,12 @@ struct MigrateDown: AsyncParsableCommand {
             version.map { .after(version: $0) } ?? .last(count ?? 1),
             protecting: includingRailsauth ? [] : Self.railsauthVersions
         ) { steps in
-            StandardError.write(steps.map(Self.text).joined())
+            StandardError.write(
+                """
+                These migrations will be taken back. Their down scripts may delete data.
+                \(steps.map { "  \($0.fileName)\n" }.joined())
+                """
+            )
             return yes || Confirmation.ask("Take back \(counted(steps.count, "migration"))?")
         }
         guard let steps else {
@@ -49,19 +54,5 @@ struct MigrateDown: AsyncParsableCommand {
         }
         for migration in steps { print("Took back \(migration.fileName)") }
         if steps.isEmpty { print("No migration is applied\(version.map { " after \($0)" } ?? "").") }
-    }
-
-    private static func text(_ step: RollbackStep) -> String {
-        let losses = step.losses.map { loss, rowCount in
-            let rows = counted(rowCount, "row")
-            return switch loss {
-            case .table(let table): "the table \(table) with \(rows)"
-            case .column(let column, let table): "the column \(column) of \(table), which has \(rows)"
-            case .unknown(let statement): "perhaps more, which can't be told, by: \(statement)"
-            case .rows(let table): "some rows of \(table), which has \(rows)"
-            }
-        }
-        let lines = losses.isEmpty ? ["nothing"] : losses
-        return "\(step.migration.fileName) loses\n" + lines.map { "  \($0)\n" }.joined()
     }
 }

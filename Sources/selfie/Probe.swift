@@ -23,7 +23,7 @@ struct Probe: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let port = try port ?? ServiceConfiguration.port(from: ConfigurationSource())
+        let port = try port ?? ConfigurationSource().read { $0.port() }
         let answer = try await HealthProbe.ask("http://127.0.0.1:\(port)\(path)")
         print(answer.text)
         if !answer.isHealthy { throw ExitCode.failure }

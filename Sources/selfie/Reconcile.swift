@@ -22,7 +22,7 @@ struct Reconcile: AsyncParsableCommand {
     @Option(help: "Ignore younger differences: a number with s, m, h or d.")
     var olderThan = Age(seconds: 3600)
 
-    @Flag(help: "Also look for old versions of photos that are gone.")
+    @Flag(help: "Also look for old versions of deleted photos.")
     var versions = false
 
     @Flag(help: "Repair even if most objects or photos do not match.")
@@ -99,7 +99,7 @@ extension ReconciliationReport.Kind {
         case .photoWithoutObject: "Photos without an object"
         case .otherLength: "Photos whose object has another length"
         case .unfinishedPut: "Uploads left unfinished"
-        case .versionWithoutPhoto: "Versions of photos that are gone"
+        case .versionWithoutPhoto: "Versions of deleted photos"
         }
     }
 }
@@ -125,7 +125,7 @@ private final class FindingPrinter: Sendable {
         guard count <= max else { return }
         bar.clear()
         let outcome = finding.isRepaired ? finding.kind.repair : isDryRun ? "found" : "not repaired"
-        // Somebody may have put any key there by hand.
+        // A key that was put there by hand may have any characters.
         let key = finding.key.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }
         Swift.print("\(outcome): \(finding.kind.sentence) \(key.joined())")
         if count == max { Swift.print("… and more. The table counts all.") }
@@ -151,7 +151,7 @@ extension ReconciliationReport.Kind {
         case .photoWithoutObject: "photo without an object:"
         case .otherLength: "photo whose object has another length:"
         case .unfinishedPut: "upload left unfinished:"
-        case .versionWithoutPhoto: "version of a photo that is gone:"
+        case .versionWithoutPhoto: "version of a deleted photo:"
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Migrations
 import SelfieConfiguration
 
 @main
@@ -35,6 +36,8 @@ struct Selfie: AsyncParsableCommand {
             try StandardOutput.finish()
         } catch  where exitCode(for: error).isSuccess {
             end(printing: fullMessage(for: error))
+        } catch let error as MigrationError {
+            exit(withError: MigrationFailure(error: error))
         } catch {
             exit(withError: error)
         }

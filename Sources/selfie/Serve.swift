@@ -28,7 +28,7 @@ struct Serve: AsyncParsableCommand {
         for warning in source.warnings { logger.warning("\(warning)") }
         let migrations = try migrations.directory.load()
         let check = SchemaCheck(postgres: configuration.postgres, migrations: migrations)
-        // If it can't, the service itself tells why.
+        // If it can't, the service logs the reason.
         let isReached = try await check()
         var service = PhotoService(
             configuration: configuration,
@@ -41,7 +41,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// Refuses a number that is no TCP port.
+/// Refuses a number that is not a TCP port.
 func validatePort(_ port: Int?) throws {
     if let port, !(0...65535).contains(port) {
         throw ValidationError("--port must be a whole number from 0 to 65535.")

@@ -17,7 +17,7 @@ package struct OwnCluster: Sendable {
     package static func use(_ body: (OwnCluster) async throws -> Void) async throws {
         let folder = try RunFolder.url.appending(path: "own-\(UUID().uuidString.prefix(8))")
         try await PristineCluster.copy(to: folder)
-        let server = EmbeddedPostgres(directory: folder.path, settings: ["fsync": "off"])
+        let server = EmbeddedPostgres(directory: folder.path, name: "selfie", settings: ["fsync": "off"])
         let result: Result<Void, any Error>
         do {
             let cluster = OwnCluster(url: try await server.start(), server: server, folder: folder)

@@ -25,7 +25,7 @@ package actor PristineCluster {
 
     private static func make() async throws -> URL {
         let directory = try RunFolder.url.appending(path: "pristine")
-        let server = EmbeddedPostgres(directory: directory.path, settings: ["fsync": "off"])
+        let server = EmbeddedPostgres(directory: directory.path, name: "selfie", settings: ["fsync": "off"])
         _ = try await server.start()
         try await server.stop()
         // All but the data belongs to the handle that made it.

@@ -114,6 +114,7 @@ package actor TestCluster {
         try await PristineCluster.copy(to: directory)
         let cluster = EmbeddedPostgres(
             directory: directory.path,
+            name: "selfie",
             settings: [
                 "fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": "300",
                 "autovacuum": "off",

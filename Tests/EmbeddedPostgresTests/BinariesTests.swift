@@ -82,9 +82,14 @@ struct BinariesTests {
         try await TestFolder.use { folder in
             let user = try ClusterUser.current()
             let home = try PrivateFolder.make(folder.cluster, for: user)
-            let location = ClusterLocation(directory: home, temporaryDirectory: folder.temporary, isEnterable: true)
+            let location = ClusterLocation(
+                name: "selfie",
+                directory: home,
+                temporaryDirectory: folder.temporary,
+                isEnterable: true
+            )
             let binaries = try await PostgresBinaries.find(.system, majorVersion: nil, user: user)
-            let cluster = Cluster(location: location, settings: [:], binaries: binaries, user: user)
+            let cluster = Cluster(name: "selfie", location: location, settings: [:], binaries: binaries, user: user)
             await #expect(throws: EmbeddedPostgresError.self) { try await cluster.initialize(locales: ["xx_YY.UTF-8"]) }
             #expect(cluster.data.majorVersion == nil)
             try await cluster.initialize(locales: ["xx_YY.UTF-8", "C"])

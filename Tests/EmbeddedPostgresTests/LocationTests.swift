@@ -10,7 +10,7 @@ struct LocationTests {
     func socketPathLimit() {
         func location(bytes: Int) -> ClusterLocation {
             let directory = "/" + String(repeating: "x", count: bytes - 1 - "/.s.PGSQL.5432".utf8.count)
-            return ClusterLocation(directory: directory, temporaryDirectory: "/t", isEnterable: true)
+            return ClusterLocation(name: "selfie", directory: directory, temporaryDirectory: "/t", isEnterable: true)
         }
         let maxBytes = ClusterLocation.maxSocketPathBytes
         #if os(Linux)
@@ -76,6 +76,7 @@ struct LocationTests {
             let closed = folder.path + "/closed"
             mkdir(closed, 0o700)
             let asked = ClusterLocation(
+                name: "selfie",
                 directory: try PrivateFolder.resolve(closed) + "/cluster",
                 temporaryDirectory: try PrivateFolder.resolve(folder.temporary),
                 isEnterable: false

@@ -24,6 +24,7 @@ struct TestFolder: Sendable {
     ) -> EmbeddedPostgres {
         EmbeddedPostgres(
             directory: directory ?? cluster,
+            name: "selfie",
             settings: ["fsync": "off"].merging(settings) { $1 },
             search: search,
             temporaryDirectory: temporary,

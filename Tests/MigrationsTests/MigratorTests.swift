@@ -95,6 +95,32 @@ struct MigratorTests {
         }
     }
 
+    @Test("Nothing is taken back before it is confirmed, and only the steps that were confirmed")
+    func confirmation() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let steps = try Self.steps()
+            let migrator = try migrator(url, steps)
+            _ = try await migrator.up()
+            let refused = try await migrator.down(.last(9)) { asked in
+                #expect(asked == steps.reversed())
+                return false
+            }
+            #expect(refused == nil)
+            #expect(try await tables(url) == ["t1", "t2", "t3"])
+            await #expect {
+                try await migrator.down(.last(1)) { _ in
+                    // Another process is faster.
+                    _ = try await migrator.down(.last(1))
+                    return true
+                }
+            } throws: {
+                guard case MigrationError.changedMeanwhile = $0 else { return false }
+                return true
+            }
+            #expect(try await tables(url) == ["t1", "t2"])
+        }
+    }
+
     @Test("Ten that start at once apply each step once")
     func parallel() async throws {
         try await TestCluster.withEmptyDatabase { url in

@@ -20,9 +20,9 @@ struct ConfigurationSourceTests {
             #expect(["PORT", "PUBLIC_URL", "LOG_LEVEL"].map(source.value) == ["e", "2", "o"])
             #expect(
                 source.warnings == [
-                    "\(file.path), line 4: it is no KEY=value, so the line is left out",
-                    "DATABSE_URL is no setting. Is DATABASE_URL meant?",
-                    "S3_BUCKET is no setting. Is S3_BUCKET_NAME meant?",
+                    "\(file.path), line 4 is ignored: it is not KEY=value",
+                    "DATABSE_URL is not a setting. Did you mean DATABASE_URL?",
+                    "S3_BUCKET is not a setting. Did you mean S3_BUCKET_NAME?",
                 ]
             )
         }
@@ -45,22 +45,26 @@ struct ConfigurationSourceTests {
         }
     }
 
-    @Test("Every setting that the sources and the documentation name is known, and no other")
-    func names() throws {
+    @Test("Every setting is in docs/configuration.md and in .env.example, and nothing else is")
+    func documented() throws {
         let folder = ProjectFolder.root
         let page = try String(contentsOf: folder.appending(path: "docs/configuration.md"), encoding: .utf8)
-        let documented = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { line in
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { line in
             (line.split(separator: "|").first ?? "").matches(of: /`([A-Z0-9_]+)`/).map { String($0.1) }
         }
-        // Heroku sets this one, and nobody else should.
-        #expect(Set(documented).union(["DYNO"]) == SettingName.all)
-        let settings = folder.appending(path: "Sources/SelfieConfiguration/Settings")
-        for name in try FileManager.default.contentsOfDirectory(atPath: settings.path) {
-            let code = try String(contentsOf: settings.appending(path: name), encoding: .utf8)
-            for match in code.matches(of: /"([A-Z][A-Z0-9]+_[A-Z0-9_]+[A-Z0-9])"/) {
-                let name = String(match.1)
-                #expect(SettingName.all.contains(name), "\(name)")
-            }
-        }
+        #expect(Set(rows) == SettingsReader.keys)
+        let example = try String(contentsOf: folder.appending(path: ".env.example"), encoding: .utf8)
+        #expect(Set(example.matches(of: /(?m)^(?:# )?([A-Z0-9_]+)=/).map { String($0.1) }) == SettingsReader.keys)
+    }
+
+    @Test("Passwords, keys, tokens and URLs with them are secret, and nothing else is")
+    func secrecy() {
+        #expect(
+            SettingsReader.secretKeys == [
+                "API_AUTH_NAME", "API_AUTH_PASSWORD", "AWS_ACCESS_KEY_ID", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_SECRET_ACCESS_KEY",
+                "AWS_SESSION_TOKEN", "DATABASE_URL", "SECRET_KEY_BASE",
+            ]
+        )
     }
 }

@@ -26,9 +26,9 @@ struct CredentialConfigurationTests {
         }
     }
 
-    private static func problems(_ result: Result<ServiceConfiguration, ConfigurationError>) -> [String] {
+    private static func invalidSettings(_ result: Result<ServiceConfiguration, ConfigurationError>) -> [String] {
         guard case .failure(let error) = result else { return [] }
-        return error.problems.map { problem in
+        return error.invalidSettings.map { problem in
             switch problem {
             case .missing(let key, _): "\(key) is missing"
             case .malformed(let key, _): "\(key) is malformed"
@@ -68,15 +68,15 @@ struct CredentialConfigurationTests {
             ),
         ]
     )
-    func half(settings: [String: String], problems: [String]) {
-        #expect(Self.problems(Self.read(settings.merging(Self.full) { $1 })) == problems)
-        #expect(Self.problems(Self.read(settings)) == problems)
+    func half(settings: [String: String], invalidSettings: [String]) {
+        #expect(Self.invalidSettings(Self.read(settings.merging(Self.full) { $1 })) == invalidSettings)
+        #expect(Self.invalidSettings(Self.read(settings)) == invalidSettings)
     }
 
     @Test("Without keys, container and metadata both keys are missing, with what would do instead")
     func nothing() throws {
         let result = Self.read(Self.off)
-        #expect(Self.problems(result) == ["AWS_ACCESS_KEY_ID is missing", "AWS_SECRET_ACCESS_KEY is missing"])
+        #expect(Self.invalidSettings(result) == ["AWS_ACCESS_KEY_ID is missing", "AWS_SECRET_ACCESS_KEY is missing"])
         let error = try #require(throws: ConfigurationError.self) { try result.get() }
         #expect("\(error)".contains("AWS_ACCESS_KEY_ID is missing (or the role of a container"))
     }
@@ -84,11 +84,11 @@ struct CredentialConfigurationTests {
     @Test("Who has not named the bucket yet is told about the keys at the same time")
     func newcomer() {
         #expect(
-            Self.problems(Self.read([:], bucket: "")) == [
+            Self.invalidSettings(Self.read([:], bucket: "")) == [
                 "S3_BUCKET_NAME is missing", "AWS_ACCESS_KEY_ID is missing", "AWS_SECRET_ACCESS_KEY is missing",
             ]
         )
-        #expect(Self.problems(Self.read(Self.full, bucket: "")) == ["S3_BUCKET_NAME is missing"])
+        #expect(Self.invalidSettings(Self.read(Self.full, bucket: "")) == ["S3_BUCKET_NAME is missing"])
     }
 
     @Test(
@@ -105,7 +105,7 @@ struct CredentialConfigurationTests {
     func malformed(key: String, value: String) {
         let isToken = key == "AWS_CONTAINER_AUTHORIZATION_TOKEN"
         let result = Self.read([key: value].merging(isToken ? Self.full : [:]) { $1 })
-        #expect(Self.problems(result) == ["\(key) is malformed"])
+        #expect(Self.invalidSettings(result) == ["\(key) is malformed"])
         #expect(!"\(result)".contains("sesame"))
     }
 

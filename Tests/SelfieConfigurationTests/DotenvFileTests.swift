@@ -24,37 +24,37 @@ struct DotenvFileTests {
     }
 
     @Test(
-        "A line that makes no sense is told, without its contents, and the next one counts",
+        "A malformed line is ignored with a warning that does not show it",
         arguments: [
-            ("hunter2", "it is no KEY=value"), ("2KEY=hunter2", "it is no KEY=value"),
-            ("=hunter2", "it is no KEY=value"),
-            ("KEY hunter2", "it is no KEY=value"), ("export hunter2", "it is no KEY=value"),
-            ("KEY=\"hunter2", "its quote does not end"), ("KEY='a' hunter2", "something follows the quote"),
+            ("hunter2", "it is not KEY=value"), ("2KEY=hunter2", "it is not KEY=value"),
+            ("=hunter2", "it is not KEY=value"),
+            ("KEY hunter2", "it is not KEY=value"), ("export hunter2", "it is not KEY=value"),
+            ("KEY=\"hunter2", "a quote is not closed"), ("KEY='a' hunter2", "text follows the closing quote"),
         ]
     )
     func senseless(line: String, reason: String) {
         let file = DotenvFile("A=1\n\(line)\nB=2\n", name: ".env")
         #expect(file.values == ["A": "1", "B": "2"])
-        #expect(file.warnings == [".env, line 2: \(reason), so the line is left out"])
+        #expect(file.warnings == [".env, line 2 is ignored: \(reason)"])
     }
 
-    @Test("The last of two values counts, which is told; lines are numbered beyond a value of several")
+    @Test("The last of two values is used, with a warning; line numbers count the lines of a quoted value")
     func twice() {
         let file = DotenvFile("A='1\n2'\nA=3\nnonsense", name: ".env")
         #expect(file.values == ["A": "3"])
         #expect(
             file.warnings == [
-                ".env, line 3: A is there twice, and this value counts",
-                ".env, line 4: it is no KEY=value, so the line is left out",
+                ".env, line 3: A is set twice; this value is used",
+                ".env, line 4 is ignored: it is not KEY=value",
             ]
         )
     }
 }
 
-@Suite("Names of settings")
-struct SettingNameTests {
+@Suite("Suggestions for misspelled settings")
+struct SuggestionTests {
     @Test(
-        "A name that is like a setting's is found",
+        "The setting that is meant is found",
         arguments: [
             ("DATABSE_URL", "DATABASE_URL"), ("database_url", "DATABASE_URL"), ("S3_BUCKETNAME", "S3_BUCKET_NAME"),
             ("S3_BUCKET", "S3_BUCKET_NAME"), ("SECRET_KEY", "SECRET_KEY_BASE"),
@@ -63,16 +63,16 @@ struct SettingNameTests {
             ("LOG_LEVL", "LOG_LEVEL"),
         ]
     )
-    func resembling(name: String, meant: String) {
-        #expect(SettingName.resembling(name) == meant)
+    func misspelled(name: String, meant: String) {
+        #expect(SettingsReader.suggestion(for: name) == meant)
     }
 
     @Test(
-        "Settings, and names that are like none, are let alone",
+        "There is no suggestion for a setting, or for a name that is similar to none",
         arguments: ["HOME", "PATH", "POST", "LANG", "AWS_PROFILE"]
     )
     func unlike(name: String) {
-        #expect(SettingName.resembling(name) == nil)
-        for name in SettingName.all { #expect(SettingName.resembling(name) == nil) }
+        #expect(SettingsReader.suggestion(for: name) == nil)
+        for name in SettingsReader.keys { #expect(SettingsReader.suggestion(for: name) == nil) }
     }
 }

@@ -27,13 +27,13 @@ struct ServiceConfigurationTests {
         return try ServiceConfiguration(from: ConfigurationSource(values: values))
     }
 
-    private func problems(_ changes: [String: String?]) throws -> ConfigurationError {
+    private func refusal(_ changes: [String: String?]) throws -> ConfigurationError {
         do {
             _ = try read(changes)
         } catch let error as ConfigurationError {
             return error
         }
-        return ConfigurationError(problems: [])
+        return ConfigurationError(invalidSettings: [])
     }
 
     @Test("What is not said has the documented default")
@@ -109,7 +109,7 @@ struct ServiceConfigurationTests {
     @Test("An empty value is none")
     func empty() throws {
         #expect(try read(["PORT": "", "LOG_LEVEL": "", "PUBLIC_URL": ""]).port == 3000)
-        #expect(try problems(["API_AUTH_NAME": ""]).problems == [.missing(key: "API_AUTH_NAME", hint: nil)])
+        #expect(try refusal(["API_AUTH_NAME": ""]).invalidSettings == [.missing(key: "API_AUTH_NAME", hint: nil)])
     }
 
     @Test("What is said counts")
@@ -156,14 +156,14 @@ struct ServiceConfigurationTests {
         for value in [min, max] { _ = try read([key: "\(value)"]) }
         for value in [min - 1, max + 1] {
             let expected = "\(key) is malformed: it must be a whole number from \(min) to \(max)"
-            #expect("\(try problems([key: "\(value)"]))".contains(expected), "\(value)")
+            #expect("\(try refusal([key: "\(value)"]))".contains(expected), "\(value)")
         }
     }
 
     @Test("A key for URLs is taken from 32 characters on")
     func keyLength() throws {
         _ = try read(["SECRET_KEY_BASE": String(repeating: "k", count: 32)])
-        #expect(try problems(["SECRET_KEY_BASE": String(repeating: "k", count: 31)]).problems.count == 1)
+        #expect(try refusal(["SECRET_KEY_BASE": String(repeating: "k", count: 31)]).invalidSettings.count == 1)
     }
 
     @Test("Photos are delivered by the bucket, unless it is said otherwise or there is none")
@@ -174,19 +174,19 @@ struct ServiceConfigurationTests {
         #expect(try read(["OBJECTS_PATH": "/somewhere"]).photoDelivery == .proxy)
         #expect(try read(["OBJECTS_PATH": "/somewhere", "PHOTO_DELIVERY": "proxy"]).photoDelivery == .proxy)
         for value in ["redirect", "x"] {
-            let error = try problems(["OBJECTS_PATH": "/somewhere", "PHOTO_DELIVERY": value])
+            let error = try refusal(["OBJECTS_PATH": "/somewhere", "PHOTO_DELIVERY": value])
             #expect("\(error)".contains("PHOTO_DELIVERY is malformed: it must be proxy, or not set, with OBJECTS_PATH"))
         }
     }
 
     @Test("All keys that are missing are named at once")
     func missing() throws {
-        let error = try problems(Self.required.mapValues { _ in nil })
+        let error = try refusal(Self.required.mapValues { _ in nil })
         let message = "\(error)"
         for key in Self.required.keys where key != "AWS_SESSION_TOKEN" {
             #expect(message.contains("  \(key) is missing"), "\(key)")
         }
-        #expect(error.problems.count == Self.required.count - 1)
+        #expect(error.invalidSettings.count == Self.required.count - 1)
         #expect(message.contains("OBJECTS_PATH"))
     }
 
@@ -197,12 +197,12 @@ struct ServiceConfigurationTests {
             "AWS_SESSION_TOKEN",
         ]
         var changes = Dictionary(uniqueKeysWithValues: keys.map { ($0, "a secret ü") })
-        let message = "\(try problems(changes))"
+        let message = "\(try refusal(changes))"
         for key in keys { #expect(message.contains("  \(key) is malformed: it must be "), "\(key)") }
         changes["S3_BUCKET_NAME"] = ""
-        let error = try problems(changes)
+        let error = try refusal(changes)
         #expect("\(error)".contains("  S3_BUCKET_NAME is missing"))
-        #expect(error.problems.count == keys.count)
+        #expect(error.invalidSettings.count == keys.count)
         #expect(!"\(error)".contains("a secret"))
     }
 
@@ -253,23 +253,13 @@ struct ServiceConfigurationTests {
         "AWS_SESSION_TOKEN": ["secret\u{7}"],
     ]
 
-    @Test("Each key is in .env.example and in the table of docs/configuration.md")
-    func documented() throws {
-        let limits = RateLimitName.allCases.map { "RATE_LIMIT_\($0.rawValue)" }
-        #expect(Set(limits).isSubset(of: Self.malformed.keys))
-        for page in [".env.example", "docs/configuration.md"] {
-            let text = try String(contentsOf: ProjectFolder.root.appending(path: page), encoding: .utf8)
-            for key in Self.malformed.keys { #expect(text.contains(key), "\(page)") }
-        }
-    }
-
     @Test("A malformed value is named by its key and never shown", arguments: malformed.keys.sorted())
     func malformedValue(key: String) throws {
         for value in try #require(Self.malformed[key]) {
-            let error = try problems([key: value])
+            let error = try refusal([key: value])
             let message = "\(error)\(String(reflecting: error))"
             #expect("\(error)".contains("  \(key) is malformed: it must be "), "\(value)")
-            #expect(error.problems.count == 1, "\(value)")
+            #expect(error.invalidSettings.count == 1, "\(value)")
             #expect(!message.localizedCaseInsensitiveContains("secret "), "\(value)")
             #expect(!message.contains("-secret") && !message.contains("secret@"), "\(value)")
         }
@@ -279,8 +269,9 @@ struct ServiceConfigurationTests {
     func everythingMalformed() throws {
         let keys = Self.malformed.keys.filter { !$0.hasPrefix("AWS_") && $0 != "S3_BUCKET_NAME" }
         let changes = Dictionary(uniqueKeysWithValues: keys.map { ($0, Self.malformed[$0]?.first) })
-        let message = "\(try problems(changes))"
+        let message = "\(try refusal(changes))"
         for key in keys { #expect(message.contains("  \(key) is malformed"), "\(key)") }
+        #expect(RateLimitName.allCases.allSatisfy { keys.contains("RATE_LIMIT_\($0.rawValue)") })
     }
 
     @Test("No secret shows when the configuration is printed or dumped")
@@ -300,10 +291,10 @@ struct ServiceConfigurationTests {
     @Test("Migrations need the database only, and the password transport the password only")
     func parts() throws {
         let postgres = ConfigurationSource(values: ["DATABASE_URL": "postgresql://localhost/selfie"])
-        #expect(try ServiceConfiguration.postgres(from: postgres).url == "postgresql://localhost/selfie")
+        #expect(try postgres.read { $0.postgres() }.url == "postgresql://localhost/selfie")
         let password = ConfigurationSource(values: ["API_AUTH_PASSWORD": "p4ssw0rd"])
-        #expect(try ServiceConfiguration.apiPassword(from: password) == "p4ssw0rd")
-        #expect(throws: ConfigurationError.self) { try ServiceConfiguration.postgres(from: password) }
-        #expect(throws: ConfigurationError.self) { try ServiceConfiguration.apiPassword(from: postgres) }
+        #expect(try password.read { $0.apiPassword() } == "p4ssw0rd")
+        #expect(throws: ConfigurationError.self) { try password.read { $0.postgres() } }
+        #expect(throws: ConfigurationError.self) { try postgres.read { $0.apiPassword() } }
     }
 }

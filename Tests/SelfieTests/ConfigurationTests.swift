@@ -88,7 +88,7 @@ struct ConfigurationTests {
             )
             let outcome = try await SelfieProcess.run(["serve"], directory: folder)
             #expect(outcome.status != 0)
-            #expect(outcome.errors.contains("The file .env is there but can't be read."))
+            #expect(outcome.errors.contains("The file .env exists but can't be read."))
         }
     }
 }

@@ -63,6 +63,7 @@ struct Stage: Sendable {
         say("Starting PostgreSQL and making the data.")
         let postgres = EmbeddedPostgres(
             directory: folder.appending(path: "postgres").path,
+            name: "selfie",
             // No checkpoint during a measurement.
             settings: ["max_connections": "200", "max_wal_size": "16GB", "checkpoint_timeout": "1h"],
             notice: { say($0) }

@@ -1,22 +1,22 @@
-/// Keys that are missing or malformed.
+/// Settings that are missing or malformed.
 ///
 /// It never holds a value.
 package struct ConfigurationError: Error, CustomStringConvertible {
-    package enum Problem: Equatable {
+    package enum InvalidSetting: Equatable {
         case missing(key: String, hint: String?)
         case malformed(key: String, expected: String)
     }
 
-    package let problems: [Problem]
+    package let invalidSettings: [InvalidSetting]
 
     package var description: String {
-        let lines = problems.map { "  \($0)" }
+        let lines = invalidSettings.map { "  \($0)" }
         return (["The settings are missing or malformed. Correct them in the environment or in the file .env:"] + lines)
             .joined(separator: "\n")
     }
 }
 
-extension ConfigurationError.Problem: CustomStringConvertible {
+extension ConfigurationError.InvalidSetting: CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let key, nil): "\(key) is missing"

@@ -1,4 +1,3 @@
-import Configuration
 import FoundationEssentials
 import Glibc
 
@@ -6,50 +5,38 @@ import Glibc
 ///
 /// The environment wins. Nothing else reads either of them.
 package struct ConfigurationSource: Sendable {
-    private let reader: ConfigReader
-    /// Sentences about lines of the file and names of settings that are probably mistakes.
-    ///
-    /// They hold no value.
-    package let warnings: [String]
+    private let values: [String: String]
+    private let fileWarnings: [String]
 
-    /// Reads the process's environment and, if it is there, the file `.env`.
+    /// Reads the process's environment and, if it exists, the file `.env`.
     ///
     /// - Parameters:
     ///   - environmentFile: The file's path, relative to the current folder or absolute.
     ///   - overrides: Values that win over both.
     ///   - environment: The process's environment.
-    /// - Throws: `ConfigurationFileError` when the file is there but can't be read.
+    /// - Throws: `ConfigurationFileError` when the file exists but can't be read.
     package init(
         environmentFile: String = ".env",
         overrides: [String: String] = [:],
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationFileError) {
         let file = try Self.read(environmentFile)
-        self.init(layers: [overrides, environment, file.values], warnings: file.warnings)
+        values = overrides.merging(environment) { first, _ in first }.merging(file.values) { first, _ in first }
+        fileWarnings = file.warnings
     }
 
     /// Takes only these values.
     ///
     /// - Parameter values: Values by key.
     package init(values: [String: String]) {
-        self.init(layers: [values], warnings: [])
-    }
-
-    private init(layers: [[String: String]], warnings: [String]) {
-        // Every value counts as secret, so that the library never prints one.
-        reader = ConfigReader(
-            providers: layers.map { EnvironmentVariablesProvider(environmentVariables: $0, secretsSpecifier: .all) }
-        )
-        let misspelled = Set(layers.flatMap(\.keys)).sorted().compactMap { name in
-            SettingName.resembling(name).map { "\(name) is no setting. Is \($0) meant?" }
-        }
-        self.warnings = warnings + misspelled
+        self.values = values
+        fileWarnings = []
     }
 
     /// The settings of a command that looks after the data of a service.
     ///
-    /// Where the environment sets neither `DATABASE_URL` nor `OBJECTS_PATH`, these are of the development server that runs
-    /// in this folder. It takes neither from `.env`. It sets both, so both are taken or none.
+    /// Where the environment sets neither `DATABASE_URL` nor `OBJECTS_PATH`, both come from the development server that
+    /// runs in this folder.
     ///
     /// - Parameter environment: The process's environment.
     /// - Returns: The settings, and whether they are those of the development server.
@@ -85,10 +72,19 @@ package struct ConfigurationSource: Sendable {
         return DotenvFile(contents, name: path)
     }
 
-    /// The value of a key; nil when there is none or it is empty.
+    /// The value of a key; nil when it is not set or empty.
     package func value(of key: String) -> String? {
-        let value = reader.string(forKey: ConfigKey([key]), isSecret: true)
-        return value.flatMap { $0.isEmpty ? nil : $0 }
+        values[key].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Sentences about lines of the file and names of settings that are probably mistakes.
+    ///
+    /// They hold no value.
+    package var warnings: [String] {
+        let misspelled = values.keys.sorted().compactMap { name in
+            SettingsReader.suggestion(for: name).map { "\(name) is not a setting. Did you mean \($0)?" }
+        }
+        return fileWarnings + misspelled
     }
 }
 
@@ -113,7 +109,7 @@ extension ConfigurationSource: CustomStringConvertible, CustomReflectable {
 
 /// The settings can't be read.
 package enum ConfigurationFileError: Error, CustomStringConvertible {
-    /// The settings of a command would be those of the development server, which does not run.
+    /// A command would use the settings of the development server, which does not run.
     case developmentServerStopped
     /// A `.env` file exists but can't be used.
     case unreadable(path: String)
@@ -124,7 +120,7 @@ package enum ConfigurationFileError: Error, CustomStringConvertible {
         case .developmentServerStopped:
             "bin/dev is not running here. Start it, or set DATABASE_URL for another database."
         case .unreadable(let path):
-            "The file \(path) is there but can't be read. Check its permissions, and that it is UTF-8."
+            "The file \(path) exists but can't be read. Check its permissions, and that it is UTF-8."
         case .tooLarge(let path): "The file \(path) has more than 64 KiB. Is it a file of settings?"
         }
     }

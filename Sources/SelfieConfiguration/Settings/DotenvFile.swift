@@ -1,10 +1,10 @@
 import Encodings
 
-/// The settings of a file such as `.env`, and what is odd about it.
+/// The settings of a file such as `.env`, and warnings about its lines.
 ///
 /// It is read as other dotenv tools do: `KEY=value`, perhaps with `export` before it, quotes around the value, and a comment
 /// after it. A value in single quotes is taken as it is. In double quotes, `\n`, `\r`, `\t`, `\"`, `\\` and `\$` are escapes.
-/// Quoted values may have several lines. Variables are not filled in.
+/// Quoted values may have several lines. Variables are not expanded.
 struct DotenvFile: Sendable, Equatable {
     /// The last value of each key.
     private(set) var values: [String: String] = [:]
@@ -24,32 +24,30 @@ struct DotenvFile: Sendable, Equatable {
             do {
                 if let (key, value) = try Self.takeAssignment(&rest) {
                     if values.updateValue(value, forKey: key) != nil {
-                        warnings.append("\(name), line \(lineNumber): \(key) is there twice, and this value counts")
+                        warnings.append("\(name), line \(lineNumber): \(key) is set twice; this value is used")
                     }
                 }
             } catch {
                 rest = start.drop { $0 != "\n" }
-                warnings.append("\(name), line \(lineNumber): \(error.description), so the line is left out")
+                warnings.append("\(name), line \(lineNumber) is ignored: \(error.rawValue)")
             }
             rest = rest.dropFirst()
             lineNumber += start[..<rest.startIndex].count { $0 == "\n" }
         }
     }
 
-    private enum Problem: String, Error, CustomStringConvertible {
-        case noAssignment = "it is no KEY=value"
-        case openQuote = "its quote does not end"
-        case afterQuote = "something follows the quote"
-
-        var description: String { rawValue }
+    private enum SyntaxError: String, Error {
+        case noAssignment = "it is not KEY=value"
+        case openQuote = "a quote is not closed"
+        case afterQuote = "text follows the closing quote"
     }
 
     /// Reads to the end of the line, or of the last line of a quoted value.
     ///
     /// - Parameter rest: The text from the beginning of a line on. Afterwards it begins with a line end, or is empty.
     /// - Returns: nil for a line without a setting.
-    /// - Throws: `Problem` for a line that makes no sense.
-    private static func takeAssignment(_ rest: inout Substring) throws(Problem) -> (key: String, value: String)? {
+    /// - Throws: `SyntaxError` for a line that is malformed.
+    private static func takeAssignment(_ rest: inout Substring) throws(SyntaxError) -> (key: String, value: String)? {
         skipSpaces(&rest)
         guard let first = rest.first, first != "\n", first != "#" else {
             skipLine(&rest)
@@ -78,7 +76,7 @@ struct DotenvFile: Sendable, Equatable {
     private static func takeQuoted(
         _ rest: inout Substring,
         escapes: [Character: Character]
-    ) throws(Problem) -> String {
+    ) throws(SyntaxError) -> String {
         let quote = rest.removeFirst()
         var value = ""
         while let character = rest.popFirst() {

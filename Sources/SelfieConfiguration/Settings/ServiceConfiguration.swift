@@ -1,5 +1,4 @@
 package import Budgets
-import Configuration
 package import Logging
 package import Postgres
 package import S3
@@ -70,7 +69,7 @@ package struct ServiceConfiguration: Sendable {
     /// The values that differ from the default, by key, without secrets.
     package let differingSettings: [String: String]
 
-    /// Where photos' bytes are kept.
+    /// Where photos' bytes are stored.
     package enum ObjectStorage: Sendable {
         case disk(path: String)
         case s3(Bucket)
@@ -82,15 +81,21 @@ package struct ServiceConfiguration: Sendable {
         package let credentials: S3CredentialSource
     }
 
-    /// Reads all keys that the service knows.
+    /// Reads all settings of the service.
     ///
     /// - Parameter source: Environment and `.env` file.
-    /// - Throws: `ConfigurationError` with the name of every key that is missing or malformed.
+    /// - Throws: `ConfigurationError` with the name of every setting that is missing or malformed.
     package init(from source: ConfigurationSource) throws(ConfigurationError) {
         var settings = SettingsReader(source)
+        try self.init(from: &settings)
+    }
+
+    init(from settings: inout SettingsReader) throws(ConfigurationError) {
         let postgres = settings.postgres()
         let apiCredential = settings.apiCredential()
-        let secretKeyBase = settings.required("SECRET_KEY_BASE", "at least 32 characters") { $0.count >= 32 ? $0 : nil }
+        let secretKeyBase = settings.required("SECRET_KEY_BASE", "at least 32 characters", isSecret: true) {
+            $0.count >= 32 ? $0 : nil
+        }
         let objectStorage = settings.objectStorage()
         photoDelivery = settings.photoDelivery()
         publicURL = settings.optional("PUBLIC_URL", "an http:// or https:// URL", parse: SettingsReader.origin)
@@ -119,100 +124,30 @@ package struct ServiceConfiguration: Sendable {
         hasDirectory = settings.hasDirectory()
         hasPublicDocs = settings.boolean("PUBLIC_DOCS", default: true)
         differingSettings = settings.differing
-        guard settings.problems.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
-            throw ConfigurationError(problems: settings.problems)
+        guard settings.invalid.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {
+            throw ConfigurationError(invalidSettings: settings.invalid)
         }
         self.postgres = postgres
         self.apiCredential = apiCredential
         self.secretKeyBase = secretKeyBase
         self.objectStorage = objectStorage
     }
+}
 
-    /// Reads only what migrations need.
+extension ConfigurationSource {
+    /// Reads some settings, such as `source.read { $0.postgres() }`.
     ///
-    /// - Parameter source: Environment and `.env` file.
-    /// - Returns: Where the database is.
-    /// - Throws: `ConfigurationError`.
-    package static func postgres(from source: ConfigurationSource) throws(ConfigurationError) -> PostgresConfiguration {
-        var settings = SettingsReader(source)
-        guard let postgres = settings.postgres(), settings.problems.isEmpty else {
-            throw ConfigurationError(problems: settings.problems)
-        }
-        return postgres
-    }
-
-    /// Reads only what users may have.
-    ///
-    /// - Parameter source: Environment and `.env` file.
-    /// - Returns: The quota.
-    /// - Throws: `ConfigurationError`.
-    package static func photoQuota(from source: ConfigurationSource) throws(ConfigurationError) -> PhotoQuota {
-        try read(from: source) { $0.photoQuota() }
-    }
-
-    /// Reads only the cost of new hashes.
-    ///
-    /// - Parameter source: Environment and `.env` file.
-    /// - Returns: The cost.
-    /// - Throws: `ConfigurationError`.
-    package static func passwordHashCost(from source: ConfigurationSource) throws(ConfigurationError) -> Int {
-        try read(from: source) { $0.passwordHashCost() }
-    }
-
-    /// Reads only what copying photos from one store to another needs.
-    ///
-    /// - Parameter source: Environment and `.env` file.
-    /// - Returns: Where the database is, and both stores.
-    /// - Throws: `ConfigurationError`.
-    package static func copying(from source: ConfigurationSource) throws(ConfigurationError) -> CopyConfiguration {
-        var settings = SettingsReader(source)
-        let postgres = settings.postgres()
-        let storages = settings.bothStorages()
-        guard settings.problems.isEmpty, let postgres, let storages else {
-            throw ConfigurationError(problems: settings.problems)
-        }
-        return CopyConfiguration(postgres: postgres, path: storages.path, bucket: storages.bucket)
-    }
-
-    /// Reads only the port.
-    ///
-    /// - Parameter source: Environment and `.env` file.
-    /// - Returns: Where the service listens.
-    /// - Throws: `ConfigurationError`.
-    package static func port(from source: ConfigurationSource) throws(ConfigurationError) -> Int {
-        try read(from: source) { $0.port() }
-    }
-
-    /// Reads only how the log looks.
-    ///
-    /// - Parameter source: Environment and `.env` file.
-    /// - Returns: The format of its lines.
-    /// - Throws: `ConfigurationError`.
-    package static func logFormat(from source: ConfigurationSource) throws(ConfigurationError) -> LogFormat {
-        try read(from: source) { $0.logFormat() }
-    }
-
-    private static func read<Value>(
-        from source: ConfigurationSource,
-        _ value: (inout SettingsReader) -> Value
+    /// - Parameter settings: Reads them, and returns nil when a required one is missing or malformed.
+    /// - Returns: What `settings` returned.
+    /// - Throws: `ConfigurationError` with the name of every setting that is missing or malformed.
+    package func read<Value>(
+        _ settings: (inout SettingsReader) -> Value?
     ) throws(ConfigurationError) -> Value {
-        var settings = SettingsReader(source)
-        let value = value(&settings)
-        guard settings.problems.isEmpty else { throw ConfigurationError(problems: settings.problems) }
-        return value
-    }
-
-    /// Reads only what the password transport needs.
-    ///
-    /// - Parameter source: Environment and `.env` file.
-    /// - Returns: `API_AUTH_PASSWORD`.
-    /// - Throws: `ConfigurationError`.
-    package static func apiPassword(from source: ConfigurationSource) throws(ConfigurationError) -> String {
-        var settings = SettingsReader(source)
-        guard let password = settings.required("API_AUTH_PASSWORD") else {
-            throw ConfigurationError(problems: settings.problems)
+        var reader = SettingsReader(self)
+        guard let value = settings(&reader), reader.invalid.isEmpty else {
+            throw ConfigurationError(invalidSettings: reader.invalid)
         }
-        return password
+        return value
     }
 }
 

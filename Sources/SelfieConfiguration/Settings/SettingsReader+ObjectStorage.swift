@@ -6,12 +6,13 @@ extension SettingsReader {
         return bucket(hint: "or OBJECTS_PATH, to keep photos on disk").map { .s3($0) }
     }
 
-    /// A folder and a bucket, for a copy from one to the other.
-    mutating func bothStorages() -> (path: String, bucket: ServiceConfiguration.Bucket)? {
+    /// The database and both stores, for copying photos from one store to the other.
+    package mutating func copying() -> CopyConfiguration? {
+        let postgres = postgres()
         let path = required("OBJECTS_PATH", hint: "the folder to copy photos from or to")
         let bucket = bucket(hint: "the bucket to copy photos from or to")
-        guard let path, let bucket else { return nil }
-        return (path, bucket)
+        guard let postgres, let path, let bucket else { return nil }
+        return CopyConfiguration(postgres: postgres, path: path, bucket: bucket)
     }
 
     private mutating func bucket(hint: String) -> ServiceConfiguration.Bucket? {
@@ -20,7 +21,7 @@ extension SettingsReader {
         let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
         let region = optional("AWS_REGION", "a text", default: "us-east-1") { $0 }
         let endpoint = text("AWS_ENDPOINT_URL_S3")
-        problems += S3Configuration.problems(bucket: bucket, region: region, endpoint: endpoint).map(Self.problem)
+        invalid += S3Configuration.problems(bucket: bucket, region: region, endpoint: endpoint).map(Self.invalidSetting)
         guard let bucket, let credentials,
             let configuration = try? S3Configuration(
                 bucket: bucket,
@@ -37,63 +38,52 @@ extension SettingsReader {
     /// The first that is set counts, as in AWS's tools: keys, a container's endpoint, the instance's role.
     private mutating func credentials(hasBucket: Bool) -> S3CredentialSource? {
         let isOffInstance = boolean("AWS_EC2_METADATA_DISABLED", default: false)
+        let instanceEndpoint = text("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+        let relativeURI = text("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", isSecret: true)
+        let fullURI = text("AWS_CONTAINER_CREDENTIALS_FULL_URI", isSecret: true)
+        let tokenPath = text("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
+        let token = text("AWS_CONTAINER_AUTHORIZATION_TOKEN", isSecret: true)
+
         let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]
         if keys.contains(where: { source.value(of: $0) != nil }) { return fixedCredentials() }
-        // AWS uses it only if the relative one is not set.
-        if let uri = source.value(of: "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
-            return credentialSource { authorization throws(S3CredentialConfigurationError) in
-                .container(try ContainerCredentials(relativeURI: uri, authorization: authorization))
+        let authorization =
+            tokenPath.map { ContainerCredentials.Authorization.file(path: $0) }
+            ?? token.map { ContainerCredentials.Authorization.token($0) }
+            ?? ContainerCredentials.Authorization.none
+        do throws(S3CredentialConfigurationError) {
+            // AWS's tools use the full URI only if the relative one is not set.
+            if let relativeURI {
+                return .container(try ContainerCredentials(relativeURI: relativeURI, authorization: authorization))
             }
-        }
-        if let uri = source.value(of: "AWS_CONTAINER_CREDENTIALS_FULL_URI") {
-            return credentialSource { authorization throws(S3CredentialConfigurationError) in
-                .container(try ContainerCredentials(fullURI: uri, authorization: authorization))
+            if let fullURI {
+                return .container(try ContainerCredentials(fullURI: fullURI, authorization: authorization))
             }
-        }
-        // Without a bucket's name, all keys that are usually needed are named at once.
-        guard hasBucket, !isOffInstance else { return fixedCredentials() }
-        let endpoint = source.value(of: "AWS_EC2_METADATA_SERVICE_ENDPOINT")
-        return credentialSource { _ throws(S3CredentialConfigurationError) in
-            .instance(try InstanceCredentials(endpoint: endpoint))
+            // Without a bucket's name, the error names all keys that are usually needed.
+            guard hasBucket, !isOffInstance else { return fixedCredentials() }
+            return .instance(try InstanceCredentials(endpoint: instanceEndpoint))
+        } catch {
+            invalid.append(Self.invalidSetting(error))
+            return nil
         }
     }
 
     private mutating func fixedCredentials() -> S3CredentialSource? {
         let hint = "or the role of a container on ECS or EKS, or of an EC2 instance with its metadata on"
-        let accessKeyID = required("AWS_ACCESS_KEY_ID", hint: hint)
-        let secretAccessKey = required("AWS_SECRET_ACCESS_KEY", hint: hint)
+        let accessKeyID = required("AWS_ACCESS_KEY_ID", isSecret: true, hint: hint)
+        let secretAccessKey = required("AWS_SECRET_ACCESS_KEY", isSecret: true, hint: hint)
+        let sessionToken = text("AWS_SESSION_TOKEN", isSecret: true)
         guard let accessKeyID, let secretAccessKey else { return nil }
-        let sessionToken = source.value(of: "AWS_SESSION_TOKEN")
-        problems += S3Credentials.problems(
+        invalid += S3Credentials.problems(
             accessKeyID: accessKeyID,
             secretAccessKey: secretAccessKey,
             sessionToken: sessionToken
-        ).map(Self.problem)
+        ).map(Self.invalidSetting)
         return try? .fixed(
             S3Credentials(accessKeyID: accessKeyID, secretAccessKey: secretAccessKey, sessionToken: sessionToken)
         )
     }
 
-    private mutating func credentialSource(
-        make: (ContainerCredentials.Authorization) throws(S3CredentialConfigurationError) -> S3CredentialSource
-    ) -> S3CredentialSource? {
-        let authorization: ContainerCredentials.Authorization =
-            if let path = source.value(of: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
-                .file(path: path)
-            } else if let token = source.value(of: "AWS_CONTAINER_AUTHORIZATION_TOKEN") {
-                .token(token)
-            } else {
-                .none
-            }
-        do {
-            return try make(authorization)
-        } catch {
-            problems.append(Self.problem(error))
-            return nil
-        }
-    }
-
-    private static func problem(_ error: S3ConfigurationError) -> ConfigurationError.Problem {
+    private static func invalidSetting(_ error: S3ConfigurationError) -> ConfigurationError.InvalidSetting {
         switch error {
         case .bucket: .malformed(key: "S3_BUCKET_NAME", expected: "the name of a bucket")
         case .region: .malformed(key: "AWS_REGION", expected: "the name of a region, such as eu-west-1")
@@ -105,7 +95,7 @@ extension SettingsReader {
         }
     }
 
-    private static func problem(_ error: S3CredentialConfigurationError) -> ConfigurationError.Problem {
+    private static func invalidSetting(_ error: S3CredentialConfigurationError) -> ConfigurationError.InvalidSetting {
         switch error {
         case .fullURI:
             .malformed(key: "AWS_CONTAINER_CREDENTIALS_FULL_URI", expected: "an http:// or https:// URL")

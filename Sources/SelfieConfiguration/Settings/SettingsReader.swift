@@ -4,30 +4,51 @@ import FoundationEssentials
 import Logging
 import NIOCore
 package import Postgres
-import SelfieCore
+package import SelfieCore
 
-/// Reads keys one by one and remembers their errors.
+/// Reads settings one by one, and collects those that are missing or malformed.
+///
+/// A setting is declared by the call that reads it, with its key, its default and whether it is secret. An empty source
+/// reaches all of these calls, which is how ``keys`` are known.
 package struct SettingsReader {
     let source: ConfigurationSource
-    var problems: [ConfigurationError.Problem] = []
+    var invalid: [ConfigurationError.InvalidSetting] = []
     /// The values that were read and differ from the default, without secrets.
     private(set) var differing: [String: String] = [:]
+    /// The keys that were read; true for secret ones.
+    private var isSecretByKey: [String: Bool] = [:]
 
     package init(_ source: ConfigurationSource) {
         self.source = source
     }
 
-    mutating func optional<Value>(_ key: String, _ expected: String, parse: (String) -> Value?) -> Value? {
+    private static let known: [String: Bool] = {
+        var reader = SettingsReader(ConfigurationSource(values: [:]))
+        _ = try? ServiceConfiguration(from: &reader)
+        return reader.isSecretByKey
+    }()
+
+    /// The keys of all settings.
+    package static var keys: Set<String> { Set(known.keys) }
+    /// The keys of settings whose values must not be shown.
+    package static var secretKeys: Set<String> { Set(known.filter(\.value).keys) }
+
+    mutating func optional<Value>(
+        _ key: String,
+        _ expected: String,
+        isSecret: Bool = false,
+        parse: (String) -> Value?
+    ) -> Value? {
+        isSecretByKey[key] = isSecret
         guard let text = source.value(of: key) else { return nil }
         guard let value = parse(text) else {
-            problems.append(.malformed(key: key, expected: expected))
+            invalid.append(.malformed(key: key, expected: expected))
             return nil
         }
-        if !SettingName.secrets.contains(key) { differing[key] = text }
+        if !isSecret { differing[key] = text }
         return value
     }
 
-    /// A value of any kind, which equals the default where none is set.
     mutating func optional<Value: Equatable>(
         _ key: String,
         _ expected: String,
@@ -39,23 +60,24 @@ package struct SettingsReader {
         return value
     }
 
-    /// Any text; nil when there is none.
-    mutating func text(_ key: String) -> String? {
-        optional(key, "a text") { $0 }
+    /// Any text; nil when it is not set.
+    mutating func text(_ key: String, isSecret: Bool = false) -> String? {
+        optional(key, "a text", isSecret: isSecret) { $0 }
     }
 
     mutating func required<Value>(
         _ key: String,
         _ expected: String,
+        isSecret: Bool = false,
         hint: String? = nil,
         parse: (String) -> Value?
     ) -> Value? {
-        if source.value(of: key) == nil { problems.append(.missing(key: key, hint: hint)) }
-        return optional(key, expected, parse: parse)
+        if source.value(of: key) == nil { invalid.append(.missing(key: key, hint: hint)) }
+        return optional(key, expected, isSecret: isSecret, parse: parse)
     }
 
-    mutating func required(_ key: String, hint: String? = nil) -> String? {
-        required(key, "a text", hint: hint) { $0 }
+    mutating func required(_ key: String, isSecret: Bool = false, hint: String? = nil) -> String? {
+        required(key, "a text", isSecret: isSecret, hint: hint) { $0 }
     }
 
     mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int) -> Int {
@@ -69,7 +91,7 @@ package struct SettingsReader {
         return optional(key, expected) { Int($0).flatMap { range.contains($0) ? $0 : nil } }
     }
 
-    mutating func passwordHashCost() -> Int { integer("PASSWORD_HASH_COST", in: 10...14, default: 12) }
+    package mutating func passwordHashCost() -> Int { integer("PASSWORD_HASH_COST", in: 10...14, default: 12) }
 
     mutating func boolean(_ key: String, default fallback: Bool) -> Bool {
         optional(key, "true or false", default: fallback) { Bool(settingText: $0) }
@@ -87,15 +109,15 @@ package struct SettingsReader {
         }
     }
 
-    mutating func port() -> Int {
+    package mutating func port() -> Int {
         integer("PORT", in: 0...65535, default: 3000)
     }
 
-    mutating func logFormat() -> LogFormat {
+    package mutating func logFormat() -> LogFormat {
         optional("LOG_FORMAT", "logfmt or json", default: .logfmt) { LogFormat(rawValue: $0.lowercased()) }
     }
 
-    /// Where figures are told; nil for nowhere.
+    /// Where metrics are served; nil for nowhere.
     mutating func metricsAddress() -> MetricsAddress? {
         let host = optional("METRICS_HOST", "an IP address", default: "127.0.0.1") { text in
             (try? SocketAddress(ipAddress: text, port: 0)).map { _ in text }
@@ -140,7 +162,7 @@ package struct SettingsReader {
 
     package mutating func postgres() -> PostgresConfiguration? {
         let maxConnections = integer("DATABASE_POOL_SIZE", in: 1...500, default: 10)
-        return required("DATABASE_URL", "a postgresql:// URL") { url in
+        return required("DATABASE_URL", "a postgresql:// URL", isSecret: true) { url in
             try? PostgresConfiguration(url: url, maxConnections: maxConnections)
         }
     }
@@ -153,7 +175,7 @@ package struct SettingsReader {
         TrustedProxies(setting: integer("TRUSTED_PROXIES", in: 0...16), isHeroku: source.value(of: "DYNO") != nil)
     }
 
-    mutating func photoQuota() -> PhotoQuota {
+    package mutating func photoQuota() -> PhotoQuota {
         PhotoQuota(
             maxCount: integer("PHOTOS_PER_USER_MAX", in: PhotoQuota.maxCountRange, default: PhotoQuota.usual.maxCount),
             maxBytes: integer("STORAGE_PER_USER_MAX", in: PhotoQuota.maxBytesRange, default: PhotoQuota.usual.maxBytes)
@@ -173,9 +195,11 @@ package struct SettingsReader {
         )
     }
 
+    package mutating func apiPassword() -> String? { required("API_AUTH_PASSWORD", isSecret: true) }
+
     mutating func apiCredential() -> APICredential? {
-        let name = required("API_AUTH_NAME", "a text without a colon") { $0.contains(":") ? nil : $0 }
-        let password = required("API_AUTH_PASSWORD")
+        let name = required("API_AUTH_NAME", "a text without a colon", isSecret: true) { $0.contains(":") ? nil : $0 }
+        let password = apiPassword()
         guard let name, let password else { return nil }
         return APICredential(name: name, password: password)
     }

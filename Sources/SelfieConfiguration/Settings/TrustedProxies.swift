@@ -1,4 +1,4 @@
-/// How many proxies a request passes, and who has told so.
+/// How many proxies a request passes, and where the number comes from.
 package struct TrustedProxies: Sendable, Equatable, CustomStringConvertible {
     package enum Origin: Sendable {
         case nobody

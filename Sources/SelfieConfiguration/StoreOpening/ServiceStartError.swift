@@ -1,9 +1,7 @@
-import Encodings
-
 /// Why the service could not start; each description says what to do.
 package enum ServiceStartError: Error, CustomStringConvertible {
     case addressInUse(hostname: String, port: Int)
-    /// The port for figures is taken.
+    /// The port for metrics is taken.
     case metricsAddressInUse(host: String, port: Int)
     /// The database lacks migrations that this version needs.
     case pendingMigrations(count: Int)
@@ -17,9 +15,9 @@ package enum ServiceStartError: Error, CustomStringConvertible {
         case .addressInUse(let hostname, let port):
             "Port \(port) of \(hostname) is in use. Stop what uses it, or choose another with --port or PORT."
         case .metricsAddressInUse(let host, let port):
-            "Port \(port) of \(host) is in use, where the figures would be. Set METRICS_PORT to another."
+            "Port \(port) of \(host) is in use, where the metrics would be. Set METRICS_PORT to another."
         case .pendingMigrations(let count):
-            "The database lacks \(counted(count, "migration")). Run: selfie migrate"
+            "The database lacks \(count) migration\(count == 1 ? "" : "s"). Run: selfie migrate"
         case .noCredentials(let error):
             """
             There are no keys for the bucket. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; asked instead, \

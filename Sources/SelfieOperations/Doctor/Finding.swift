@@ -1,11 +1,18 @@
-/// The finding of one check.
+/// What is wrong, and what to do about it.
+struct Diagnosis: Sendable, Equatable {
+    /// One line that begins with a small letter and has no full stop.
+    let cause: String
+    /// A sentence or two, with a path into `docs` where there is more.
+    let remedy: String
+}
+
+/// The result of one check.
 package struct Finding: Sendable, Equatable {
-    /// How well it went.
-    package enum Grade: Sendable {
+    package enum Grade: String, Sendable {
         case ok
-        /// It works, but is not as it should be.
-        case warning
-        case failed
+        /// It works, but should be changed.
+        case warning = "WARNING"
+        case failed = "FAILED"
         /// It was not checked, because an earlier check failed.
         case skipped
     }
@@ -22,63 +29,31 @@ package struct Finding: Sendable, Equatable {
 
     package let grade: Grade
     package let subject: Subject
-    /// The finding, in one line that begins with a small letter and has no full stop.
+    /// What was found, or the cause of what is wrong: one line.
     package let text: String
-    /// What to do about it, in sentences; nil if all is well.
-    package let advice: String?
-}
-
-/// The number of checks by outcome.
-package struct DiagnosisSummary: Sendable, Equatable {
-    package fileprivate(set) var ok = 0
-    package fileprivate(set) var warnings = 0
-    package fileprivate(set) var failures = 0
-    package fileprivate(set) var skipped = 0
-
-    mutating func count(_ finding: Finding) {
-        switch finding.grade {
-        case .ok: ok += 1
-        case .warning: warnings += 1
-        case .failed: failures += 1
-        case .skipped: skipped += 1
-        }
-    }
+    /// What to do about it; nil if all is well.
+    package let remedy: String?
 }
 
 /// Collects the findings about one subject.
 struct Findings: Sendable {
-    let subject: Finding.Subject
+    var subject: Finding.Subject
+    /// What must not be shown.
+    let secrets: Secrets
     let report: @Sendable (Finding) -> Void
 
-    /// The findings about another subject.
-    func about(_ subject: Finding.Subject) -> Findings { Findings(subject: subject, report: report) }
+    func ok(_ text: String) { add(.ok, text, nil) }
 
-    func ok(_ text: String) {
-        report(Finding(grade: .ok, subject: subject, text: text, advice: nil))
+    /// - Parameter text: The checks that were left out.
+    func skipped(_ text: String) { add(.skipped, text, nil) }
+
+    func warning(_ cause: String, _ remedy: String) { add(.warning, cause, remedy) }
+
+    func failed(_ cause: String, _ remedy: String) { add(.failed, cause, remedy) }
+
+    func failed(_ diagnosis: Diagnosis) { add(.failed, diagnosis.cause, diagnosis.remedy) }
+
+    private func add(_ grade: Finding.Grade, _ text: String, _ remedy: String?) {
+        report(Finding(grade: grade, subject: subject, text: text, remedy: remedy))
     }
-
-    func warning(_ text: String, _ advice: String) {
-        report(Finding(grade: .warning, subject: subject, text: text, advice: advice))
-    }
-
-    func failed(_ text: String, _ advice: String) {
-        report(Finding(grade: .failed, subject: subject, text: text, advice: advice))
-    }
-
-    func failed(_ explanation: Explanation) {
-        failed(explanation.text, explanation.advice)
-    }
-
-    /// - Parameter text: The check that was left out.
-    func skipped(_ text: String) {
-        report(Finding(grade: .skipped, subject: subject, text: text, advice: nil))
-    }
-}
-
-/// An error in words for people who don't know the protocol.
-struct Explanation: Sendable, Equatable {
-    /// What is wrong, as a finding's text.
-    let text: String
-    /// What to do about it.
-    let advice: String
 }

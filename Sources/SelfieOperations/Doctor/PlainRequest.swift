@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Deadlines
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
@@ -27,18 +28,40 @@ struct PlainRequest: Sendable {
     private static let maxBodyBytes = 1024 * 1024
 
     func get(_ url: String) async throws -> Answer {
-        let (httpClient, now) = (httpClient, now)
-        return try await withLimit(limit) {
+        try await withLimit(limit) { [httpClient, now] in
             let sent = now()
             let response = try await httpClient.execute(HTTPClientRequest(url: url), deadline: .distantFuture)
             let received = now()
+            let body = try await response.body.collect(upTo: Self.maxBodyBytes)
             return Answer(
                 status: response.status,
                 headers: response.headers,
-                body: try await response.body.collect(upTo: Self.maxBodyBytes),
+                body: body,
                 sent: sent,
                 received: received
             )
         }
+    }
+}
+
+/// An operation took too long.
+struct LimitExceeded: Error, CustomStringConvertible {
+    var description: String { "it took too long" }
+}
+
+/// Runs an operation, and cancels it after a time.
+///
+/// - Parameters:
+///   - duration: How long it may take.
+///   - operation: Must end soon when its task is cancelled.
+/// - Returns: What the operation returned.
+/// - Throws: `LimitExceeded`, or what the operation throws.
+func withLimit<Success: Sendable>(
+    _ duration: Duration,
+    _ operation: @escaping @Sendable () async throws -> Success
+) async throws -> Success {
+    try await race(operation) {
+        try await Task.sleep(for: duration)
+        return LimitExceeded()
     }
 }

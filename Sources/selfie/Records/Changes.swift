@@ -5,7 +5,7 @@ import SelfieOperations
 
 struct Changes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look into what users are told of changes.",
+        abstract: "Look at the changes that users can see.",
         subcommands: [FollowUserChanges.self]
     )
 }
@@ -22,13 +22,13 @@ struct FollowUserChanges: AsyncParsableCommand {
 
     @OptionGroup var argument: UserArgument
 
-    @Option(help: "Begin behind this cursor, or with `now`. Without it, all that the user sees comes first.")
+    @Option(help: "Begin behind this cursor, or with `now`. Without it, everything that the user can see comes first.")
     var since: ChangeQuery.Start = .beginning
 
     @Option(help: "Only these collections, with commas between them; photos for photos.")
     var collections: String?
 
-    @Flag(help: "Print what is there now, then end.")
+    @Flag(help: "Print the present state, then end.")
     var once = false
 
     @Flag(name: .customLong("json"), help: "Print a line of JSON for each change.")
@@ -50,7 +50,7 @@ struct FollowUserChanges: AsyncParsableCommand {
             try await argument.withUsers { users in
                 try await users.followChanges(of: argument.user, query, from: since) { event in
                     for line in isJSON ? event.lines.map(\.json) : event.lines.map(\.text) { print(line) }
-                    // Who reads this through a pipe waits for it.
+                    // A reader at the other end of a pipe waits for it.
                     try StandardOutput.finish()
                     if case .reset(let reset) = event {
                         StandardError.write("This cursor no longer works (\(reset.rawValue)). Begin without --since.\n")
@@ -66,7 +66,7 @@ struct FollowUserChanges: AsyncParsableCommand {
     }
 }
 
-/// What is printed of an event.
+/// The line that is printed for an event.
 private struct ChangeLine {
     let kind: String
     var collection: String?

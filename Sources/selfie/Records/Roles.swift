@@ -4,12 +4,12 @@ import SelfieOperations
 
 struct Roles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "See and change who has which role.",
+        abstract: "List, give and take roles.",
         discussion: "The roles themselves are in the schema file.",
         subcommands: [ListRoles.self, AddRole.self, RemoveRole.self, DisableRole.self, EnableRole.self]
     )
 
-    /// The text for a role that is not there.
+    /// The role does not exist.
     static func naming(_ role: String, _ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -28,7 +28,7 @@ private enum RolesError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .noRole(let role): "There is no role \(role). The schema file has them."
+        case .noRole(let role): "There is no role \(role). The schema file defines the roles."
         case .full: "A role has at most \(RoleStore.maxMemberCount) members."
         }
     }
@@ -108,7 +108,7 @@ struct RemoveRole: AsyncParsableCommand {
             try await Roles.naming(role) {
                 let id = try await records.id(of: user)
                 let had = try await records.change { try await $0.remove(role, from: id, by: nil) }
-                print(had ? "\(user) has the role \(role) no more." : "\(user) does not have the role \(role).")
+                print(had ? "\(user) no longer has the role \(role)." : "\(user) does not have the role \(role).")
             }
         }
     }
@@ -117,7 +117,7 @@ struct RemoveRole: AsyncParsableCommand {
 struct DisableRole: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "Switch a role off: it gives nothing until it is enabled."
+        abstract: "Disable a role: its members have none of its rights until it is enabled."
     )
 
     @Argument(help: "The role.")
@@ -134,7 +134,7 @@ struct DisableRole: AsyncParsableCommand {
 }
 
 struct EnableRole: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "enable", abstract: "Switch a role on again.")
+    static let configuration = CommandConfiguration(commandName: "enable", abstract: "Enable a disabled role.")
 
     @Argument(help: "The role.")
     var role: String

@@ -15,7 +15,7 @@ struct SchemaCommand: AsyncParsableCommand {
 
     /// Runs a body with the database that the settings name.
     static func withRecords<Result>(_ body: (RecordAdministration) async throws -> Result) async throws -> Result {
-        let configuration = try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand())
+        let configuration = try ConfigurationSource.ofThisCommand().read { $0.postgres() }
         return try await RecordAdministration.with(configuration, body)
     }
 }
@@ -56,7 +56,7 @@ struct ApplySchemaFile: AsyncParsableCommand {
                 )
             }
             guard let report = try await records.apply(schema, as: plan, mayShowMore: force) else {
-                return try end("Nothing was changed: somebody else has made changes meanwhile. Please try again.")
+                return try end("Nothing was changed: the schema has been changed meanwhile. Please try again.")
             }
             print("Applied.")
             StandardError.write(report.misfitText)

@@ -3,7 +3,7 @@ import SelfieConfiguration
 extension ConfigurationSource {
     /// The settings of a command other than `serve`.
     ///
-    /// Standard error tells when they are those of the development server in this folder.
+    /// If they are those of the development server in this folder, it says so on standard error.
     static func ofThisCommand() throws -> ConfigurationSource {
         let (source, isDevelopment) = try ofCommand()
         if isDevelopment { StandardError.write("Using the database and the photos of selfie dev in this folder.\n") }

@@ -6,7 +6,7 @@ enum Confirmation {
     /// Refuses a command that would have to ask, and can't.
     static func validate(yes: Bool) throws {
         guard yes || isatty(STDIN_FILENO) == 1 else {
-            throw ValidationError("Without a terminal to ask on, say --yes.")
+            throw ValidationError("There is no terminal to ask on. Confirm with --yes.")
         }
     }
 

@@ -8,7 +8,7 @@ enum HiddenLine {
 
     /// Asks for a line on the terminal.
     ///
-    /// Whoever ends the program gets a terminal that shows what is typed again. Ctrl-Z does nothing meanwhile.
+    /// A signal that ends the program restores the terminal first. Ctrl-Z has no effect meanwhile.
     ///
     /// - Parameter question: What to ask, with a space at its end.
     /// - Returns: The line without its end; nil at the end of the input.
@@ -22,7 +22,7 @@ enum HiddenLine {
         let before = endings.map { number in
             signal(number) { number in
                 HiddenLine.show()
-                // What shells report of a program that a signal has ended.
+                // The status that shells report for a program that a signal has ended.
                 _exit(128 + number)
             }
         }
@@ -37,11 +37,11 @@ enum HiddenLine {
         return readLine()
     }
 
-    /// The terminal's flags from before.
+    /// The terminal's flags before the question.
     ///
     /// A signal handler may read them, and call tcgetattr and tcsetattr (signal-safety(7)).
     private static let flags = Atomic<tcflag_t>(0)
-    /// The signals that end a program whose user wants it to end.
+    /// The signals by which users end programs.
     private static let endings = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
 
     private static func show() {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Writes each event as one line to standard output, where platforms collect them.
 ///
-/// Nobody who logs waits for that: see ``LogWriter``.
+/// Code that logs does not wait for that: see ``LogWriter``.
 ///
 ///     time=2026-11-23T08:18:25Z level=info msg=request bytes=912 endpoint=/api/get_photos method=GET ms=4.4 …
 ///     {"time":"2026-11-23T08:18:25Z","level":"info","msg":"request","bytes":912,"endpoint":"/api/get_photos",…}
@@ -42,7 +42,7 @@ struct LineLogHandler: LogHandler {
     private static func standardOutput(_ style: Style) -> LogWriter {
         writer.withLock { writer in
             if let writer { return writer }
-            // The last lines say why a process ends. Nobody may read them.
+            // The last lines say why a process ends. There may be no reader, so this has a limit.
             atexit { LineLogHandler.writer.withLock { $0 }?.flush(within: .seconds(1)) }
             let new = LogWriter(descriptor: STDOUT_FILENO) { lossLine(count: $0).bytes(style) }
             writer = new
@@ -50,7 +50,7 @@ struct LineLogHandler: LogHandler {
         }
     }
 
-    /// The line that tells how many lines were lost.
+    /// The line that says how many lines were dropped.
     static func lossLine(count: Int) -> LogLine {
         let event = LogEvent(
             level: .warning,

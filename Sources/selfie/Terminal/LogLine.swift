@@ -11,7 +11,7 @@ struct LogLine {
 
         /// - Parameters:
         ///   - format: The format.
-        ///   - isTerminal: Whether somebody looks at it.
+        ///   - isTerminal: Whether the log goes to a terminal.
         init(format: LogFormat, isTerminal: Bool) {
             self.format = format
             hasColors = isTerminal && format == .logfmt
@@ -43,7 +43,7 @@ struct LogLine {
 
     /// The line with its end.
     ///
-    /// No value can begin another line, or look like another field.
+    /// Values are escaped: none can begin another line, or look like another field.
     func bytes(_ style: Style) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(Self.usualBytes)
@@ -55,7 +55,7 @@ struct LogLine {
         return line
     }
 
-    /// A little more than a line about a request takes.
+    /// A little more than the length of a request's line.
     private static let usualBytes = 320
 
     private func appendLogfmt(to line: inout [UInt8], hasColors: Bool) {

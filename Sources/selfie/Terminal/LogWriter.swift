@@ -3,16 +3,16 @@ import Glibc
 import Synchronization
 import Threads
 
-/// Writes lines to a descriptor on a thread of its own, so that nobody who logs ever waits for a pipe, a terminal or a disk.
+/// Writes lines to a descriptor on a thread of its own, so that code that logs never waits for a pipe, a terminal or a disk.
 ///
-/// Lines wait in memory. Those that find no room are lost, and counted in a line of their own as soon as there is room.
+/// Lines wait in memory. Those that do not fit are dropped. A later line says how many.
 final class LogWriter: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var lostCount = 0
         /// Whether the thread will look at what is pending without being woken.
         var isAwake = false
-        /// Whether there is no thread, so that lines are written by who logs them.
+        /// Whether there is no thread, so that the caller writes its line itself.
         var writesAtOnce = false
     }
 
@@ -22,19 +22,17 @@ final class LogWriter: Sendable {
     private let state = Mutex(State())
     private let wakening = DispatchSemaphore(value: 0)
 
-    /// How many bytes of lines may wait.
-    ///
-    /// As many may be on their way to the descriptor.
+    /// How many bytes of lines may wait, besides as many that are being written.
     static let usualMaxBytes = 512 * 1024
 
     /// How long lines are collected after others were written, so that many are written at once.
     private static let pauseMicroseconds: UInt32 = 2_000
 
     /// - Parameters:
-    ///   - descriptor: Where to write. Somebody else closes it, if anybody.
+    ///   - descriptor: Where to write. The writer does not close it.
     ///   - maxBytes: How many bytes of lines may wait.
-    ///   - lossLine: Makes the line that tells how many were lost.
-    ///   - startThread: Runs something on a thread of its own, and tells whether there was one.
+    ///   - lossLine: Makes the line that says how many were dropped.
+    ///   - startThread: Runs its argument on a new thread; returns false when the system has none.
     init(
         descriptor: Int32,
         maxBytes: Int = usualMaxBytes,
@@ -68,7 +66,7 @@ final class LogWriter: Sendable {
         if wakes { wakening.signal() }
     }
 
-    /// Waits until all lines are written, but not for ever.
+    /// Waits until all lines are written, up to a limit.
     ///
     /// - Parameter timeout: How long to wait.
     func flush(within timeout: Duration) {
@@ -130,7 +128,7 @@ final class LogWriter: Sendable {
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EAGAIN {
-                    // Whoever shares the descriptor made it one that does not wait.
+                    // A process that shares the descriptor has made it non-blocking.
                     var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = Glibc.poll(&poll, 1, -1)
                 } else if errno != EINTR {

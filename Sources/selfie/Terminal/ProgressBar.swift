@@ -4,7 +4,7 @@ import Synchronization
 
 /// A line on the terminal that shows a task's progress.
 ///
-/// It shows nothing if standard error is no terminal.
+/// It shows nothing if standard error is not a terminal.
 final class ProgressBar: Sendable {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let state = Mutex(State())
@@ -17,7 +17,7 @@ final class ProgressBar: Sendable {
     private static let pause: Duration = .milliseconds(100)
     private static let width = 30
 
-    /// Shows the progress, if the last time was a moment ago.
+    /// Shows the progress, at most ten times a second.
     func show(_ progress: TaskProgress) {
         guard isTerminal else { return }
         state.withLock { state in

@@ -4,7 +4,7 @@ import SystemPackage
 enum StandardError {
     /// Writes a text as it is, at once.
     ///
-    /// Nothing depends on it, so what can't be written is lost.
+    /// Errors of writing are ignored.
     static func write(_ text: String) {
         _ = try? FileDescriptor.standardError.writeAll(text.utf8)
     }

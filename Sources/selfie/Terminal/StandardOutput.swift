@@ -5,14 +5,14 @@ import Glibc
 enum StandardOutput {
     /// Writes out what was printed.
     ///
-    /// - Throws: ``UnwritableOutput`` when anything could not be written, since a result that is cut is none.
+    /// - Throws: ``UnwritableOutput`` when anything could not be written, since an incomplete result must not look complete.
     static func finish() throws {
         let code = selfie_flush_output()
         guard code == 0 else { throw UnwritableOutput(reason: String(cString: strerror(code))) }
     }
 }
 
-/// Standard output did not take all of a result.
+/// A result could not be written in full.
 struct UnwritableOutput: Error, CustomStringConvertible {
     let reason: String
 

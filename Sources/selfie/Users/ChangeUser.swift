@@ -1,5 +1,4 @@
 import ArgumentParser
-import Encodings
 import SelfieOperations
 
 struct DisableUser: AsyncParsableCommand {

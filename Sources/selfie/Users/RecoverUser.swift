@@ -23,7 +23,7 @@ struct UserPassword: AsyncParsableCommand {
     private static let generatedLength = 20
 
     func run() async throws {
-        let cost = try ServiceConfiguration.passwordHashCost(from: try ConfigurationSource.ofThisCommand())
+        let cost = try ConfigurationSource.ofThisCommand().read { $0.passwordHashCost() }
         let (user, password) = try await argument.withUsers { users in
             let user = try await users.find(argument.user)
             let password = generate ? RandomIdentifier.makeSecret(length: Self.generatedLength) : try Self.ask()
@@ -61,7 +61,7 @@ struct UserEmail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "email",
         abstract: "Give a user another e-mail.",
-        discussion: "Sessions go on. Make sure first that the user gets mail there."
+        discussion: "Sessions stay valid. Make sure first that the user gets mail there."
     )
 
     @OptionGroup var argument: UserArgument
@@ -83,7 +83,7 @@ struct UserEmail: AsyncParsableCommand {
     }
 }
 
-/// What was typed can't be used.
+/// The input can't be used.
 private enum UserInputError: Error, CustomStringConvertible {
     case noPassword
     case passwordsDiffer

@@ -35,7 +35,7 @@ struct UserQuota: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let usual = try ServiceConfiguration.photoQuota(from: try ConfigurationSource.ofThisCommand())
+        let usual = try ConfigurationSource.ofThisCommand().read { $0.photoQuota() }
         let quota = try await argument.withUsers { users in
             try await users.quota(of: argument.user, changing: photos, storage, usual: usual)
         }

@@ -34,9 +34,9 @@ struct OutputOptions: ParsableArguments {
         Swift.print(Self.visible(String(decoding: try encoder.encode(result), as: UTF8.self)))
     }
 
-    /// The same JSON with escapes in place of characters that a terminal would obey.
+    /// The same JSON with invisible and control characters escaped, since a terminal would obey them.
     ///
-    /// They are only in strings, but for the line ends between members.
+    /// Outside of strings there are only line ends.
     private static func visible(_ json: String) -> String {
         json.unicodeScalars.reduce(into: "") { text, scalar in
             guard scalar.isInvisible, scalar != "\n" else { return text.unicodeScalars.append(scalar) }
@@ -56,7 +56,7 @@ struct UserArgument: ParsableArguments {
     }
 
     static func withUsers<Result>(_ body: (UserAdministration) async throws -> Result) async throws -> Result {
-        let configuration = try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand())
+        let configuration = try ConfigurationSource.ofThisCommand().read { $0.postgres() }
         return try await UserAdministration.with(configuration, body)
     }
 }
@@ -93,4 +93,9 @@ enum Cell {
         }
         return String(String.UnicodeScalarView(scalars))
     }
+}
+
+extension Unicode.Scalar {
+    /// Whether it can move a terminal's cursor, or change the direction of the text behind it.
+    fileprivate var isInvisible: Bool { isControl || properties.generalCategory == .format }
 }

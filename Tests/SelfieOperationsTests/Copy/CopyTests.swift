@@ -40,7 +40,7 @@ struct CopyTests {
             .merging(["DATABASE_URL": service.databaseURL]) { $1 }
         let result = try await Installation.copy(
             direction,
-            configuration: try ServiceConfiguration.copying(from: ConfigurationSource(values: settings)),
+            configuration: try ConfigurationSource(values: settings).read { $0.copying() },
             logger: service.log.logger(level: .info),
             onOutcome: onOutcome
         )
@@ -268,7 +268,7 @@ struct CopyTests {
     func configuration() {
         let values = ["DATABASE_URL": "postgresql://localhost/none", "OBJECTS_PATH": "/somewhere"]
         let error = #expect(throws: ConfigurationError.self) {
-            try ServiceConfiguration.copying(from: ConfigurationSource(values: values))
+            try ConfigurationSource(values: values).read { $0.copying() }
         }
         #expect(error?.description.contains("S3_BUCKET_NAME is missing (the bucket to copy photos from or to)") == true)
     }

@@ -19,7 +19,7 @@ extension CopyTests {
             ]) { $1 }
         return try await Installation.copy(
             .s3,
-            configuration: try ServiceConfiguration.copying(from: ConfigurationSource(values: settings)),
+            configuration: try ConfigurationSource(values: settings).read { $0.copying() },
             logger: service.log.logger(level: .info)
         )
     }

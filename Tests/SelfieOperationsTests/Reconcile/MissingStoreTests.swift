@@ -68,7 +68,7 @@ struct MissingStoreTests {
         try await TestService.run(store: .s3) { service in
             var settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
             settings["OBJECTS_PATH"] = folder.path
-            let configuration = try ServiceConfiguration.copying(from: ConfigurationSource(values: settings))
+            let configuration = try ConfigurationSource(values: settings).read { $0.copying() }
             let error = await #expect(throws: (any Error).self) {
                 _ = try await Installation.copy(
                     .s3,

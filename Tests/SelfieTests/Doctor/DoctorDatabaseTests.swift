@@ -9,24 +9,25 @@ import Testing
 @Suite("selfie doctor, database", .timeLimit(.minutes(5)))
 struct DoctorDatabaseTests {
     @Test(
-        "Why the database can't be reached is told, without its password",
+        "The reason why the database can't be reached is shown without its password",
         arguments: [
-            ("postgresql://nobody:hidden-pass@127.0.0.1:1/none", "nothing listens at 127.0.0.1:1"),
-            ("postgresql://nobody:hidden-pass@host.invalid/none", "there is no host named host.invalid"),
-            ("postgresql://nobody:hidden-pass@/none?host=/nowhere", "there is no PostgreSQL on this machine's socket"),
+            ("postgresql://nobody:hidden-pass@127.0.0.1:1/none", "Connection refused"),
+            ("postgresql://nobody:hidden-pass@host.invalid/none", "could not translate host name"),
+            ("postgresql://nobody:hidden-pass@/none?host=/nowhere", "No such file or directory"),
         ]
     )
     func unreachable(url: String, expected: String) async throws {
         try await TemporaryFolder.with { folder in
             let run = try await DoctorRun(DoctorRun.settings(databaseURL: url, objects: .disk(folder)))
             #expect(run.status == 1)
-            #expect(run.lines("FAILED") == ["FAILED   Database: \(expected)"])
+            #expect(run.lines("FAILED").count == 1)
+            #expect(run.lines("FAILED").allSatisfy { $0.hasPrefix("FAILED   Database: ") && $0.contains(expected) })
             #expect(run.text.contains("What to do: "))
             #expect(run.lines("skipped").count == 1)
         }
     }
 
-    @Test("A database and a user that are not there are told by name")
+    @Test("A database and a user that do not exist are named")
     func unknownNames() async throws {
         try await TestCluster.withDatabase { url in
             try await TemporaryFolder.with { folder in
@@ -37,14 +38,13 @@ struct DoctorDatabaseTests {
                     )
                 )
                 #expect(database.status == 1)
-                #expect(database.text.contains("FAILED Database: there is no database absent"))
-                #expect(database.text.contains("Then run selfie migrate."))
+                #expect(database.lines("FAILED").contains { $0.contains("database \"absent\" does not exist") })
 
                 let user = try await DoctorRun(
                     DoctorRun.settings(databaseURL: "\(url)?user=stranger", objects: .disk(folder))
                 )
                 #expect(user.status == 1)
-                #expect(user.text.contains("FAILED Database: there is no user stranger"))
+                #expect(user.lines("FAILED").contains { $0.contains("role \"stranger\" does not exist") })
             }
         }
     }
@@ -56,7 +56,7 @@ struct DoctorDatabaseTests {
                 let run = try await DoctorRun(DoctorRun.settings(databaseURL: url, objects: .disk(folder)))
                 let count = try TestCluster.migrations().count
                 #expect(run.status == 1)
-                #expect(run.lines("FAILED") == ["FAILED   Database: \(count) of \(count) migrations are not applied"])
+                #expect(run.lines("FAILED") == ["FAILED   Database: \(count) of \(count) migrations not applied"])
                 #expect(run.text.contains("What to do: Run: selfie migrate"))
                 #expect(try await DatabaseDump.lines(url: url).isEmpty)
             }
@@ -74,7 +74,7 @@ struct DoctorDatabaseTests {
                 try (contents + Data("-- more\n".utf8)).write(to: file)
                 let edited = try await DoctorRun(settings, directory: folder)
                 #expect(edited.status == 1)
-                #expect(edited.text.contains("FAILED Database: 1 migration was edited after"))
+                #expect(edited.text.contains("FAILED Database: 1 migration edited after"))
 
                 try FileManager.default.removeItem(at: file)
                 let gone = try await DoctorRun(settings, directory: folder)
@@ -125,7 +125,7 @@ struct DoctorDatabaseTests {
                 let readOnly = "\(url)?options=-c%20default_transaction_read_only%3Don"
                 let run = try await DoctorRun(DoctorRun.settings(databaseURL: readOnly, objects: .disk(folder)))
                 #expect(run.status == 1)
-                #expect(run.text.contains("FAILED Database: it takes no changes"))
+                #expect(run.text.contains("FAILED Database: it is read only"))
             }
         }
     }
@@ -150,18 +150,16 @@ struct DoctorDatabaseTests {
                 for (line, text) in zip(
                     warnings,
                     [
-                        "23 passwords of the last 7 days were encrypted in another way, the last at 2",
-                        "5 passwords of the last 7 days were no whole blocks of AES, the last at 2",
-                        "2 passwords of the last 7 days were base64 with spaces in it, the last at 2",
-                        "1 password of the last 7 days was no base64, the last at 2",
+                        "23 passwords of the last 7 days not decrypted (other_key), the last at 2",
+                        "5 passwords of the last 7 days not decrypted (not_whole_blocks), the last at 2",
+                        "2 passwords of the last 7 days not decrypted (plus_became_space), the last at 2",
+                        "1 password of the last 7 days not decrypted (not_base64), the last at 2",
                     ]
                 ) {
                     #expect(line.hasPrefix("WARNING  Passwords: \(text)"), "\(line)")
                 }
                 #expect(warnings.count == 4)
-                #expect(run.text.contains("Most likely the app has another API_AUTH_PASSWORD than the service."))
-                #expect(run.text.contains("a + must be %2B there"))
-                #expect(run.text.contains("docs/passwords.md shows how clients encrypt"))
+                #expect(run.text.contains("docs/passwords.md#when-a-password-cant-be-decrypted"))
             }
         }
     }

@@ -20,17 +20,18 @@ struct DoctorTests {
                 #expect(run.status == 0)
                 #expect(run.lines("FAILED").isEmpty && run.lines("WARNING").isEmpty && run.lines("skipped").isEmpty)
                 let expected = [
-                    "Configuration: all keys that are needed are there",
+                    "Configuration: all settings that are needed are there",
                     "Configuration: a client's address is that of its connection", "Database: reachable, PostgreSQL 1",
                     "Database: its clock and ours agree", "Database: temporary tables are allowed",
                     "Database: migrated, with \(try TestCluster.migrations().count) migrations",
                     "Database: its tables can be read and changed",
-                    "Passwords: in the last 7 days, all that came could be decrypted",
+                    "Passwords: all of the last 7 days could be decrypted",
                     "Bucket: keys from the configuration", "Bucket: reachable at \(server.endpoint)/\(bucket)",
-                    "Bucket: the store's clock and ours agree", "Bucket: the keys are taken, and may list objects",
-                    "Bucket: an object can be put", "Bucket: its size is told", "Bucket: it comes back as it was",
+                    "Bucket: the store's clock and ours agree",
+                    "Bucket: the store accepts the keys, and they may list objects",
+                    "Bucket: an object can be put", "Bucket: its size is right", "Bucket: it comes back as it was",
                     "Bucket: a part of it comes back", "Bucket: a signed URL gives it", "Bucket: private:",
-                    "Bucket: large photos can go in parts", "Bucket: it can be deleted, and is gone",
+                    "Bucket: large photos can be uploaded in parts", "Bucket: it can be deleted",
                     "Temporary folder: files can be written",
                 ]
                 for line in expected {
@@ -51,7 +52,7 @@ struct DoctorTests {
                 let settings = DoctorRun.settings(databaseURL: databaseURL, objects: objects)
                 let absent = try await DoctorRun(settings)
                 #expect(absent.status == 0)
-                #expect(absent.text.contains("ok Folder: OBJECTS_PATH is not there yet"))
+                #expect(absent.text.contains("ok Folder: OBJECTS_PATH does not exist yet"))
                 #expect(try folder.names().isEmpty, "looking makes no folder")
 
                 try FileManager.default.createDirectory(
@@ -109,7 +110,7 @@ struct DoctorTests {
                 let run = try await DoctorRun(settings)
                 #expect(run.status == 1)
                 #expect(run.text.contains("FAILED Temporary folder: no file can be written in "))
-                #expect(run.text.contains("WARNING Folder: it is on a file system in memory (tmpfs)"))
+                #expect(run.text.contains("WARNING Folder: it is in memory (tmpfs)"))
             }
         }
     }
@@ -143,7 +144,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("A .env that can't be read is told")
+    @Test("A .env that can't be read ends it")
     func unreadableFile() async throws {
         try await TemporaryFolder.with { folder in
             try FileManager.default.createDirectory(
@@ -152,7 +153,7 @@ struct DoctorTests {
             )
             let run = try await DoctorRun([:], directory: folder)
             #expect(run.status == 1)
-            #expect(run.text.contains("FAILED Configuration: it can't be read What to do: The file .env is there but"))
+            #expect(run.text.contains("The file .env exists but can't be read."))
         }
     }
 }

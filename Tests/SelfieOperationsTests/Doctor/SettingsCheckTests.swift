@@ -4,8 +4,8 @@ import Testing
 @testable import SelfieConfiguration
 @testable import SelfieOperations
 
-@Suite("Settings that should not be left as they are")
-struct SettingsDiagnosisTests {
+@Suite("Settings that should be changed")
+struct SettingsCheckTests {
     @Test(
         "Each is warned about by its key",
         arguments: [
@@ -23,13 +23,15 @@ struct SettingsDiagnosisTests {
     func warnings(key: String, value: String) {
         let warnings = Self.warnings([key: value])
         #expect(warnings.count == 1)
-        #expect(warnings.first?.text.contains(key) == true)
-        #expect(key != "API_AUTH_PASSWORD" && key != "SECRET_KEY_BASE" || warnings.first?.text.contains(value) == false)
-        #expect(warnings.first?.advice.isEmpty == false)
+        #expect(warnings.first?.cause.contains(key) == true)
+        #expect(
+            key != "API_AUTH_PASSWORD" && key != "SECRET_KEY_BASE" || warnings.first?.cause.contains(value) == false
+        )
+        #expect(warnings.first?.remedy.isEmpty == false)
     }
 
     @Test(
-        "Nothing is said of what is as it should be",
+        "There is no warning about safe settings",
         arguments: [
             ("API_AUTH_PASSWORD", "Ur9vTq2LmX7b"), ("GET_TOKEN_WITHOUT_PASSWORD", "false"),
             ("SECRET_KEY_BASE", "9b1f0c7de24a5836f1c09d7be3428a65d0f7c1b2e3948576a0b1c2d3e4f50617"),
@@ -44,10 +46,10 @@ struct SettingsDiagnosisTests {
         #expect(Self.warnings([key: value]).isEmpty)
     }
 
-    @Test("A proxy that is there and not told of is warned about", arguments: [nil, "0", "1"])
+    @Test("A proxy that TRUSTED_PROXIES does not count is warned about", arguments: [nil, "0", "1"])
     func proxies(count: String?) {
         let warnings = Self.warnings(["PUBLIC_URL": "https://photos.example.com", "TRUSTED_PROXIES": count ?? ""])
-        #expect(warnings.contains { $0.text.contains("TRUSTED_PROXIES") } == (count == nil))
+        #expect(warnings.contains { $0.cause.contains("TRUSTED_PROXIES") } == (count == nil))
         let onHeroku = Self.warnings(["PUBLIC_URL": "https://photos.example.com", "DYNO": "web.1"])
         #expect(onHeroku.isEmpty)
     }
@@ -56,7 +58,7 @@ struct SettingsDiagnosisTests {
     func sharedSecret() {
         let secret = "9b1f0c7de24a5836f1c09d7be3428a65d0f7c1b2"
         let warnings = Self.warnings(["API_AUTH_PASSWORD": secret, "SECRET_KEY_BASE": secret])
-        #expect(warnings.map(\.text) == ["SECRET_KEY_BASE and API_AUTH_PASSWORD are the same"])
+        #expect(warnings.map(\.cause) == ["SECRET_KEY_BASE and API_AUTH_PASSWORD are the same"])
     }
 
     @Test(
@@ -73,15 +75,15 @@ struct SettingsDiagnosisTests {
         let date = Date(timeIntervalSince1970: 1_800_000_000)
         let (before, after) = (date, date + 0.25)
         let remote = (offset < 0 ? before : after) + offset
-        let skew = ClockSkew(remote: remote, before: before, after: after, precision: 0)
-        let findings = Findings(subject: .bucket) { finding in
+        let findings = Findings(subject: .bucket, secrets: Secrets(source: ConfigurationSource(values: [:]))) {
+            finding in
             #expect(finding.grade == grade)
             #expect(finding.text == text)
         }
-        skew.report("the clock", to: findings, maxSeconds: 60, failingSeconds: 900) { "Set it." }
+        findings.clock("the clock", at: remote, sent: before, received: after, maxSeconds: 60)
     }
 
-    private static func warnings(_ values: [String: String]) -> [Explanation] {
-        SettingsDiagnosis(source: ConfigurationSource(values: values)).warnings
+    private static func warnings(_ values: [String: String]) -> [Diagnosis] {
+        SettingsCheck(source: ConfigurationSource(values: values)).warnings
     }
 }

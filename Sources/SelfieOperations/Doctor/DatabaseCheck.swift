@@ -3,42 +3,20 @@ import FoundationEssentials
 import Migrations
 import Postgres
 
-/// Checks the database: connection, version, write access, migrations, clock.
-struct DatabaseDiagnosis: Sendable {
-    private var configuration: PostgresConfiguration
-    private let migrations: Result<[Migration], MigrationError>
-    private let limits: DiagnosisLimits
-    private let now: @Sendable () -> Date
-    private let secrets: Secrets
-    private let findings: Findings
+/// Checks the database: connection, version, write access, migrations, clock, and passwords that were not decrypted.
+struct DatabaseCheck: Sendable {
+    let configuration: PostgresConfiguration
+    let migrations: Result<[Migration], MigrationError>
+    let statusLimit: Duration
+    let now: @Sendable () -> Date
+    let findings: Findings
 
     /// The first version with everything that the migrations use.
-    ///
-    /// The service's own statements work on older ones, too.
     private static let minVersion = 13
     private static let tables = [
         "users", "photos", "photo_libraries", "sessions", "object_deletions", "rate_limits", "known_addresses",
         "audit_events", "undecryptable_passwords",
     ]
-
-    init(
-        configuration: PostgresConfiguration,
-        migrations: Result<[Migration], MigrationError>,
-        limits: DiagnosisLimits,
-        now: @escaping @Sendable () -> Date,
-        secrets: Secrets,
-        findings: Findings
-    ) {
-        self.configuration = configuration
-        self.configuration.pool.maxConnections = 1
-        self.configuration.connectTimeout = limits.databaseConnect
-        self.configuration.pool.leaseTimeout = limits.databaseLease
-        self.migrations = migrations
-        self.limits = limits
-        self.now = now
-        self.secrets = secrets
-        self.findings = findings
-    }
 
     func run() async {
         do {
@@ -48,12 +26,12 @@ struct DatabaseDiagnosis: Sendable {
                     try await checkClock(connection)
                     try await checkTemporaryTables(connection)
                     guard await checkMigrations(), try await checkPrivileges(connection) else { return }
-                    try await PasswordDiagnosis(findings: findings.about(.passwords)).run(on: connection)
+                    try await checkPasswords(connection)
                 }
             }
         } catch {
             let error = error as? PostgresError ?? .connectionLost("\(error)")
-            findings.failed(DatabaseTrouble(error).explanation(options: configuration.options, secrets: secrets))
+            findings.failed(.database(error, secrets: findings.secrets))
             findings.skipped("the other checks")
         }
     }
@@ -67,51 +45,35 @@ struct DatabaseDiagnosis: Sendable {
         )
         guard let row = rows.first else { return }
         let version = try row.decode("version", as: String.self).prefix { $0 != " " }
-        let number = try row.decode("number", as: Int.self)
-        if number < Self.minVersion * 10_000 {
+        if try row.decode("number", as: Int.self) < Self.minVersion * 10_000 {
             findings.failed(
                 "reachable, PostgreSQL \(version), which is too old",
-                "Selfie needs PostgreSQL \(Self.minVersion) or later. Move the database to a newer server."
+                "Move the database to PostgreSQL \(Self.minVersion) or later."
             )
         } else {
             findings.ok("reachable, PostgreSQL \(version)")
         }
         guard try row.decode("is_read_only", as: Bool.self) else { return }
         findings.failed(
-            "it takes no changes",
-            """
-            The server is a standby (a copy that follows another server), or set to read only. Write the primary's address \
-            into DATABASE_URL, or all servers' addresses with target_session_attrs=read-write.
-            """
+            "it is read only, perhaps a standby",
+            "Set DATABASE_URL to the primary, or to all servers with target_session_attrs=read-write."
         )
     }
 
-    /// Compares the clocks.
-    ///
-    /// Each time is compared with the clock that wrote it, so a few seconds do no harm. With a quarter of an hour,
-    /// `photos reconcile` may take new objects for old ones.
     private func checkClock(_ connection: PostgresConnection) async throws(PostgresError) {
-        let before = now()
+        let sent = now()
         let rows = try await connection.query("SELECT clock_timestamp() AS time")
-        let after = now()
+        let received = now()
         guard let time = try rows.first?.decode("time", as: Date.self) else { return }
-        let skew = ClockSkew(remote: time, before: before, after: after, precision: 0)
-        skew.report("its clock", to: findings, maxSeconds: 5, failingSeconds: 15 * 60) {
-            """
-            The machines of service and database disagree about the time: rows are dated by one, tokens and photos' URLs \
-            end by the other. \(ClockSkew.remedy) If the database is run for you, this machine's clock is the one to set.
-            """
-        }
+        // Each time is compared with the clock that wrote it, so a few seconds do no harm.
+        findings.clock("its clock", at: time, sent: sent, received: received, maxSeconds: 5)
     }
 
     private func checkTemporaryTables(_ connection: PostgresConnection) async throws(PostgresError) {
         if await connection.isBehindPooler {
             return findings.warning(
-                "a pooler stands before it, and keeps no session for selfie photos reconcile and copy",
-                """
-                Run these two with the DATABASE_URL of the database itself. Set for the role what Selfie can't set for \
-                sessions that others use: ALTER ROLE … SET jit = off; ALTER ROLE … SET statement_timeout = '2500ms'.
-                """
+                "there is a pooler before it, and selfie photos reconcile and copy need a session of their own",
+                "Run these two with the DATABASE_URL of the database itself. See docs/operations.md#processes."
             )
         }
         let rows = try await connection.query(
@@ -119,23 +81,22 @@ struct DatabaseDiagnosis: Sendable {
         )
         guard let row = rows.first else { return }
         if try row.decode("may", as: Bool.self) { return findings.ok("temporary tables are allowed") }
-        let role = try row.decode("role", as: String.self)
         findings.warning(
             "its user may not make temporary tables, which selfie photos reconcile and copy need",
-            "As the database's owner, run: GRANT TEMPORARY ON DATABASE … TO \(role)"
+            "As the database's owner, run: GRANT TEMPORARY ON DATABASE … TO \(try row.decode("role", as: String.self))"
         )
     }
 
-    /// - Returns: Whether all tables must be there.
+    /// - Returns: Whether all tables must exist.
     private func checkMigrations() async -> Bool {
         do {
-            let steps = try migrations.get()
-            let migrator = Migrator(configuration: configuration, migrations: steps)
-            let plan = try await withLimit(limits.migrationStatus) { try await migrator.status() }
-            return report(plan)
+            let migrator = Migrator(configuration: configuration, migrations: try migrations.get())
+            return report(try await withLimit(statusLimit) { try await migrator.status() })
         } catch {
-            let advice = (error as? MigrationError).map { "\($0)" } ?? "Run selfie migrate status, which says more."
-            findings.failed("it can't be told whether it is migrated", secrets.hidden(in: advice))
+            findings.failed(
+                "whether it is migrated is not known: \(findings.secrets.hidden(in: "\(error)"))",
+                "Run selfie migrate status in the project's folder, or name the folder with --migrations."
+            )
             return false
         }
     }
@@ -144,27 +105,21 @@ struct DatabaseDiagnosis: Sendable {
         let count = { (state: MigrationPlan.State) in plan.entries.filter { $0.state == state }.count }
         let (pending, edited, missing) = (count(.pending), count(.edited), count(.missing))
         if pending > 0 {
-            findings.failed(
-                "\(pending) of \(plan.entries.count) migrations \(pending == 1 ? "is" : "are") not applied",
-                "Run: selfie migrate"
-            )
+            findings.failed("\(pending) of \(plan.entries.count) migrations not applied", "Run: selfie migrate")
         }
         if edited > 0 {
             findings.failed(
-                "\(edited) migration\(edited == 1 ? " was" : "s were") edited after the database had applied it",
-                """
-                The tables may differ from what the files say, and selfie migrate refuses to go on. selfie migrate status \
-                shows which; restore the files as they were, and put the change into a new migration.
-                """
+                "\(counted(edited, "migration")) edited after the database had applied them",
+                "Restore the files that selfie migrate status shows, and put the change into a new migration."
             )
         }
         if missing > 0 {
             findings.warning(
                 "it has \(counted(missing, "migration")) that this version of Selfie does not know",
-                "A newer version may have been here. Deploy the newest, or go on if you know where they come from."
+                "Deploy the newest version, unless you know where they come from."
             )
         }
-        if pending + edited == 0 { findings.ok("migrated, with \(count(.applied)) migrations") }
+        if pending + edited == 0 { findings.ok("migrated, with \(counted(count(.applied), "migration"))") }
         return pending == 0
     }
 
@@ -188,5 +143,30 @@ struct DatabaseDiagnosis: Sendable {
             "As the tables' owner, run: GRANT SELECT, INSERT, UPDATE, DELETE ON \(list) TO \(role)"
         )
         return false
+    }
+
+    /// How many days of passwords are counted.
+    private static let days = 7
+
+    /// Warns of passwords that clients sent and nobody could decrypt.
+    private func checkPasswords(_ connection: PostgresConnection) async throws(PostgresError) {
+        var findings = findings
+        findings.subject = .passwords
+        let rows = try await connection.query(
+            """
+            SELECT reason, sum(count)::bigint AS count, max(last_at) AS last_at FROM undecryptable_passwords
+            WHERE last_at > now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.days)::integer)
+            GROUP BY reason ORDER BY count DESC, reason
+            """
+        )
+        if rows.isEmpty { findings.ok("all of the last \(Self.days) days could be decrypted") }
+        for row in rows {
+            let (reason, count) = (try row.decode("reason", as: String.self), try row.decode("count", as: Int.self))
+            let date = try row.decode("last_at", as: Date.self).formatted(.iso8601)
+            findings.warning(
+                "\(counted(count, "password")) of the last \(Self.days) days not decrypted (\(reason)), the last at \(date)",
+                "A client encrypts them in another way. See docs/passwords.md#when-a-password-cant-be-decrypted."
+            )
+        }
     }
 }

@@ -1,8 +1,9 @@
+import Encodings
 import OrderedCollections
 
 extension JSONValue {
-    /// The value as JSON for people: a line for each member of the first levels, what is short on one line.
-    package var prettyText: String { pretty(indent: "", room: Self.maxLineLength) }
+    /// The value as JSON for people: a line for each member of the first levels, and short values on one line.
+    var prettyText: String { pretty(indent: "", room: Self.maxLineLength) }
 
     private static let maxLineLength = 100
 

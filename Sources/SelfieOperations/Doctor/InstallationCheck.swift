@@ -1,0 +1,83 @@
+package import FoundationEssentials
+package import Migrations
+import S3
+package import SelfieConfiguration
+
+/// Checks everything that an installation needs to work.
+///
+/// It changes nothing in the database. In the bucket or the folder it puts one object under a key that begins with
+/// ``probePrefix``, and deletes it.
+package struct InstallationCheck: Sendable {
+    /// The prefix of the keys of probe objects.
+    package static let probePrefix = "selfie-doctor-"
+
+    private let migrations: Result<[Migration], MigrationError>
+    private let makesBucket: Bool
+    private let now: @Sendable () -> Date
+    /// How long it waits for an answer of the database or the store.
+    var answerLimit: Duration = .seconds(5)
+
+    /// - Parameters:
+    ///   - migrations: The migrations that the service needs, or why they can't be read.
+    ///   - makesBucket: Whether a missing bucket is made, as the first upload would.
+    ///   - now: The time.
+    package init(
+        migrations: Result<[Migration], MigrationError>,
+        makesBucket: Bool = false,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.migrations = migrations
+        self.makesBucket = makesBucket
+        self.now = now
+    }
+
+    /// Checks everything, one part after another.
+    ///
+    /// Settings that are usable are tried even if others are not.
+    ///
+    /// - Parameters:
+    ///   - source: Environment and `.env` file.
+    ///   - onFinding: Called at the end of each check, one call at a time.
+    package func run(on source: ConfigurationSource, onFinding: @escaping @Sendable (Finding) -> Void) async {
+        let secrets = Secrets(source: source)
+        let findings = { @Sendable (subject: Finding.Subject) in
+            Findings(subject: subject, secrets: secrets, report: onFinding)
+        }
+        SettingsCheck(source: source).run(findings(.configuration))
+
+        var settings = SettingsReader(source)
+        if var postgres = settings.postgres() {
+            postgres.pool.maxConnections = 1
+            postgres.connectTimeout = answerLimit
+            // Longer than connecting takes, so that the reason for a failure is known.
+            postgres.pool.leaseTimeout = 2 * answerLimit
+            await DatabaseCheck(
+                configuration: postgres,
+                migrations: migrations,
+                statusLimit: 2 * answerLimit,
+                now: now,
+                findings: findings(.database)
+            ).run()
+        } else {
+            findings(.database).skipped("everything, since DATABASE_URL is missing or malformed")
+        }
+
+        let maxUploadBytes = settings.maxUploadBytes()
+        switch settings.objectStorage() {
+        case .disk(let path):
+            await FolderCheck(path: path, maxUploadBytes: maxUploadBytes, findings: findings(.folder)).run()
+        case .s3(let bucket):
+            // The body throws nothing, and a failed shutdown of the client is not a finding.
+            try? await S3Client.withHTTPClient { httpClient in
+                await BucketCheck(
+                    bucket: bucket,
+                    plain: PlainRequest(httpClient: httpClient, limit: answerLimit, now: now),
+                    makesBucket: makesBucket,
+                    findings: findings(.bucket)
+                ).run()
+            }
+        case nil: findings(.bucket).skipped("everything, since the settings of the store are missing or malformed")
+        }
+        await findings(.temporaryFolder).checkTemporaryFolder(maxUploadBytes: maxUploadBytes)
+    }
+}
