@@ -3,12 +3,12 @@ import NIOCore
 import SelfieCore
 import Synchronization
 
-/// The JSON of whole lists that were sent before, one for each user, within a budget.
+/// Caches the JSON of whole lists, one for each user, within a budget.
 ///
-/// Nothing in it is ever stale: a list is used only for the version that the database has just told, and for the same URLs.
-final class KeptLists: Sendable {
+/// Nothing in it is ever stale: a list is used only for the version that the database has just returned, and for the same URLs.
+final class ListCache: Sendable {
     private struct Entry {
-        let list: KeptList
+        let list: CachedList
         /// Whether it was used since it was last considered for removal.
         var wasUsed = false
     }
@@ -19,10 +19,10 @@ final class KeptLists: Sendable {
         var users = CircularBuffer<Int>()
     }
 
-    private let budget: ByteBudget<Int>
+    private let memory: Permits<Int>
     private let state = Mutex(State())
 
-    /// The bytes of the longest list that is kept.
+    /// The bytes of the longest list that is cached.
     ///
     /// It has room for 10,000 photos, as many as a user may have by default, with titles and names of usual length.
     static let maxListBytes = 6 * 1024 * 1024
@@ -30,27 +30,26 @@ final class KeptLists: Sendable {
     /// About what a list takes beside its JSON.
     static let overheadBytes = 1024
 
-    /// - Parameter budget: The memory of the lists. The holders are the users, by their ids.
-    init(budget: ByteBudget<Int>) {
-        self.budget = budget
+    /// - Parameter memory: The bytes of the lists. The holders are the users, by their ids.
+    init(_ memory: Permits<Int>) {
+        self.memory = memory
     }
 
-    /// A user's list, if it is kept in this version and with these URLs.
-    func keptList(of library: PhotoLibrary, urls: PhotoURLDay) -> KeptList? {
+    /// A user's list, if it is cached in this version and with these URLs.
+    func cachedList(of library: PhotoLibrary, urls: PhotoURLDay) -> CachedList? {
         state.withLock { state in
-            guard let list = state.entries[library.userID]?.list, list.version == library.version,
-                list.urls.isSame(as: urls)
+            guard let list = state.entries[library.userID]?.list, list.library == library, list.urls.isSame(as: urls)
             else { return nil }
             state.entries[library.userID]?.wasUsed = true
             return list
         }
     }
 
-    /// Keeps a whole list in place of the user's last one.
-    func keep(_ list: KeptList) {
+    /// Caches a whole list in place of the user's last one.
+    func insert(_ list: CachedList) {
         state.withLock { state in
-            if state.entries.updateValue(Entry(list: list), forKey: list.userID) == nil {
-                state.users.append(list.userID)
+            if state.entries.updateValue(Entry(list: list), forKey: list.library.userID) == nil {
+                state.users.append(list.library.userID)
             }
         }
     }
@@ -58,26 +57,24 @@ final class KeptLists: Sendable {
     /// Reserves memory for a piece of a list, if need be in place of others' lists.
     ///
     /// - Returns: Whether there was some.
-    func reserve(_ bytes: Int, for reservation: ByteReservation<Int>) -> Bool {
+    func reserve(_ bytes: Int, for permit: Permit<Int>) -> Bool {
         while true {
-            do throws(NoBytes) {
-                try reservation.grow(by: bytes)
+            do throws(TooBusy) {
+                try permit.grow(by: bytes)
                 return true
             } catch {
                 // Nothing makes room for a user who has as much as one may have.
-                guard error == .allTaken, removeOne() else { return false }
+                guard case .everyone = error, removeOne() else { return false }
             }
         }
     }
 
-    /// An empty reservation of a user's.
-    func reservation(for userID: Int) -> ByteReservation<Int> {
-        ByteReservation(of: budget, for: userID)
-    }
+    /// The memory of a list of a user's, none of which is reserved yet.
+    func permit(for userID: Int) -> Permit<Int> { memory.none(for: userID) }
 
     /// Removes a list that was not used lately.
     private func removeOne() -> Bool {
-        let removed = state.withLock { state -> KeptList? in
+        let removed = state.withLock { state -> CachedList? in
             while let userID = state.users.popFirst() {
                 guard state.entries[userID]?.wasUsed == true else {
                     return state.entries.removeValue(forKey: userID)?.list
@@ -92,27 +89,20 @@ final class KeptLists: Sendable {
 }
 
 /// The JSON of a whole list, with the memory that it holds of the budget.
-final class KeptList: Sendable {
-    let userID: Int
-    let version: PhotoLibrary.Version
+final class CachedList: Sendable {
+    let library: PhotoLibrary
     let urls: PhotoURLDay
     let tag: EntityTag
     let pieces: [ByteBuffer]
-    private let reservation: ByteReservation<Int>
+    private let permit: Permit<Int>
 
-    init(
-        _ library: PhotoLibrary,
-        urls: PhotoURLDay,
-        tag: EntityTag,
-        pieces: [ByteBuffer],
-        reservation: ByteReservation<Int>
-    ) {
-        self.tag = tag
-        userID = library.userID
-        version = library.version
+    init(_ library: PhotoLibrary, urls: PhotoURLDay, tag: EntityTag, pieces: [ByteBuffer], holding permit: Permit<Int>)
+    {
+        self.library = library
         self.urls = urls
+        self.tag = tag
         self.pieces = pieces
-        self.reservation = reservation
+        self.permit = permit
     }
 
     var byteCount: Int { pieces.reduce(0) { $0 + $1.readableBytes } }
