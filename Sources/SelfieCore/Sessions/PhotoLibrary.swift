@@ -1,11 +1,8 @@
-package import FoundationEssentials
 import Postgres
 
-/// A token's session, and what its user's photos come to.
-package struct PhotoLibrary: Sendable {
+/// A user's photos in numbers.
+package struct PhotoLibrary: Sendable, Equatable {
     package let userID: Int
-    let sessionID: Int
-    package let expiry: Date
     /// Another one after each change of the user's photos.
     package let version: Version
     /// The number of the user's present series of photos' URLs.
@@ -22,15 +19,15 @@ package struct PhotoLibrary: Sendable {
     }
 
     /// The columns that this is made of, of `sessions` and `photo_libraries`.
+    ///
+    /// A user without photos may have no row in the latter.
     static let columns = """
-        sessions.user_id, sessions.id AS session_id, expires_at, coalesce(version, 0) AS version, coalesce(changed_at, 0) AS changed_at,
-        coalesce(url_series, 0) AS url_series
+        sessions.user_id, coalesce(photo_libraries.version, 0) AS version,
+        coalesce(photo_libraries.changed_at, 0) AS changed_at, coalesce(url_series, 0) AS url_series
         """
 
     init(_ row: PostgresRow) throws {
         userID = try row.decode("user_id")
-        sessionID = try row.decode("session_id")
-        expiry = try row.decode("expires_at")
         version = Version(number: try row.decode("version"), changedAt: try row.decode("changed_at"))
         urlSeries = try row.decode("url_series")
     }
