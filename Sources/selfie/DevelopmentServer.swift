@@ -1,7 +1,7 @@
 import EmbeddedPostgres
 import FoundationEssentials
 import Glibc
-package import Logging
+import Logging
 import Migrations
 import Postgres
 import RecordSchema
@@ -13,29 +13,21 @@ import ServiceLifecycle
 /// The whole service on one machine from one command: a PostgreSQL cluster of its own, photos on disk.
 ///
 /// Its data lies in `.selfie` in the current folder, and the secrets in the file `.env` beside it.
-package struct DevelopmentServer: Service {
-    private let hostname: String
-    private let port: Int?
-    private let logger: Logger
+struct DevelopmentServer: Service {
+    /// The address to listen on.
+    let hostname: String
+    /// The port to listen on; nil for the configuration's.
+    let port: Int?
+    let logger: Logger
 
     private static let stateDirectory = ".selfie"
     private static let environmentFile = ".env"
     private static let schemaFile = "schema.json"
 
-    /// - Parameters:
-    ///   - hostname: The address to listen on.
-    ///   - port: The port to listen on; nil for the configuration's.
-    ///   - logger: The log.
-    package init(hostname: String, port: Int?, logger: Logger) {
-        self.hostname = hostname
-        self.port = port
-        self.logger = logger
-    }
-
     /// Starts everything, serves until a graceful shutdown, and stops everything that it started.
     ///
     /// - Throws: `EmbeddedPostgresError`, `ConfigurationError`, `MigrationError`, `ServiceStartError`.
-    package func run() async throws {
+    func run() async throws {
         try await withGracefulShutdownHandler {
             try await serveAndStop()
         } onGracefulShutdown: {
@@ -84,7 +76,7 @@ package struct DevelopmentServer: Service {
         guard !Task.isShuttingDownGracefully else { return }
         var logger = logger
         logger.logLevel = configuration.logLevel
-        var service = PhotoService(
+        var service = SelfieService(
             configuration: configuration,
             hostname: hostname,
             port: port ?? configuration.port,
@@ -148,4 +140,13 @@ package struct DevelopmentServer: Service {
 private func say(_ text: String) {
     print(text)
     fflush(nil)
+}
+
+/// The schema in the folder can't be applied.
+private struct SchemaNotApplied: Error, CustomStringConvertible {
+    /// What it would change.
+    let plan: String
+    let file: String
+
+    var description: String { "\(file) can't be applied:\n\(plan)" }
 }
