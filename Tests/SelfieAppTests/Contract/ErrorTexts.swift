@@ -2,19 +2,19 @@
 enum ErrorTexts {
     static let all: [String: (meaning: String, advice: String)] = [
         "parameters_missing": (
-            "The call needs more. `parameters` names what is missing. `hint` tells of a body whose type is another's.",
+            "Parameters are missing. `parameters` names them. `hint` is there if the body has another type than it says.",
             "Send them. URLSession sends a form unless `Content-Type` says `application/json`."
         ),
         "name_unfit": (
             """
-            A name in the request has more than 255 bytes, or more than 30 combining marks in a row, or all names have more \
-            than 64 KiB.
+            A name in the request has more than 255 bytes or more than 30 combining marks in a row, or all names together have \
+            more than 64 KiB.
             """,
             "Use shorter names."
         ),
         "reader_full": ("A reader has 50,000 of your records already.", "Delete some, or name other readers."),
         "parameters_malformed": (
-            "The query or the form is broken: percent signs or UTF-8. `hint` tells of JSON that is sent as a form.",
+            "The query or the form has a wrong percent sign, or is not UTF-8. `hint` is there if JSON was sent as a form.",
             "Encode it."
         ),
         "too_many_parameters": (
@@ -22,28 +22,30 @@ enum ErrorTexts {
             "Send fewer."
         ),
         "json_malformed": (
-            "The body is no JSON, or has more than 128 levels.",
-            "Make it with a JSON encoder, not by putting texts together."
+            "The body is not JSON, or has more than 128 levels.",
+            "Use a JSON encoder instead of joining strings."
         ),
-        "json_not_an_object": ("The body is JSON, and no object.", "Send an object."),
-        "json_required": ("The call takes `application/json` alone.", "Set `Content-Type`."),
-        "multipart_malformed": ("The multipart body is broken.", "Look at the boundary and the line ends."),
-        "request_incomplete": ("The body ended early.", "Send it again."),
+        "json_not_an_object": ("The body is JSON, but not an object.", "Send an object."),
+        "json_required": ("The body must be `application/json`.", "Set `Content-Type`."),
+        "multipart_malformed": ("The multipart body is malformed.", "Check the boundary and the line ends."),
+        "request_incomplete": ("The body is shorter than announced.", "Send it again."),
         "request_malformed": (
-            "This is no HTTP, the URL is not percent-encoded, or a header has more than 30 combining marks in a row.",
+            "The request is not HTTP, the URL is not percent-encoded, or a header has more than 30 combining marks in a row.",
             "Use an HTTP library, and keep texts of users out of headers."
         ),
-        "request_timeout": ("The request came too slowly.", "Send it again, on a better network."),
+        "request_timeout": ("The request arrived too slowly.", "Send it again over a better network."),
         "request_too_large": (
-            "The body is too large. The message tells the most; that of a proxy may not.",
+            "The body is too large. The message has the limit, unless a proxy sent it.",
             "Send less, such as a smaller photo."
         ),
         "header_too_large": ("The header has too many bytes.", "Send fewer or shorter headers."),
         "endpoint_not_found": (
-            "There is no such call. On railsauth's paths, also: another method than the path takes.",
-            "Look at the URL and the method."
+            "There is no such call. On railsauth's paths, the method may be wrong instead.",
+            "Check the URL and the method."
         ),
-        "method_not_allowed": ("The path takes other methods. `Allow` names them.", "Use one of them."),
+        "method_not_allowed": (
+            "The path does not support this method. `Allow` names those that it does.", "Use one of them."
+        ),
         "api_credential_wrong": (
             "The app's credential, by HTTP Basic, is missing or wrong.",
             "Check `API_AUTH_NAME` and `API_AUTH_PASSWORD`."
@@ -51,30 +53,35 @@ enum ErrorTexts {
         "token_invalid": (
             "The token is missing or unknown, or its session was ended.", "**The session has ended**: sign in again."
         ),
-        "token_expired": ("The token's time is over.", "**The session has ended**: sign in again."),
+        "token_expired": ("The token has expired.", "**The session has ended**: sign in again."),
         "email_or_password_wrong": ("No account has this e-mail with this password.", "Ask the user again."),
-        "password_wrong": ("The password of the signed-in user is wrong.", "Ask the user again. The session goes on."),
-        "account_disabled": ("The operator has closed the account.", "Tell the user."),
+        "password_wrong": (
+            "The password of the signed-in user is wrong.", "Ask the user again. The session stays open."
+        ),
+        "account_disabled": ("The operator has disabled the account.", "Tell the user."),
         "cross_site_request": ("Only the gallery's own pages may call this.", "Use the calls below `/api`."),
         "photo_url_invalid": (
-            "The photo's URL has ended, or its signature is wrong.",
-            "List the photos, or read the record or the member again. 404 then means that the right has ended."
+            "The photo's URL has expired, or its signature is wrong.",
+            "List the photos, or read the record or the member again. 404 then means that the user may not see it any more."
         ),
         "photo_not_found": ("There is no such photo, or it is another's.", "Drop it from the list."),
         "photo_format_unknown": (
-            "The file is no photo of a known format, or is cut off.",
-            "Send all of a JPEG, PNG, GIF, WebP, HEIC or AVIF."
+            "The file is not a photo of a known format, or it is cut off.",
+            "Send a whole JPEG, PNG, GIF, WebP, HEIC or AVIF."
         ),
-        "photo_quota_reached": ("The user has no room for more photos.", "Have the user delete some."),
-        "range_not_satisfiable": ("The photo has no such bytes.", "Begin again without a range."),
-        "precondition_failed": ("The photo is another one than `If-Match` names.", "Load it again."),
-        "session_not_found": ("There is no such session any more.", "Drop it from the list."),
+        "photo_quota_reached": (
+            "The user has reached the limit of photos or of their bytes.", "Have the user delete some."
+        ),
+        "range_not_satisfiable": ("The photo does not have these bytes.", "Begin again without a range."),
+        "precondition_failed": ("The photo does not meet `If-Match` or `If-Unmodified-Since`.", "Load it again."),
+        "session_not_found": ("The session does not exist any more.", "Drop it from the list."),
         "file_not_found": ("The service has no such file.", "Load the page again."),
         "member_not_found": (
-            "There is no such member, or none for this user.", "Drop it from the list. It says nothing of who it was."
+            "There is no such member, or the user may not see it.",
+            "Drop it from the list. The answer is the same for both."
         ),
-        "member_is_oneself": ("Nobody can block oneself.", "Do not offer it."),
-        "too_many_blocks": ("The user has blocked as many as one may.", "Have the user unblock somebody."),
+        "member_is_oneself": ("Users can't block themselves.", "Do not offer it."),
+        "too_many_blocks": ("The user has blocked the maximum number of members.", "Have the user unblock somebody."),
         "field_unknown": ("The body has a member that the call does not know.", "Leave it out."),
         "role_not_found": ("There is no such role, or none for this user.", "Do not offer it."),
         "role_forbidden": ("The user does not manage the role.", "Do not offer it."),
@@ -125,9 +132,11 @@ enum ErrorTexts {
             "Begin again without `since`."
         ),
         "changes_forgotten": ("The cursor is older than what is remembered.", "Begin again without `since`."),
-        "too_many_requests": ("A limit is reached. `RateLimit-Limit` tells it.", "Wait for `Retry-After`."),
-        "too_many_at_once": ("The user or the address does too much at the same time.", "Wait for `Retry-After`."),
-        "internal_error": ("A mistake of the service. Its log has it, under `X-Request-Id`.", "Try again later."),
-        "service_unavailable": ("The database, the store or a place is missing.", "Wait for `Retry-After`."),
+        "too_many_requests": ("A rate limit is reached. `RateLimit-Limit` has it.", "Wait for `Retry-After`."),
+        "too_many_at_once": ("Too many requests of the user or the address are under way.", "Wait for `Retry-After`."),
+        "internal_error": ("The service has failed. Its log has the reason, by `X-Request-Id`.", "Try again later."),
+        "service_unavailable": (
+            "The database or the store can't be reached, or the service is too busy.", "Wait for `Retry-After`."
+        ),
     ]
 }

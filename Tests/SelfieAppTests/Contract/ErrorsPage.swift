@@ -16,13 +16,13 @@ enum ErrorsPage {
     /// The refusals of parameters, by the end of their codes.
     private static let rules: [(end: String, meaning: String)] = [
         ("blank", "It is needed, and is empty."),
-        ("invalid", "It has no value that is allowed. The message mostly tells what is."),
+        ("invalid", "Its value is not allowed. The message mostly says what is."),
         ("taken", "Another account has it."),
-        ("too_short", "It has too few characters. The message tells the least."),
-        ("too_long", "It has too many characters or bytes. The message tells the most."),
-        ("too_deep", "It has too many levels. The message tells the most."),
-        ("has_null", "It has U+0000, which can't be stored."),
-        ("number_out_of_range", "It has a number beyond 64 bits."),
+        ("too_short", "It has too few characters. The message has the minimum."),
+        ("too_long", "It has too many characters or bytes. The message has the maximum."),
+        ("too_deep", "It has too many levels. The message has the maximum."),
+        ("has_null", "It contains U+0000, which can't be stored."),
+        ("number_out_of_range", "It contains a number beyond 64 bits."),
     ]
 
     /// The rule that a code is about; nil for a code with a row of its own.
@@ -49,7 +49,7 @@ enum ErrorsPage {
             No refusal may be cached.
 
             This page is made from the descriptions that the service checks its answers by, and a test keeps it equal to them.
-            [`/docs`](../README.md#endpoints) tells the codes of each call.
+            [`/docs`](../README.md#endpoints) lists the codes of each call.
 
             ## Has the session ended?
 

@@ -90,7 +90,7 @@ struct MemberTests {
                 let answer = try await service.call("PATCH", "/api/me", token: ada, json: #"{"picture":"\#(other)"}"#)
                 #expect(
                     answer.status == 400
-                        && answer.message == "picture - is invalid (the random_id of a photo of one's own, or null),",
+                        && answer.message == "picture - is invalid (the random_id of one of your photos, or null),",
                     "\(other)"
                 )
             }
@@ -140,17 +140,17 @@ struct MemberTests {
         (#"{"title":null}"#, "title_invalid", "title - is invalid,"),
         (
             #"{"picture":7}"#, "picture_invalid",
-            "picture - is invalid (the random_id of a photo of one's own, or null),"
+            "picture - is invalid (the random_id of one of your photos, or null),"
         ),
         (#"{"shows_email":"true"}"#, "shows_email_invalid", "shows_email - is invalid (true or false),"),
         (#"{"shows_email":null}"#, "shows_email_invalid", "shows_email - is invalid (true or false),"),
         (#"{"fields":null}"#, "fields_invalid", fieldsInvalid),
         (#"{"fields":[1]}"#, "fields_invalid", fieldsInvalid),
         (#"{"fields":"{}"}"#, "fields_invalid", fieldsInvalid),
-        (#"{"fields":{"a":["\u0000"]}}"#, "fields_has_null", "fields - has U+0000, which can't be stored,"),
-        (#"{"fields":{"\u0000":1}}"#, "fields_has_null", "fields - has U+0000, which can't be stored,"),
+        (#"{"fields":{"a":["\u0000"]}}"#, "fields_has_null", "fields - contains U+0000, which can't be stored,"),
+        (#"{"fields":{"\u0000":1}}"#, "fields_has_null", "fields - contains U+0000, which can't be stored,"),
         (
-            #"{"fields":{"a":1e999}}"#, "fields_number_out_of_range", "fields - has a number that is out of range,"
+            #"{"fields":{"a":1e999}}"#, "fields_number_out_of_range", "fields - contains a number that is out of range,"
         ),
         (#"{"nickname":"A"}"#, "field_unknown", "nickname - is not known,"),
         (#"{"email":"new@example.com"}"#, "field_unknown", "email - is not known,"),
@@ -159,8 +159,8 @@ struct MemberTests {
             #"{"first_name":"","title":5,"picture":"x","fields":{"a":"\u0000"},"b":1}"#, "first_name_blank",
             """
             first_name - can't be blank,title - is invalid,b - is not known,\
-            picture - is invalid (the random_id of a photo of one's own, or null),\
-            fields - has U+0000, which can't be stored,
+            picture - is invalid (the random_id of one of your photos, or null),\
+            fields - contains U+0000, which can't be stored,
             """
         ),
         ("[]", "json_not_an_object", "The request's JSON must be an object"),
