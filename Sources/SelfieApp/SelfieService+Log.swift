@@ -2,7 +2,7 @@ import Budgets
 import Logging
 import SelfieConfiguration
 
-extension PhotoService {
+extension SelfieService {
     /// Lines about the settings: what is dangerous, and how much is served at once.
     func noteSettings(_ connections: ConnectionBudget) {
         if configuration.getsTokenWithoutPassword {

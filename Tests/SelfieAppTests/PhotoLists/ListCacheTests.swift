@@ -10,8 +10,8 @@ import Testing
 @testable import SelfieApp
 @testable import SelfieWeb
 
-@Suite("Lists that were sent before", .timeLimit(.minutes(2)))
-struct KeptListTests {
+@Suite("The cache of lists", .timeLimit(.minutes(2)))
+struct ListCacheTests {
     private func titles(_ service: TestService, token: String = "ada-token") async throws -> [String] {
         try #require(try await service.list(token: token).jsonArray).map { $0["title"] as? String ?? "" }
     }
@@ -78,8 +78,8 @@ struct KeptListTests {
     func long() async throws {
         // None, enough for the first pieces only, for all but the last, and for all.
         for bytes in [0, 64 << 10, 200 << 10, 700 << 10, 32 << 20] {
-            let adjust: @Sendable (inout PhotoService) -> Void = { service in
-                service.listBudget.kept = ByteBudget(maxBytes: bytes)
+            let adjust: @Sendable (inout SelfieService) -> Void = { service in
+                service.permits.cachedLists = Permits.ofBytes(bytes)
             }
             try await TestService.run(adjust: adjust) { service in
                 try await service.addSession()
@@ -105,7 +105,7 @@ struct KeptListTests {
         }
     }
 
-    @Test("As many photos as a user may have by default are kept, and so are those that take their place")
+    @Test("As many photos as a user may have by default are cached, and so are those that take their place")
     func longest() async throws {
         try await TestService.run { service in
             try await service.addSession()
@@ -127,22 +127,22 @@ struct KeptListTests {
     @Test("What they hold is bounded, lists that nobody asks for make room, and one user does not take others' room")
     func bounded() async throws {
         // A list of 400 photos has about 170 kB in three pieces, so two users have room.
-        let budget = ByteBudget<Int>(maxBytes: 400 << 10, maxBytesPerHolder: 300 << 10)
-        try await TestService.run(adjust: { $0.listBudget.kept = budget }) { service in
+        let budget = Permits.ofBytes(400 << 10, perUser: 300 << 10)
+        try await TestService.run(adjust: { $0.permits.cachedLists = budget }) { service in
             for name in ["ada", "bob", "cy", "di"] {
                 try await service.addSession(name: name)
                 try await service.addRows(400, name: name)
             }
             for name in ["ada", "bob", "ada", "cy", "ada", "di", "ada"] {
                 #expect(try await titles(service, token: "\(name)-token").count == 400)
-                #expect((1...(400 << 10)).contains(budget.bytesUsed))
+                #expect((1...(400 << 10)).contains(budget.inUse))
             }
-            let full = budget.bytesUsed
+            let full = budget.inUse
             // A new version takes the place of the old one.
             for _ in 0..<5 {
                 try await service.postgres.write("UPDATE photos SET title = title || 'x' WHERE random_id LIKE 'ada%'")
                 #expect(try await titles(service).count == 400)
-                #expect(budget.bytesUsed <= 400 << 10)
+                #expect(budget.inUse <= 400 << 10)
             }
             #expect(full > 0)
         }
@@ -151,8 +151,8 @@ struct KeptListTests {
     @Test("Whoever comes finds room in place of others, and in place of their own old list")
     func evicted() async throws {
         // A list of 400 photos has about 170 kB in three pieces: room for one, since as much stays free.
-        let budget = ByteBudget<Int>(maxBytes: 400 << 10, maxBytesPerHolder: 300 << 10)
-        try await TestService.run(adjust: { $0.listBudget.kept = budget }) { service in
+        let budget = Permits.ofBytes(400 << 10, perUser: 300 << 10)
+        try await TestService.run(adjust: { $0.permits.cachedLists = budget }) { service in
             for name in ["ada", "bob", "cy"] {
                 try await service.addSession(name: name)
                 try await service.addRows(400, name: name)
@@ -163,7 +163,7 @@ struct KeptListTests {
                 try await service.postgres.write("ALTER TABLE photos RENAME TO hidden")
                 #expect(try await titles(service, token: "\(name)-token").count == 400)
                 try await service.postgres.write("ALTER TABLE hidden RENAME TO photos")
-                #expect(budget.bytesUsed <= 400 << 10)
+                #expect(budget.inUse <= 400 << 10)
             }
         }
     }
@@ -171,45 +171,42 @@ struct KeptListTests {
     @Test("A list of the gallery makes room for one of the API, and the other way round")
     func galleryAndAPI() async throws {
         // Room for one list, as above.
-        let budget = ByteBudget<Int>(maxBytes: 400 << 10, maxBytesPerHolder: 300 << 10)
-        try await TestService.run(adjust: { $0.listBudget.kept = budget }) { service in
+        let budget = Permits.ofBytes(400 << 10, perUser: 300 << 10)
+        try await TestService.run(adjust: { $0.permits.cachedLists = budget }) { service in
             let token = try await service.makeToken(email: "ada@example.com")
             try await service.addRows(400, name: "ada")
             try await service.addSession(name: "bob")
             try await service.addRows(400, name: "bob")
-            let isKept = { (answer: HTTPAnswer) in
+            let isCached = { (answer: HTTPAnswer) in
                 #expect(answer.jsonArray?.count == 400, "\(answer.text.prefix(200))")
                 return answer.headers["content-length"] != nil
             }
             let cookie = ("Cookie", "selfie=\(token)")
             for _ in 0..<2 {
-                #expect(isKept(try await service.send("GET", "/gallery/photos", headers: [cookie])))
-                #expect(isKept(try await service.list(token: "bob-token")))
+                #expect(isCached(try await service.send("GET", "/gallery/photos", headers: [cookie])))
+                #expect(isCached(try await service.list(token: "bob-token")))
             }
         }
     }
 
     @Test("Very short lists count with what they take beside their JSON")
     func overhead() async throws {
-        let budget = ByteBudget<Int>(maxBytes: 1 << 20)
-        try await TestService.run(adjust: { $0.listBudget.kept = budget }) { service in
+        let budget = Permits.ofBytes(1 << 20)
+        try await TestService.run(adjust: { $0.permits.cachedLists = budget }) { service in
             for name in ["ada", "bob"] {
                 try await service.addSession(name: name)
                 try await service.addRows(1, name: name)
                 _ = try await titles(service, token: "\(name)-token")
             }
-            #expect((2 * 1_024 + 2...4 * 1_024).contains(budget.bytesUsed), "\(budget.bytesUsed)")
+            #expect((2 * 1_024 + 2...4 * 1_024).contains(budget.inUse), "\(budget.inUse)")
         }
     }
 
     @Test("A long list beyond the memory is made for so many clients at once, and the others are told to come again")
     func streams() async throws {
-        let adjust: @Sendable (inout PhotoService) -> Void = { service in
-            service.listBudget.kept = ByteBudget(maxBytes: 0)
-            service.listBudget.streams = Places(
-                .init("LISTS_STREAMED", per: "USER"),
-                limits: .init(total: 2, perHolder: 1)
-            )
+        let adjust: @Sendable (inout SelfieService) -> Void = { service in
+            service.permits.cachedLists = Permits.ofBytes(0)
+            service.permits.listStreams = Permits("LISTS_STREAMED", per: "USER", PermitLimits(total: 2, perHolder: 1))
         }
         try await TestService.run(adjust: adjust) { service in
             for name in ["ada", "bob", "cy"] {
@@ -224,7 +221,7 @@ struct KeptListTests {
                         #expect(answer.status == 429 && answer.headers["retry-after"] == "2")
                     }
                     #expect(try await service.list(token: "cy-token").status == 503)
-                    // One that is short needs no place.
+                    // One that is short needs no permit.
                     try await service.addSession(name: "di")
                     try await service.addRows(20, name: "di")
                     #expect(try await titles(service, token: "di-token").count == 20)
@@ -234,7 +231,7 @@ struct KeptListTests {
                     #expect(try await service.list(token: "ed-token").status == 503)
                 }
             }
-            try await poll("the places are free again") { try await service.list(token: "cy-token").status == 200 }
+            try await poll("the permits are free again") { try await service.list(token: "cy-token").status == 200 }
         }
     }
 
@@ -255,9 +252,9 @@ struct KeptListTests {
         }
     }
 
-    @Test("Photos that go while a long list is read are left out, and the list is not kept")
+    @Test("Photos that go while a long list is read are left out, and the list is not cached")
     func deletedMeanwhile() async throws {
-        try await TestService.run(adjust: { $0.listBudget.kept = ByteBudget(maxBytes: 0) }) { service in
+        try await TestService.run(adjust: { $0.permits.cachedLists = Permits.ofBytes(0) }) { service in
             try await service.addSession()
             try await service.addRows(9_000, text: "x" + String(repeating: "\u{1}", count: 249))
             let body = try await RawConnection.open(port: service.port) { connection in

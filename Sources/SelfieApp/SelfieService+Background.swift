@@ -2,11 +2,11 @@ import HTTPConnection
 import SelfieCore
 import ServiceLifecycle
 
-extension PhotoService {
+extension SelfieService {
     /// The work beside requests.
-    func backgroundServices(_ useCases: UseCases, _ places: ConnectionPlaces) -> [any Service] {
+    func backgroundServices(_ useCases: UseCases, _ connections: ConnectionPermits) -> [any Service] {
         let trimmer = MemoryTrimmer()
-        let closedConnections = ClosedConnectionReport(places: places, logger: logger)
+        let closedConnections = ClosedConnectionReport(connections: connections, logger: logger)
         return [
             PeriodicService(interval: sweepInterval) {
                 await useCases.sweeper.sweepOrWarn()

@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import Budgets
 package import FoundationEssentials
 import Glibc
 package import HTTPConnection
@@ -20,9 +19,9 @@ import ServiceLifecycle
 ///
 /// Read this first.
 ///
-/// It makes stores and use cases from the configuration and hands them to the web. `run` serves until it is told to
-/// shut down.
-package struct PhotoService: Service {
+/// It makes stores and use cases from the configuration and hands them to the web. `run` serves until a graceful
+/// shutdown.
+package struct SelfieService: Service {
     /// The settings.
     var configuration: ServiceConfiguration
     let hostname: String
@@ -39,19 +38,13 @@ package struct PhotoService: Service {
     var sessionUseInterval: Duration = .seconds(10)
     /// How often the counts of passwords that can't be decrypted are written to the database.
     var undecryptablePasswordInterval: Duration = .seconds(10)
-    /// How often expired records are removed: they are gone within a minute.
+    /// How often expired records are removed: none is left after a minute.
     var expiryInterval: Duration = .seconds(30)
     /// How often old rows are removed.
     var tidyInterval: Duration = .seconds(300)
-    /// The memory and the disk that uploads share while they wait for the store.
-    var spoolBudget = SpoolBudget()
-    /// The memory that lists share.
-    var listBudget = ListBudget()
-    /// The memory that bodies with records share.
-    var recordBodyBudget = ByteBudget<Int>.ofRecordBodies()
-    /// The lists of records with several conditions that are read at once; the holders are users.
-    var searches = Places<Int>.ofSearches()
-    /// How often the log tells that connections were closed because there were too many.
+    /// What clients share, without downloads and streams, whose limits follow from those of connections.
+    var permits = WebPermits()
+    /// How often the log has a line about connections that were closed because there were too many.
     var reportInterval: Duration = .seconds(10)
     /// How often free memory is returned.
     var trimInterval: Duration = .seconds(10)
@@ -69,7 +62,7 @@ package struct PhotoService: Service {
     package var ringsBell = true
     /// The migrations that the service needs, by version.
     package var schemaVersions: Set<String> = []
-    /// Called with the port of the figures when they can be fetched.
+    /// Called with the port of the metrics when they can be fetched.
     var onMetricsRunning: @Sendable (Int) async -> Void = { _ in }
     /// The clock of the store's files and of requests to it.
     package var storeNow: @Sendable () -> Date = { Date() }
@@ -153,87 +146,77 @@ package struct PhotoService: Service {
             logger: logger
         )
         let metrics = RequestMetrics(factory: observability.registry)
+        var permits = permits
+        permits.setLimits(ofDownloads: connections.downloads, maxStreams: connections.streams)
         let parts = WebParts(
+            settings: webSettings,
+            endpoints: Routes.endpoints(openedBy: webSettings),
             useCases: useCases,
             objects: objects,
-            settings: webSettings,
-            spoolBudget: spoolBudget,
-            listBudget: listBudget,
-            recordBodyBudget: recordBodyBudget,
-            searches: searches,
-            downloadLimits: connections.downloads,
-            maxStreams: connections.streams,
+            permits: permits,
             readiness: Readiness(postgres: postgres, versions: schemaVersions, objects: objects, logger: logger),
             metrics: metrics,
             tracer: observability.tracer,
             now: now,
             logger: logger
         )
-        let (places, traffic) = (connections.places, TrafficMeter())
-        let figures = FigureSampler.Sources(
-            places: places,
+        let (connectionPermits, traffic) = (connections.permits, TrafficMeter())
+        let sources = MetricsSampler.Sources(
+            connections: connectionPermits,
             traffic: traffic,
-            spool: spoolBudget,
+            uploads: permits.uploads,
             hasher: hasher,
             useCases: useCases
         )
-        let background = worksInBackground ? backgroundServices(useCases, places) : []
-        let observers = observability.services + metricsServers(observability.registry, figures)
-        let drain = ConnectionDrain(places: places)
-        let socket = ListeningSocket()
+        let background = worksInBackground ? backgroundServices(useCases, connectionPermits) : []
+        let observers = observability.services + metricsServers(observability.registry, sources)
+        let (socket, tasks) = (ListeningSocket(), ConnectionTasks())
+        let server = server(Routes.responder(parts), socket: socket) { [limits, logger] responder in
+            HTTPConnection(
+                responder: responder,
+                limits: limits,
+                permits: connectionPermits,
+                tasks: tasks,
+                traffic: traffic,
+                refuse: ConnectionRefusals(metrics: metrics, logger: logger).answer
+            )
+        }
         let hub = useCases.followChanges.hub
-        try await run(
-            background + observers + [
-                ChangeFeed(hub: hub),
-                drain,
-                ServerService(
-                    server: server(
-                        Routes.responder(parts),
-                        places: places,
-                        traffic: traffic,
-                        metrics: metrics,
-                        socket: socket
-                    ),
-                    socket: socket,
-                    logger: logger
-                ),
-            ],
-            hub: hub
-        )
+        let serving = ServerService(server: server, socket: socket, connections: tasks, logger: logger)
+        try await run(background + observers + [ChangeFeed(hub: hub), serving], hub: hub)
     }
 
-    /// The server of figures, if anybody asks for them.
-    private func metricsServers(_ registry: PrometheusRegistry?, _ sources: FigureSampler.Sources) -> [any Service] {
+    /// The server of metrics, if there is to be one.
+    private func metricsServers(_ registry: PrometheusRegistry?, _ sources: MetricsSampler.Sources) -> [any Service] {
         guard let address = configuration.metricsAddress, let registry else { return [] }
         return [
             MetricsServer(
                 address: address,
                 registry: registry,
-                sampler: FigureSampler(sources, schemaVersion: schemaVersions.max(), factory: registry),
+                sampler: MetricsSampler(sources, schemaVersion: schemaVersions.max(), factory: registry),
                 logger: logger,
                 onRunning: onMetricsRunning
             )
         ]
     }
 
-    private var webSettings: WebParts.Settings {
-        WebParts.Settings(
+    private var webSettings: WebSettings {
+        var settings = WebSettings(
+            version: SelfieVersion.current,
             apiCredential: configuration.apiCredential,
-            trustedProxies: configuration.trustedProxies.origin == .nobody ? nil : configuration.trustedProxies.count,
-            publicURL: configuration.publicURL,
-            maxUploadBytes: configuration.maxUploadBytes,
-            redirectsToBucket: configuration.photoDelivery == .redirect,
-            secretKeyBase: configuration.secretKeyBase,
-            corsOrigins: configuration.corsOrigins,
-            hasPublicDocs: configuration.hasPublicDocs,
-            hasGallery: configuration.hasGallery,
-            hasDirectory: configuration.hasDirectory,
-            facts: APIFacts(
-                version: SelfieVersion.current,
-                maxUploadBytes: configuration.maxUploadBytes,
-                rateLimits: configuration.rateLimits
-            )
+            secretKeyBase: configuration.secretKeyBase
         )
+        let proxies = configuration.trustedProxies
+        settings.trustedProxies = proxies.origin == .nobody ? nil : proxies.count
+        settings.publicURL = configuration.publicURL
+        settings.maxUploadBytes = configuration.maxUploadBytes
+        settings.rateLimits = configuration.rateLimits
+        settings.redirectsToBucket = configuration.photoDelivery == .redirect
+        settings.corsOrigins = configuration.corsOrigins
+        settings.hasPublicDocs = configuration.hasPublicDocs
+        settings.hasGallery = configuration.hasGallery
+        settings.hasDirectory = configuration.hasDirectory
+        return settings
     }
 
     /// How many connections the kernel holds until they are accepted.
@@ -241,23 +224,13 @@ package struct PhotoService: Service {
 
     private func server(
         _ responder: ServiceResponder,
-        places: ConnectionPlaces,
-        traffic: TrafficMeter,
-        metrics: RequestMetrics,
-        socket: ListeningSocket
+        socket: ListeningSocket,
+        connection: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> HTTPConnection
     ) -> any Service {
         // The log has the request's own id. Hummingbird's would be a second one.
         Application(
             responder: responder,
-            server: HTTPServerBuilder { [limits, logger] responder in
-                HTTPConnection(
-                    responder: responder,
-                    limits: limits,
-                    places: places,
-                    traffic: traffic,
-                    refuse: ConnectionRefusals(metrics: metrics, logger: logger).answer
-                )
-            },
+            server: HTTPServerBuilder(connection),
             configuration: ApplicationConfiguration(
                 address: .hostname(hostname, port: port),
                 serverName: nil,
