@@ -102,11 +102,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "Gzip",
-            dependencies: ["CZlib", .product(name: "NIOCore", package: "swift-nio")],
-            swiftSettings: settings
-        ),
-        .target(
             name: "Traces",
             dependencies: [
                 "Encodings", "Outages",
@@ -230,7 +225,7 @@ let package = Package(
             name: "SelfieWeb",
             dependencies: [
                 "Traces",
-                "AESCrypt", "Budgets", "CPages", "Encodings", "Gzip", "HTTPConnection", "ImageFiles", "Multipart",
+                "AESCrypt", "Budgets", "CPages", "CZlib", "Encodings", "HTTPConnection", "ImageFiles", "Multipart",
                 "ObjectStore",
                 "Postgres", "RecordSchema", "SelfieCore", "Threads",
                 .product(name: "Algorithms", package: "swift-algorithms"),
@@ -294,23 +289,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(
-            name: "DevelopmentServer",
-            dependencies: [
-                "EmbeddedPostgres", "Encodings", "Migrations", "Postgres", "RecordSchema", "SelfieApp",
-                "SelfieConfiguration",
-                "SelfieCore",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: settings
-        ),
         .executableTarget(
             name: "selfie",
             dependencies: [
-                "AESCrypt", "CLinux", "DevelopmentServer", "Encodings", "Migrations", "SelfieApp",
-                "RecordSchema", "SelfieConfiguration",
-                "SelfieCore", "SelfieOperations", "Threads",
+                "AESCrypt", "CLinux", "EmbeddedPostgres", "Encodings", "Migrations", "Postgres", "RecordSchema",
+                "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieOperations", "Threads",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
@@ -399,7 +382,8 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "Deadlines", "Encodings", "Postgres", "RecordSchema", "S3",
+                "AESCrypt", "Budgets", "DatabaseTestSupport", "Deadlines", "Encodings", "Postgres", "RecordSchema",
+                "S3",
                 "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
@@ -542,12 +526,13 @@ let package = Package(
         .testTarget(
             name: "HTTPConnectionTests",
             dependencies: [
-                "HTTPConnection", "LinuxFiles", "SelfieWeb", "TestSupport",
+                "HTTPConnection", "LinuxFiles", "SelfieWeb", "ServerProcesses", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
             swiftSettings: settings
@@ -569,7 +554,7 @@ let package = Package(
         .testTarget(
             name: "SelfieWebTests",
             dependencies: [
-                "Encodings", "ImageFiles", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
+                "Budgets", "Encodings", "ImageFiles", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),

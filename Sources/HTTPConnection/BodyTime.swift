@@ -1,8 +1,8 @@
 import NIOCore
 
-/// What is yet to come of a body.
+/// The rest of a body that is arriving.
 enum ArrivingBody: Equatable {
-    /// So many bytes, as its request has told.
+    /// So many bytes, as the request's `Content-Length` says.
     case bytes(Int)
     case chunks
 }

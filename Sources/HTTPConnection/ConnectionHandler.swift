@@ -19,7 +19,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let gate: RequestGate
     private let loop: ConnectionLoop
     private let refuse: @Sendable (RefusedRequest) -> RefusalAnswer
-    /// Succeeds when nobody waits for the present answer any more.
+    /// Succeeds when no client waits for the present answer any more.
     ///
     /// Fails when the connection ends otherwise.
     private let abandonment: EventLoopPromise<Void>
@@ -32,7 +32,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var holdsHead = false
     /// Whether an answer has begun, and not ended.
     private var isAnswering = false
-    /// Whether the gate is about to go on.
+    /// Whether the gate waits for its turn.
     private var isResuming = false
     /// Whether reads are as large as a body wants them.
     private var hasLargeReads = false
@@ -52,6 +52,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         self.refuse = refuse
         self.abandonment = abandonment
         state = ConnectionStateMachine(limits: limits, now: abandonment.futureResult.eventLoop.now)
+    }
+
+    /// See ``Channel/markRequestUnsafe()``.
+    func markRequestUnsafe() {
+        state.markRequestUnsafe()
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -123,7 +128,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         setMaxReadBytes(limits.maxBodyReadBytes, context: context)
     }
 
-    /// Reads little at a time again, once the body has come or nobody wants it.
+    /// Reads little at a time again, once the body has come or is not wanted.
     private func readsLittle(context: ChannelHandlerContext) {
         guard hasLargeReads else { return }
         hasLargeReads = false
@@ -131,7 +136,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func setMaxReadBytes(_ bytes: Int, context: ChannelHandlerContext) {
-        // A channel that can't be told has just been closed.
+        // A channel that refuses has just been closed.
         try? context.channel.syncOptions?.setOption(.recvAllocator, value: .upTo(bytes))
     }
 
@@ -210,7 +215,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The parser complains again of whatever comes behind what it could not parse.
+        // After an error, the parser fails again for all that follows.
         if error is ByteToMessageDecoderError, state.discardsInput { return }
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
         reject(
@@ -234,7 +239,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func tick(context: ChannelHandlerContext) {
-        // A channel that can't tell has just been closed.
+        // A channel without an answer has just been closed.
         let unsent = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
         state.socketTook(bytes: meter.bytesWritten - (unsent ?? 0), isAll: unsent ?? 0 == 0, now: context.eventLoop.now)
         switch state.tick(now: context.eventLoop.now, isReadPending: meter.isReadPending) {

@@ -39,7 +39,7 @@ package struct ConnectionLimits: Sendable {
     ///
     /// It keeps the memory of as many reads as long as it lives.
     static let maxReadsAtOnce: UInt = 1
-    /// With how many unsent bytes of answers a connection takes no more, and with how few it goes on.
+    /// With how many unsent bytes of answers a connection takes no more, and with how few it takes more again.
     ///
     /// Many small answers take several times as much memory.
     var writeBufferWaterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 4 * 1024, high: 8 * 1024)
@@ -63,7 +63,7 @@ package struct ConnectionLimits: Sendable {
     var lingerTimeout: TimeAmount = .seconds(5)
     /// How long the answer to a request that only reads may take once the client has closed its side.
     ///
-    /// Some of these clients still wait for the answer; most are gone.
+    /// Some of these clients still wait for the answer; most have left.
     var halfClosedTimeout: TimeAmount = .seconds(2)
     /// How long a client waits for its answer to begin, counted from its request's last byte.
     ///

@@ -7,6 +7,8 @@ struct ConnectionLoop {
     let line: ResumptionLine
     /// Has their limits checked.
     let wheel: TimingWheel
+    /// Runs their tasks.
+    let executor: EventLoopTaskExecutor
 
     /// - Parameters:
     ///   - eventLoop: The loop.
@@ -14,6 +16,7 @@ struct ConnectionLoop {
     init(_ eventLoop: any EventLoop, limits: ConnectionLimits) {
         line = ResumptionLine(eventLoop: eventLoop)
         wheel = TimingWheel(eventLoop: eventLoop, turn: limits.tick)
+        executor = EventLoopTaskExecutor(eventLoop)
     }
 }
 

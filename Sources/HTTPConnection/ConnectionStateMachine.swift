@@ -24,14 +24,11 @@ struct ConnectionStateMachine {
         let method: HTTPMethod
         /// Whether all of the request has come.
         fileprivate(set) var isWhole = false
-
-        init(requestID: String, method: HTTPMethod) {
-            self.requestID = requestID
-            self.method = method
-        }
+        /// Whether its handler has said that it changes something.
+        fileprivate(set) var isMarkedUnsafe = false
 
         /// Whether it only reads, so that it may be ended at any point.
-        fileprivate var isSafe: Bool { method == .GET || method == .HEAD }
+        fileprivate var isSafe: Bool { !isMarkedUnsafe && (method == .GET || method == .HEAD) }
     }
 
     private let limits: ConnectionLimits
@@ -133,6 +130,11 @@ struct ConnectionStateMachine {
         if exchanges.count == 1, !isAnswering { waitingSince = stalledSince ?? now }
     }
 
+    /// The request that is being answered changes something, whatever its method says.
+    mutating func markRequestUnsafe() {
+        if !exchanges.isEmpty { exchanges[exchanges.startIndex].isMarkedUnsafe = true }
+    }
+
     /// Whether the client waits for `100 Continue`.
     ///
     /// True once for each request.
@@ -228,7 +230,7 @@ struct ConnectionStateMachine {
         inputClosedSince = inputClosedSince ?? now
     }
 
-    /// Whether the present request may be ended when the connection is gone.
+    /// Whether the present request may be ended when the connection has ended.
     var isAbandonable: Bool {
         if case .responding = phase { exchanges.allSatisfy(\.isSafe) } else { hasTimedOut }
     }
@@ -268,7 +270,7 @@ struct ConnectionStateMachine {
         case .lingering(let since, let isSent):
             return isSent && now - since >= limits.lingerTimeout ? .close : .none
         case .responding:
-            // A client that takes an answer is not gone.
+            // A client that takes an answer has not left.
             guard isAbandonable, !isAnswering, let inputClosedSince else { return .none }
             return now - inputClosedSince >= limits.halfClosedTimeout ? .abandon : .none
         case .readingBody(let since, let bytes):
@@ -287,7 +289,7 @@ struct ConnectionStateMachine {
             guard now - since >= limits.bodyWindow else { return .none }
             phase = .readingBody(since: now, bytes: 0)
             guard bytes < limits.minBodyBytesPerWindow else { return .none }
-            // After a second failure the reader is gone or stuck, so nobody is left to answer.
+            // After a second failure the reader has ended or is stuck, so it will not answer.
             defer { bodyHasFailed = true }
             return bodyHasFailed ? .close : .failBody
         }

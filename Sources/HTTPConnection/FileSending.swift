@@ -18,7 +18,7 @@ struct SendFileEvent: Sendable {
     }
 }
 
-/// Asks the connection to tell when the socket has taken all that was written of an answer.
+/// Its promise succeeds when the socket has taken all that was written of an answer.
 struct SentEvent: Sendable {}
 
 /// How files are sent.

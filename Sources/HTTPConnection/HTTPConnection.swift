@@ -9,41 +9,45 @@ import NIOHTTPTypes
 ///
 /// Hummingbird's has one time limit, and answers what is not HTTP with an empty 400.
 package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
-    /// A connection that nobody handles yet.
     package struct Value: ServerChildChannelValue {
-        let accepted: AcceptedConnection
-
-        package var channel: any Channel { accepted.channel }
+        package let channel: any Channel
     }
 
     package let responder: HTTPChannelHandler.Responder
     private let limits: ConnectionLimits
     private let refuse: @Sendable (RefusedRequest) -> RefusalAnswer
-    private let places: ConnectionPlaces
+    private let permits: ConnectionPermits
+    private let tasks: ConnectionTasks
     private let traffic: TrafficMeter
     private let loops: ConnectionLoops
 
     /// - Parameters:
     ///   - responder: Answers requests.
     ///   - limits: How much and how long a connection may take.
-    ///   - places: How many connections there may be.
+    ///   - permits: How many connections there may be.
+    ///   - tasks: Handle them. Wait for them when the server has stopped.
     ///   - traffic: Counts bytes.
     ///   - refuse: Makes the answers of the connection's own refusals. It is called once for each.
     package init(
         responder: @escaping HTTPChannelHandler.Responder,
         limits: ConnectionLimits,
-        places: ConnectionPlaces,
+        permits: ConnectionPermits,
+        tasks: ConnectionTasks,
         traffic: TrafficMeter,
         refuse: @escaping @Sendable (RefusedRequest) -> RefusalAnswer
     ) {
         self.responder = responder
         self.limits = limits
-        self.places = places
+        self.permits = permits
+        self.tasks = tasks
         self.traffic = traffic
         self.refuse = refuse
         loops = ConnectionLoops(limits: limits)
     }
 
+    /// Sets a new connection up, and starts to handle it.
+    ///
+    /// It does not wait for Hummingbird's loop of connections, which drops those that were accepted at the moment of its end.
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.syncOptions?.setOption(.recvAllocator, value: .upTo(limits.maxReadBytes))
@@ -51,10 +55,11 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
             try channel.syncOptions?.setOption(.writeBufferWaterMark, value: limits.writeBufferWaterMark)
             channel.limitUnsentBytes(to: limits.maxUnsentBytes)
             channel.limitUnconfirmedTime(to: limits.maxUnconfirmedMilliseconds)
+            let loop = loops.loop(of: channel.eventLoop)
             let abandonment = try Self.addHandlers(
                 to: channel,
                 limits: limits,
-                loop: loops.loop(of: channel.eventLoop),
+                loop: loop,
                 traffic: traffic,
                 refuse: refuse
             )
@@ -62,17 +67,22 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 wrappingChannelSynchronously: channel,
                 configuration: .init(isOutboundHalfClosureEnabled: true)
             )
-            // An error in place of it would end the server.
-            let accepted = AcceptedConnection(
-                asyncChannel: asyncChannel,
-                abandonment: abandonment,
-                isAdmitted: places.admit(channel)
-            ) { connection in
-                await handle(connection, logger: logger)
+            let isAdmitted = permits.admit(channel)
+            let task = tasks.start(on: loop.executor) {
+                if isAdmitted {
+                    await handleHTTP(asyncChannel: asyncChannel, logger: logger)
+                } else {
+                    // Closed without an answer. An error in place of the connection would end the server.
+                    _ = try? await asyncChannel.executeThenClose { _, _ in }
+                }
             }
-            return Value(accepted: accepted)
+            abandonment.whenSuccess { task.cancel() }
+            return Value(channel: channel)
         }
     }
+
+    /// Does nothing: the connection's own task handles it.
+    package func handle(value: Value, logger: Logger) async {}
 
     /// Sets a channel up for requests and answers.
     ///
@@ -121,43 +131,12 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
         )
         return abandonment.futureResult
     }
-
-    /// Answers the connection's requests on the thread of its socket.
-    package func handle(value: Value, logger: Logger) async {
-        guard let connection = value.accepted.take() else { return }
-        await handle(connection, logger: logger)
-    }
-
-    private func handle(_ connection: AcceptedConnection.Contents, logger: Logger) async {
-        let asyncChannel = connection.asyncChannel
-        // One beyond the limits is closed without a word.
-        guard connection.isAdmitted else {
-            _ = try? await asyncChannel.executeThenClose { _, _ in }
-            return
-        }
-        let present = CancellableTask()
-        connection.abandonment.whenSuccess { present.cancel() }
-        // A task of its own would take some kilobytes more of each connection.
-        await withTaskExecutorPreference(EventLoopTaskExecutor(asyncChannel.channel.eventLoop)) {
-            await present.run { await handleHTTP(asyncChannel: asyncChannel, logger: logger) }
-        }
-    }
-}
-
-extension Channel {
-    /// Tells, also after the connection's end, whether a handler took too long.
-    ///
-    /// Only the connection's event loop knows it; elsewhere it is nil.
-    package var handlerTimeOut: HandlerTimeOut? {
-        guard eventLoop.inEventLoop else { return nil }
-        return (try? pipeline.syncOperations.handler(type: ConnectionHandler.self))?.handlerTimeOut
-    }
 }
 
 extension Channel {
     /// Has the system take no more of an answer while it has so many unsent bytes.
     ///
-    /// A channel that can't be told is none of TCP, or has just been closed.
+    /// A channel without the option is none of TCP, or has just been closed.
     fileprivate func limitUnsentBytes(to count: Int) {
         // `TCP_NOTSENT_LOWAT` (Linux, include/uapi/linux/tcp.h, Documentation/networking/ip-sysctl.rst).
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 25))
@@ -166,7 +145,7 @@ extension Channel {
 }
 
 extension Channel {
-    /// Has the system drop a client that is gone without a word, or acknowledges nothing.
+    /// Has the system drop a client that acknowledges nothing.
     fileprivate func limitUnconfirmedTime(to milliseconds: Int) {
         // `TCP_USER_TIMEOUT` (tcp(7); Linux, include/uapi/linux/tcp.h).
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))

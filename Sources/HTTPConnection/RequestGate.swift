@@ -37,7 +37,7 @@ final class RequestGate: ChannelDuplexHandler {
     func read(context: ChannelHandlerContext) {
         if discardsInput() {
             held = ByteBuffer()
-            tellEnd(context: context)
+            passEnd(context: context)
         }
         guard held.readableBytes > 0 else { return context.read() }
         isReadDue = true
@@ -52,23 +52,23 @@ final class RequestGate: ChannelDuplexHandler {
         }
     }
 
-    /// Goes on with one of the requests that are held.
+    /// Passes one of the requests that are held.
     ///
-    /// With more at once, those who send without end would keep the event loop from others.
+    /// With more at once, clients that send without end would keep the event loop from others.
     func resume(context: ChannelHandlerContext) {
         guard mayResume else { return }
         pass(context: context, maxRequests: 1)
         context.fireChannelReadComplete()
         guard held.readableBytes == 0 else { return }
-        tellEnd(context: context)
+        passEnd(context: context)
         if isReadDue {
             isReadDue = false
             context.read()
         }
     }
 
-    /// Tells that the client has closed its side, if nothing is held before that.
-    private func tellEnd(context: ChannelHandlerContext) {
+    /// Passes the event that the client has closed its side, if nothing is held before that.
+    private func passEnd(context: ChannelHandlerContext) {
         guard isEndDue, held.readableBytes == 0 else { return }
         isEndDue = false
         context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)

@@ -1,7 +1,6 @@
 import NIOCore
 
-/// Sits next to the socket and tells the connection's handler what only shows there: first bytes, pending reads, and
-/// the number of written bytes.
+/// Measures next to the socket what the connection's handler can't see: pending reads, and the number of written bytes.
 final class SocketMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = IOData

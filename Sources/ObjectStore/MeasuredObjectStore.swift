@@ -27,7 +27,7 @@ package struct MeasuredObjectStore: ObjectStore {
 
     /// - Parameters:
     ///   - store: The store.
-    ///   - metrics: Where figures go.
+    ///   - metrics: Where metrics go.
     ///   - tracer: Where spans go; nil for nowhere.
     package init(_ store: any ObjectStore, metrics: any MetricsFactory, tracer: (any Tracer)?) {
         self.store = store

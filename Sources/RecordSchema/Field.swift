@@ -1,3 +1,6 @@
+package import Encodings
+import OrderedCollections
+
 /// A field that the records of a collection have.
 package struct Field: Sendable, Equatable {
     package let name: String
@@ -60,6 +63,51 @@ package enum FieldType: Sendable, Equatable {
         switch self {
         case .json, .photo: false
         case .string, .integer, .number, .boolean, .timestamp, .member, .reference: true
+        }
+    }
+
+    /// Whether its values name something that must be there.
+    package var isLink: Bool {
+        switch self {
+        case .member, .reference, .photo: true
+        case .string, .integer, .number, .boolean, .timestamp, .json: false
+        }
+    }
+
+    /// Its values as JSON Schema.
+    package var jsonSchema: JSONValue {
+        switch self {
+        case .string(let max):
+            (["type": "string", "pattern": #"^[^\u0000]*$"#] as JSONValue).with(
+                max.map { ["maxLength": JSONValue($0)] } ?? [:]
+            )
+        case .integer: ["type": "integer", "minimum": .number("\(Int.min)"), "maximum": .number("\(Int.max)")]
+        case .number: ["type": "number"]
+        case .boolean: ["type": "boolean"]
+        case .timestamp: ["type": "string", "format": "date-time"]
+        case .json: [:]
+        case .member: ["type": "string", "description": "The id of a member."]
+        case .reference(let collection):
+            [
+                "type": "string", "pattern": .string(RecordID.pattern),
+                "description": .string("The id of a record in \(collection)."),
+            ]
+        case .photo: ["type": "string", "description": "The `random_id` of a photo of one's own."]
+        }
+    }
+
+    /// A value of the type.
+    package var example: JSONValue {
+        switch self {
+        case .string(let max): .string(String("a text".prefix(max ?? .max)))
+        case .integer: 3
+        case .number: .number("2.5")
+        case .boolean: true
+        case .timestamp: "2026-11-24T10:00:00Z"
+        case .json: [:]
+        case .member: "3f2b8c1e9d7a46508e1c5b7a9d2f4e60"
+        case .reference: "an-id"
+        case .photo: "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"
         }
     }
 }

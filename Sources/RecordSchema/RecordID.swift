@@ -2,6 +2,9 @@ import Encodings
 
 /// The ids of records.
 package enum RecordID {
+    /// The same as ``isValid(_:)``, as a regular expression of JSON Schema.
+    package static let pattern = "^[A-Za-z0-9._:~@-]{1,\(RecordLimits.maxIDLength)}$"
+
     /// Whether a text can be an id: 1 to 255 of `A-Z a-z 0-9 . _ : ~ @ -`.
     package static func isValid(_ text: String) -> Bool {
         (1...RecordLimits.maxIDLength).contains(text.utf8.count)

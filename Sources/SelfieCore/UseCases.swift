@@ -21,7 +21,6 @@ package struct UseCases: Sendable {
     package let sessions: SessionStore
     package let admitUpload: AdmitUpload
     package let uploadPhoto: UploadPhoto
-    package let listPhotos: ListPhotos
     package let deletePhoto: DeletePhoto
     package let describePhoto: DescribePhoto
     package let photos: PhotoStore
@@ -51,7 +50,7 @@ package struct UseCases: Sendable {
         let auditRetentionDays: Int
         let photoQuota: PhotoQuota
         let recordsQuotaBytes: Int
-        let uploadLimits: Places<Int>.Limits
+        let uploadLimits: PermitLimits
 
         /// - Parameters:
         ///   - secretKeyBase: Hashes the names in the keys of limits.
@@ -72,7 +71,7 @@ package struct UseCases: Sendable {
             auditRetentionDays: Int,
             photoQuota: PhotoQuota,
             recordsQuotaBytes: Int,
-            uploadLimits: Places<Int>.Limits
+            uploadLimits: PermitLimits
         ) {
             self.secretKeyBase = secretKeyBase
             self.tokenLifetimeHours = tokenLifetimeHours
@@ -168,18 +167,16 @@ package struct UseCases: Sendable {
         )
         deleteAccount = DeleteAccount(users: users, check: check)
         clearTokens = ClearTokens(users: users, sessions: sessions)
-        let guesses = TokenGuesses(limiter: limiter)
-        findSession = FindSession(sessions: sessions, guesses: guesses, uses: sessionUses)
+        findSession = FindSession(sessions: sessions, limiter: limiter, uses: sessionUses)
 
         photos = PhotoStore(postgres: postgres)
         admitUpload = AdmitUpload(
-            places: Places(.init("UPLOADS_AT_ONCE", per: "USER"), limits: settings.uploadLimits),
+            permits: Permits("UPLOADS_AT_ONCE", per: "USER", settings.uploadLimits),
             photos: photos,
             quota: settings.photoQuota,
             limiter: limiter
         )
         uploadPhoto = UploadPhoto(photos: photos, objects: objects, quota: settings.photoQuota, bell: bell)
-        listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
         deletePhoto = DeletePhoto(photos: photos, objects: objects, bell: bell)
         describePhoto = DescribePhoto(photos: photos, objects: objects)
         roles = RoleStore(postgres: postgres, bell: bell)

@@ -17,6 +17,11 @@ package enum Routes {
     /// The descriptions of all endpoints.
     package static let endpoints: [Endpoint] = groups.flatMap { $0.descriptions }
 
+    /// The descriptions of the endpoints that the settings open.
+    package static func endpoints(openedBy settings: WebSettings) -> [Endpoint] {
+        groups.filter { $0.isOpen(settings) }.flatMap { $0.descriptions }
+    }
+
     /// Makes the responder: all endpoints, each behind its authentication, and what they share.
     ///
     /// HEAD answers wherever GET does.
@@ -35,9 +40,6 @@ package enum Routes {
         )
         let known = Set(endpoints.map(\.method)).sorted { $0.rawValue < $1.rawValue }
         router.add(middleware: CORSMiddleware(origins: parts.settings.corsOrigins, methods: known))
-        let open = groups.filter { $0.isOpen(parts.settings) }
-        var parts = parts
-        parts.endpoints = open.flatMap { $0.descriptions }
         let methods = AllowedMethods(parts.endpoints.map { ($0.pathWithoutFormat, $0.method) })
         router.add(middleware: ErrorMiddleware(metrics: parts.metrics, methods: methods))
         router.add(middleware: GzipMiddleware())
@@ -46,12 +48,12 @@ package enum Routes {
             token: TokenMiddleware(
                 findSession: parts.useCases.findSession,
                 sources: parts.sources,
-                sessionRequests: parts.sessionRequests
+                sessionRequests: parts.permits.sessionRequests
             ),
             ownPage: GalleryMiddleware(origin: parts.origin)
         )
-        for group in open { group.init(parts).add(to: router, guards: guards) }
-        return ServiceResponder(router: router, endpoints: parts.endpoints)
+        for group in groups where group.isOpen(parts.settings) { group.init(parts).add(to: router, guards: guards) }
+        return ServiceResponder(router: router)
     }
 }
 

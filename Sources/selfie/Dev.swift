@@ -1,5 +1,4 @@
 import ArgumentParser
-import DevelopmentServer
 import Logging
 import SelfieApp
 import SelfieConfiguration

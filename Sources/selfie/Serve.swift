@@ -30,7 +30,7 @@ struct Serve: AsyncParsableCommand {
         let check = SchemaCheck(postgres: configuration.postgres, migrations: migrations)
         // If it can't, the service logs the reason.
         let isReached = try await check()
-        var service = PhotoService(
+        var service = SelfieService(
             configuration: configuration,
             hostname: hostname,
             port: port ?? configuration.port,

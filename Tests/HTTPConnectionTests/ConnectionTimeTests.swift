@@ -74,6 +74,21 @@ struct ConnectionTimeTests {
         #expect(tick(end) == (isSafe ? .abandon : .none))
     }
 
+    @Test("A request with a safe method is seen through when its handler says that it changes something")
+    mutating func markedUnsafe() {
+        machine.bytesRead(now: start)
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start)
+        machine.markRequestUnsafe()
+        machine.requestEnd(now: start)
+        machine.inputClosed(now: start)
+        #expect(!machine.isAbandonable)
+        #expect(tick(.seconds(10)) == .none)
+        _ = machine.responseEnd(now: start + .seconds(10))
+        machine.requestHead(isKeepAlive: true, expectsContinue: false, isSafe: true, now: start + .seconds(10))
+        machine.requestEnd(now: start + .seconds(10))
+        #expect(machine.isAbandonable, "the next request")
+    }
+
     @Test("A header that is not complete at its limit is refused, however its bytes trickle")
     mutating func header() {
         machine.bytesRead(now: start)

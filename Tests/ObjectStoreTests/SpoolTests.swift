@@ -52,15 +52,14 @@ struct SpoolTests {
 
     @Test("Beyond its own part an upload has shared memory while there is some, and gives it back when it is dropped")
     func sharedMemory() async throws {
-        let memory = ByteBudget<Int>(maxBytes: 2 * Self.limit)
-        let budget = SpoolBudget(memory: memory)
+        let budget = SpoolBudget(memory: PermitLimits(total: 2 * Self.limit))
         let bytes = TestImage.png(bytes: 3 * Self.limit)
         try await Self.holding(try await spool(bytes, chunk: 70_001, sharing: budget)) { first in
             guard case .memory = first.storage else {
                 Issue.record("in a file, though there was memory")
                 return
             }
-            #expect(memory.bytesUsed == 2 * Self.limit)
+            #expect(budget.memoryBytesUsed == 2 * Self.limit)
             let read = try await contents(first)
             #expect(read == bytes)
             for range in [0..<1, 262_143..<262_145, 100..<700_000, bytes.count - 1..<bytes.count] {
@@ -72,22 +71,22 @@ struct SpoolTests {
                 return
             }
             #expect(try await contents(second) == bytes)
-            #expect(memory.bytesUsed == 2 * Self.limit)
+            #expect(budget.memoryBytesUsed == 2 * Self.limit)
         }
-        #expect(memory.bytesUsed == 0)
+        #expect(budget.memoryBytesUsed == 0)
     }
 
     @Test("An upload that outgrows the shared memory gives all of it back at once, not when it has ended")
     func outgrown() async throws {
-        let memory = ByteBudget<Int>(maxBytes: Self.limit)
+        let budget = SpoolBudget(memory: PermitLimits(total: Self.limit))
         let bytes = TestImage.png(bytes: 2 * Self.limit + 1)
-        var spool = Spool(SpoolBudget(memory: memory), userID: 1)
+        var spool = Spool(budget, userID: 1)
         try await spool.append(ByteBuffer(data: bytes.dropLast()))
-        #expect(memory.bytesUsed == Self.limit)
+        #expect(budget.memoryBytesUsed == Self.limit)
         try await spool.append(ByteBuffer(data: bytes.suffix(1)))
-        #expect(memory.bytesUsed == 0)
+        #expect(budget.memoryBytesUsed == 0)
         try await Self.holding(try await spool.finish()) { object in
-            #expect(memory.bytesUsed == 0)
+            #expect(budget.memoryBytesUsed == 0)
             let read = try await contents(object)
             #expect(read == bytes)
         }
@@ -95,8 +94,7 @@ struct SpoolTests {
 
     @Test("One user can't have all of the shared memory")
     func share() async throws {
-        let memory = ByteBudget<Int>(maxBytes: 4 * Self.limit, maxBytesPerHolder: Self.limit)
-        let budget = SpoolBudget(memory: memory)
+        let budget = SpoolBudget(memory: PermitLimits(total: 4 * Self.limit, perHolder: Self.limit))
         func isInMemory(blocks: Int, userID: Int) async throws -> SpooledObject {
             try await spool(TestImage.png(bytes: blocks * Self.limit), chunk: 100_000, sharing: budget, userID: userID)
         }
@@ -105,22 +103,21 @@ struct SpoolTests {
             try await isInMemory(blocks: 2, userID: 2),
         ]
         #expect(objects.map { if case .memory = $0.storage { true } else { false } } == [true, false, true])
-        #expect(memory.bytesUsed == 2 * Self.limit)
+        #expect(budget.memoryBytesUsed == 2 * Self.limit)
     }
 
     @Test("Temporary files have a budget, an upload beyond it fails, and what it took is given back")
     func disk() async throws {
-        let disk = ByteBudget<Int>(maxBytes: 4 * Self.limit)
-        let budget = SpoolBudget(memory: ByteBudget(maxBytes: 0), disk: disk)
+        let budget = SpoolBudget(memory: PermitLimits(total: 0), disk: PermitLimits(total: 4 * Self.limit))
         let image = TestImage.png(bytes: 3 * Self.limit)
         try await Self.holding(try await spool(image, chunk: 100_000, sharing: budget)) { _ in
-            #expect(disk.bytesUsed == image.count)
-            await #expect(throws: SpoolError.diskBudgetSpent) {
+            #expect(budget.diskBytesUsed == image.count)
+            await #expect(throws: TooBusy.everyone(limit: "SPOOL")) {
                 try await spool(image, chunk: 100_000, sharing: budget)
             }
-            #expect(disk.bytesUsed == image.count)
+            #expect(budget.diskBytesUsed == image.count)
         }
-        #expect(disk.bytesUsed == 0)
+        #expect(budget.diskBytesUsed == 0)
     }
 
     /// Keeps an object for the time of the body, and no longer.

@@ -13,7 +13,7 @@ struct ChangeHubTests {
         try await TestCluster.withClient(try await TestCluster.scratchDatabase()) { postgres in
             let hub = FollowChanges(postgres: postgres).hub
             let line = looksUp ? hub.lookups : hub.readings
-            var held: [Place] = []
+            var held: [FairSemaphore.Permit] = []
             for _ in 0..<(looksUp ? 64 : 2) { held.append(try await hub.turn(of: 1, looksUp: looksUp)) }
             let (order, turns) = AsyncStream.makeStream(of: Int.self)
             let users = [1, 1, 1, 1, 2]

@@ -10,7 +10,11 @@ package enum APIDescription {
     /// The document of a service with the usual settings.
     package static let document = OpenAPIDocument(
         of: Routes.endpoints,
-        facts: APIFacts(version: "0.0.0", maxUploadBytes: 32 << 20, rateLimits: nil)
+        settings: WebSettings(
+            version: "0.0.0",
+            apiCredential: APICredential(name: "", password: ""),
+            secretKeyBase: ""
+        )
     ).value
 
     /// What the document does not tell of an answer; nil when it tells all.

@@ -56,7 +56,7 @@ package struct TestService: Sendable {
     package static func run<Result: Sendable>(
         store: TestStore = .disk,
         settings: [String: String] = [:],
-        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
+        adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await TestCluster.withDatabase { databaseURL in
@@ -78,7 +78,7 @@ package struct TestService: Sendable {
         databaseURL: String,
         store: TestStore = .disk,
         settings: [String: String] = [:],
-        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
+        adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await TestObjects.with(store) { objects in
@@ -88,7 +88,7 @@ package struct TestService: Sendable {
             let clock = values["S3_BUCKET_NAME"] == nil ? TestClock.atNoon() : storeClock
             let log = TestLog()
             let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
-            var service = PhotoService(
+            var service = SelfieService(
                 configuration: configuration,
                 hostname: "127.0.0.1",
                 port: 0,

@@ -18,7 +18,7 @@ struct PlainService: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "service")
         logger.logLevel = .error
-        var service = PhotoService(
+        var service = SelfieService(
             configuration: try ServiceConfiguration(from: try ConfigurationSource()),
             hostname: "127.0.0.1",
             port: 0,

@@ -29,7 +29,7 @@ package struct Spool: ~Copyable {
     /// Takes the next bytes.
     ///
     /// - Parameter chunk: The bytes.
-    /// - Throws: `PosixFileError`, for instance when the disk is full, or `SpoolError`.
+    /// - Throws: `PosixFileError`, for instance when the disk is full, or `TooBusy`.
     package mutating func append(_ chunk: ByteBuffer) async throws {
         digests.update(chunk)
         length += chunk.readableBytes
@@ -47,7 +47,7 @@ package struct Spool: ~Copyable {
     /// Ends the upload.
     ///
     /// - Returns: The whole object.
-    /// - Throws: `PosixFileError`, `SpoolError`.
+    /// - Throws: `PosixFileError`, `TooBusy`.
     package consuming func finish() async throws -> SpooledObject {
         if file != nil { try await flush() }
         return SpooledObject(
@@ -81,7 +81,8 @@ package struct Spool: ~Copyable {
         do {
             try reservation.disk.grow(by: byteCount)
         } catch {
-            throw SpoolError.diskBudgetSpent
+            // The same for all users: 503, whoever has the disk.
+            throw TooBusy.everyone(limit: "SPOOL")
         }
         file = try await NIOThreadPool.singleton.runIfActive { [blocks, file] in
             let file = try file ?? PosixFile.makeTemporary()
@@ -89,6 +90,6 @@ package struct Spool: ~Copyable {
             return file
         }
         blocks.removeAll(keepingCapacity: true)
-        reservation.memory.giveBack()
+        reservation.memory.release()
     }
 }

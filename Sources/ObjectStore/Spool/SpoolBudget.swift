@@ -5,8 +5,8 @@ package import Budgets
 /// Users are the holders, by their ids. An upload that finds no memory left goes on in a file. Writing a photo to a file
 /// and reading it again costs a sixth of an upload. Memory for all uploads would have no limit.
 package struct SpoolBudget: Sendable {
-    let memory: ByteBudget<Int>
-    let disk: ByteBudget<Int>
+    let memory: Permits<Int>
+    let disk: Permits<Int>
 
     /// The most bytes of photos that wait in memory for the store, beside each upload's first block.
     static let usualMemoryBytes = 80 * 1024 * 1024
@@ -18,44 +18,35 @@ package struct SpoolBudget: Sendable {
     static let usualDiskBytesPerUser = 2 * 1024 * 1024 * 1024
 
     /// - Parameters:
-    ///   - memory: Memory beyond the first block of each upload.
-    ///   - disk: Bytes of temporary files.
+    ///   - memory: The limits of memory in bytes, beyond the first block of each upload.
+    ///   - disk: The limits of temporary files in bytes.
     package init(
-        memory: ByteBudget<Int> = ByteBudget(
-            maxBytes: usualMemoryBytes,
-            maxBytesPerHolder: usualMemoryBytesPerUser
-        ),
-        disk: ByteBudget<Int> = ByteBudget(maxBytes: usualDiskBytes, maxBytesPerHolder: usualDiskBytesPerUser)
+        memory: PermitLimits = PermitLimits(total: usualMemoryBytes, perHolder: usualMemoryBytesPerUser),
+        disk: PermitLimits = PermitLimits(total: usualDiskBytes, perHolder: usualDiskBytesPerUser)
     ) {
-        self.memory = memory
-        self.disk = disk
+        self.memory = Permits("SPOOL_MEMORY", per: "USER", memory)
+        self.disk = Permits("SPOOL", per: "USER", disk)
     }
 
     /// How many bytes of uploads are in memory.
-    package var memoryBytesUsed: Int { memory.bytesUsed }
+    package var memoryBytesUsed: Int { memory.inUse }
     /// How many bytes of uploads are in temporary files.
-    package var diskBytesUsed: Int { disk.bytesUsed }
+    package var diskBytesUsed: Int { disk.inUse }
 
     /// For commands, which take one object after another: a block in memory, and as much disk as there is.
     package static let unshared = SpoolBudget(
-        memory: ByteBudget(maxBytes: 0),
-        disk: ByteBudget(maxBytes: .max)
+        memory: PermitLimits(total: 0),
+        disk: PermitLimits(total: .max)
     )
 
     /// What one upload of a user's has reserved.
     struct Reservation: Sendable {
-        let memory: ByteReservation<Int>
-        let disk: ByteReservation<Int>
+        let memory: Permit<Int>
+        let disk: Permit<Int>
 
         init(of budget: SpoolBudget, userID: Int) {
-            memory = ByteReservation(of: budget.memory, for: userID)
-            disk = ByteReservation(of: budget.disk, for: userID)
+            memory = budget.memory.none(for: userID)
+            disk = budget.disk.none(for: userID)
         }
     }
-}
-
-/// Why an upload can't go on.
-package enum SpoolError: Error {
-    /// Other uploads have all of the temporary disk.
-    case diskBudgetSpent
 }

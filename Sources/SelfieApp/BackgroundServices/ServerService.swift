@@ -1,31 +1,33 @@
+import HTTPConnection
 import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// The server, which takes the connections that wait to be accepted before it stops listening.
+/// The server, which takes the connections that wait to be accepted before it stops listening, and waits for the last connection.
 ///
 /// The system resets those that wait when the listening socket is closed. A proxy has perhaps sent a request over one already,
 /// and may not send a POST again.
 struct ServerService: Service {
     let server: any Service
     let socket: ListeningSocket
+    let connections: ConnectionTasks
     let logger: Logger
 
-    /// How often each event loop gets a turn at most: a turn accepts some connections.
+    /// How many turns each event loop gets at most: a turn accepts some connections.
     ///
-    /// Under a flood, connections would go on coming for ever.
+    /// Under a flood, there would always be more of them.
     private static let maxTurns = 2_000
     private static let lastTurns = 32
 
     func run() async throws {
         let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
-        // Detached, so that it does not hear of the shutdown before the connections are taken.
+        // Detached, so that the shutdown does not reach it before the connections are taken.
         let running = Task.detached { try await group.run() }
-        try await withTaskCancellationHandler {
-            try await withGracefulShutdownHandler {
-                try await running.value
+        let result = await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await running.result
             } onGracefulShutdown: {
                 Task {
                     await acceptWaiting()
@@ -35,6 +37,8 @@ struct ServerService: Service {
         } onCancel: {
             running.cancel()
         }
+        await connections.finish()
+        try result.get()
     }
 
     private func acceptWaiting() async {

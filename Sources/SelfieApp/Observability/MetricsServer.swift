@@ -10,11 +10,11 @@ import SelfieConfiguration
 import SelfieWeb
 import ServiceLifecycle
 
-/// Tells the figures to Prometheus, on a port of its own, where no client of the API comes.
+/// Serves the metrics to Prometheus, on a port of its own, which clients of the API do not reach.
 struct MetricsServer: Service {
     let address: MetricsAddress
     let registry: PrometheusRegistry
-    let sampler: FigureSampler
+    let sampler: MetricsSampler
     let logger: Logger
     /// Called with the port when the server accepts requests.
     let onRunning: @Sendable (Int) async -> Void
@@ -26,15 +26,17 @@ struct MetricsServer: Service {
     ///
     /// - Throws: `ServiceStartError.metricsAddressInUse`.
     func run() async throws {
+        let connections = ConnectionTasks()
         do {
-            try await application.run()
+            try await application(connections).run()
+            await connections.finish()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ServiceStartError.metricsAddressInUse(host: address.host, port: address.port)
         }
     }
 
-    private var application: some ApplicationProtocol {
-        let places = ConnectionPlaces(
+    private func application(_ connections: ConnectionTasks) -> some ApplicationProtocol {
+        let permits = ConnectionPermits(
             total: Self.maxConnections,
             perAddress: Self.maxConnections,
             perSite: Self.maxConnections
@@ -46,7 +48,8 @@ struct MetricsServer: Service {
                 HTTPConnection(
                     responder: responder,
                     limits: ConnectionLimits(),
-                    places: places,
+                    permits: permits,
+                    tasks: connections,
                     traffic: TrafficMeter(),
                     refuse: ConnectionRefusals(metrics: RequestMetrics(factory: nil), logger: logger).answer
                 )
@@ -57,7 +60,7 @@ struct MetricsServer: Service {
             ),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port
-                logger.info("figures for Prometheus", metadata: ["address": "\(address.host)", "port": "\(port)"])
+                logger.info("metrics for Prometheus", metadata: ["address": "\(address.host)", "port": "\(port)"])
                 await onRunning(port)
             },
             logger: quietLogger

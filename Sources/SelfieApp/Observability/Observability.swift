@@ -5,21 +5,37 @@ import Postgres
 import Prometheus
 import S3
 import SelfieConfiguration
+import SelfieWeb
 import ServiceLifecycle
 import Traces
 
-/// Where figures and spans of the service go.
+/// Where metrics and spans of the service go.
 struct Observability {
-    /// nil when nobody asks for figures.
+    /// nil when there are to be no metrics.
     let registry: PrometheusRegistry?
     private let spans: SpanPipeline
     private let logger: Logger
 
     init(_ configuration: ServiceConfiguration, logger: Logger) {
-        registry = configuration.metricsAddress.map { _ in PrometheusRegistry(help: MetricsHelp.texts) }
+        registry = configuration.metricsAddress.map { _ in PrometheusRegistry(help: Self.help) }
         spans = SpanPipeline(configuration.traces, logger: logger)
         self.logger = logger
     }
+
+    /// A sentence for each metric, by its name.
+    static let help = [
+        RequestMetrics.help, ChangeMetrics.help, MetricsSampler.help,
+        // Those of modules that know no product.
+        [
+            "postgres_connections": "Connections to the database that are open or being opened.",
+            "postgres_waiting": "Callers that wait for a connection to the database.",
+            "postgres_wait_duration_seconds": "How long callers waited for a connection to the database.",
+            "postgres_statement_duration_seconds": "How long statements took, by their name.",
+            "postgres_errors_total": "Statements that failed, by the class of their SQLSTATE, or by another kind.",
+            "store_call_duration_seconds": "How long calls to the store took, by call and outcome.",
+            "store_retries_total": "Requests to the bucket that were tried again.",
+        ],
+    ].reduce([:]) { $0.merging($1) { $1 } }
 
     var tracer: SpanTracer { spans.tracer }
 

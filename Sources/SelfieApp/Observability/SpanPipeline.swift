@@ -40,7 +40,7 @@ struct SpanPipeline {
         }
     }
 
-    /// The tracer for work within requests; nil when nobody records it.
+    /// The tracer for work within requests; nil when it is not recorded.
     var exportingTracer: (any Tracer)? { tracer.isExporting ? tracer : nil }
 
     /// What sends spans.
@@ -56,7 +56,7 @@ struct SpanPipeline {
         ]
     }
 
-    /// The headers that tell another server of the trace of the present task.
+    /// The headers that pass the trace of the present task on to another server.
     static let headers: @Sendable () -> [(name: String, value: String)] = {
         guard let trace = ServiceContext.current?.traceContext else { return [] }
         return [(TraceContext.headerName, trace.header)]

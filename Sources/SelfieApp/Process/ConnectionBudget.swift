@@ -10,7 +10,7 @@ struct ConnectionBudget {
     /// How many one /48 network of IPv6 addresses may have.
     let perSite: Int
     /// How many photos may be sent at once.
-    let downloads: Places<String>.Limits
+    let downloads: PermitLimits
 
     /// The most connections where nothing else is set: each takes about 23 KiB of memory.
     static let maxTotal = 20_000
@@ -45,7 +45,7 @@ struct ConnectionBudget {
     var streams: Int { max(1, total * 3 / 4) }
 
     /// Each download holds a file, or a connection to the bucket and up to half a MiB.
-    private static func downloads(openFileLimit: Int, configuration: ServiceConfiguration) -> Places<String>.Limits {
+    private static func downloads(openFileLimit: Int, configuration: ServiceConfiguration) -> PermitLimits {
         let usual: Int
         let most: Int
         switch (configuration.photoDelivery, configuration.objectStorage) {
@@ -56,11 +56,11 @@ struct ConnectionBudget {
         }
         let total = min(configuration.maxDownloads ?? usual, most, max(1, openFileLimit / 4))
         let perAddress = configuration.maxDownloadsPerAddress ?? max(1, total / 4)
-        return Places.Limits(total: total, perHolder: min(total, perAddress))
+        return PermitLimits(total: total, perHolder: min(total, perAddress))
     }
 
     /// The client of the bucket has 1,024 connections, and uploads need some.
     static let maxFromBucket = 700
 
-    var places: ConnectionPlaces { ConnectionPlaces(total: total, perAddress: perAddress, perSite: perSite) }
+    var permits: ConnectionPermits { ConnectionPermits(total: total, perAddress: perAddress, perSite: perSite) }
 }

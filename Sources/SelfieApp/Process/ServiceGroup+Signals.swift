@@ -20,7 +20,7 @@ extension ServiceGroup {
 }
 
 extension ServiceGroupConfiguration {
-    /// How long running requests may take to finish when the process is told to stop.
+    /// How long running requests may take to finish after a signal.
     ///
     /// Platforms kill it after 30 s.
     static let shutdownTimeout: Duration = .seconds(25)

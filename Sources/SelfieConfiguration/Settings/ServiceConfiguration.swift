@@ -39,7 +39,7 @@ package struct ServiceConfiguration: Sendable {
     /// From `PHOTOS_PER_USER_MAX` and `STORAGE_PER_USER_MAX`.
     package let photoQuota: PhotoQuota
     /// From `UPLOADS_AT_ONCE_MAX` and `UPLOADS_AT_ONCE_PER_USER_MAX`.
-    package let uploadLimits: Places<Int>.Limits
+    package let uploadLimits: PermitLimits
     /// From `DOWNLOADS_AT_ONCE_MAX`; nil when it is not set.
     package let maxDownloads: Int?
     /// From `DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX`; nil when it is not set.

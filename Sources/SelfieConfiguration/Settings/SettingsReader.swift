@@ -187,9 +187,9 @@ package struct SettingsReader {
     }
 
     /// Each upload may hold about half a MiB beside what uploads share.
-    mutating func uploadLimits() -> Places<Int>.Limits {
+    mutating func uploadLimits() -> PermitLimits {
         let total = integer("UPLOADS_AT_ONCE_MAX", in: 1...10_000, default: 200)
-        return Places.Limits(
+        return PermitLimits(
             total: total,
             perHolder: integer("UPLOADS_AT_ONCE_PER_USER_MAX", in: 1...10_000, default: min(4, max(1, total / 2)))
         )

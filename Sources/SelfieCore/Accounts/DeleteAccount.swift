@@ -11,7 +11,7 @@ package struct DeleteAccount: Sendable {
     ///   - source: Where the request came from.
     /// - Returns: Whether the password was right. Then the account is gone, or closed while its records go.
     /// - Throws: `RateLimitExceeded`, `SessionError.ended` when the session has ended or the account is gone or
-    ///   disabled, `PostgresError`, `PasswordHasherError`.
+    ///   disabled, `PostgresError`, `TooBusy`.
     package func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws
         -> Bool
     {

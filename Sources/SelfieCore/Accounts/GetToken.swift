@@ -9,7 +9,7 @@ package struct GetToken: Sendable {
     ///
     /// - Parameter attempt: What was sent. The password is ignored when it is not required.
     /// - Returns: The account and its new token; nil when e-mail or password is wrong.
-    /// - Throws: `RateLimitExceeded`, `AccountError.disabled`, `PostgresError`, `PasswordHasherError`.
+    /// - Throws: `RateLimitExceeded`, `AccountError.disabled`, `PostgresError`, `TooBusy`.
     package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
         try await limiter.count(LimitedAction.getToken(from: attempt.source.address), ofUser: nil, from: attempt.source)
         return needsPassword ? try await signIn(attempt) : try await signIn.withoutPassword(attempt)

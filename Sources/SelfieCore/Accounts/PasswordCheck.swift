@@ -10,7 +10,7 @@ struct PasswordCheck: Sendable {
 
     /// What a try counts as, and how a failure is noted.
     struct Purpose {
-        /// The account, as the line for hashes knows it.
+        /// The account, as the queue for hashes knows it.
         let account: AccountName
         /// The actions to count before the password is tried.
         let actions: [LimitedAction]
@@ -21,14 +21,14 @@ struct PasswordCheck: Sendable {
         /// Where the request came from.
         let source: RequestSource
 
-        fileprivate var claimant: FairLine.Claimant { source.claimant(account) }
+        fileprivate var caller: FairSemaphore.Caller { source.caller(account) }
     }
 
     /// Refuses a try at once when the hasher has no room for it.
     ///
-    /// - Throws: `FairLineRefusal`.
-    func requireRoom(for account: AccountName, from source: RequestSource) throws(FairLineRefusal) {
-        try hasher.requireRoom(for: source.claimant(account))
+    /// - Throws: `TooBusy`.
+    func requireRoom(for account: AccountName, from source: RequestSource) throws(TooBusy) {
+        try hasher.requireRoom(for: source.caller(account))
     }
 
     /// Tries a password, and uses the account if it is right.
@@ -42,7 +42,7 @@ struct PasswordCheck: Sendable {
     ///   - require: Throws when the account must not be used. The try stays counted.
     ///   - use: Does the work that needs the password. It returns nil when the hash was changed meanwhile.
     /// - Returns: The result of `use`. Nil when the password is wrong or there is no account; both take the same time.
-    /// - Throws: `RateLimitExceeded`, `FairLineRefusal`, `PasswordHasherError`, `PostgresError`, or what the closures throw.
+    /// - Throws: `RateLimitExceeded`, `TooBusy`, `PostgresError`, or what the closures throw.
     func callAsFunction<Outcome>(
         _ password: Password?,
         for purpose: Purpose,
@@ -62,7 +62,7 @@ struct PasswordCheck: Sendable {
             let user = try await limiter.givingBack(counted, onFailureOf: { try await find(isAgain) })
             try require(user)
             let isCorrect = try await limiter.givingBack(&counted) {
-                try await hasher.verify(password, against: user?.passwordHash, for: purpose.claimant)
+                try await hasher.verify(password, against: user?.passwordHash, for: purpose.caller)
             }
             guard isCorrect, let user, let password else {
                 try await audit.add(purpose.failure, userID: purpose.userID, from: purpose.source)

@@ -23,16 +23,16 @@ package struct RecoverAccount: Sendable {
     ///   - userID: The account.
     ///   - source: Where the request came from; nil for the command line.
     /// - Returns: Whether there is such an account.
-    /// - Throws: `InvalidInput`, `FairLineRefusal`, `PasswordHasherError`, `PostgresError`.
+    /// - Throws: `InvalidInput`, `TooBusy`, `PostgresError`.
     package func setPassword(
         _ password: Password,
         ofUser userID: Int,
         from source: RequestSource? = nil
     ) async throws -> Bool {
         let password = try Password.checked(password)
-        let claimant =
-            source?.claimant(.user(id: userID)) ?? FairLine.Claimant(group: "command line", member: "user \(userID)")
-        let hash = try await hasher.hash(password, for: claimant)
+        let caller =
+            source?.caller(.user(id: userID)) ?? FairSemaphore.Caller(group: "command line", member: "user \(userID)")
+        let hash = try await hasher.hash(password, for: caller)
         return try await users.replacePassword(ofUser: userID, with: hash, from: source)
     }
 }

@@ -20,7 +20,7 @@ package struct ResetPassword: Sendable {
     ///   - source: Where the request came from.
     /// - Returns: The account and its new token; nil when the old password is wrong.
     /// - Throws: `InvalidInput` about the new password, `RateLimitExceeded`, `SessionError.ended` when the session has
-    ///   ended or the account is disabled, `PostgresError`, `PasswordHasherError`.
+    ///   ended or the account is disabled, `PostgresError`, `TooBusy`.
     package func callAsFunction(
         _ session: Session,
         old: Password?,
@@ -43,7 +43,7 @@ package struct ResetPassword: Sendable {
                 guard !user.isDisabled else { throw SessionError.ended }
                 let newHash =
                     if let hash { hash } else {
-                        try await hasher.hash(try Password.checked(new), for: source.claimant(.user(id: user.id)))
+                        try await hasher.hash(try Password.checked(new), for: source.caller(.user(id: user.id)))
                     }
                 hash = newHash
                 let isRemembered = session.maxUnusedDays != nil

@@ -54,7 +54,7 @@ package struct SignIn: Sendable {
     /// - Parameter attempt: What was sent.
     /// - Returns: The account and its new token; nil when e-mail or password is wrong. Both take the same time.
     /// - Throws: `RateLimitExceeded`, `AccountError.disabled` if the password is right, `PostgresError`,
-    ///   `PasswordHasherError`.
+    ///   `TooBusy`.
     package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
         // Checked before the database is asked.
         let account = AccountName.unknown(email: attempt.email)
@@ -121,7 +121,7 @@ package struct SignIn: Sendable {
     private func begin(_ attempt: SignInAttempt, user: User, password: Password) async throws -> IssuedToken? {
         var hash = user.passwordHash
         if hasher.isWeak(hash), !attempt.changesNothing {
-            hash = try await hasher.hash(password, for: attempt.source.claimant(.unknown(email: attempt.email)))
+            hash = try await hasher.hash(password, for: attempt.source.caller(.unknown(email: attempt.email)))
             guard try await users.renewHash(of: user, to: hash) else { return nil }
         }
         return try await begin(attempt, user: user, passwordHash: hash)

@@ -15,7 +15,7 @@ package struct SignUp: Sendable {
     ///   - profile: What others see beside the name.
     ///   - source: Where the request came from.
     /// - Returns: The account.
-    /// - Throws: `InvalidInput`, `RateLimitExceeded`, `PostgresError`, `FairLineRefusal`, `PasswordHasherError`.
+    /// - Throws: `InvalidInput`, `RateLimitExceeded`, `PostgresError`, `TooBusy`.
     package func callAsFunction(
         name: NewName,
         email: String,
@@ -23,8 +23,8 @@ package struct SignUp: Sendable {
         profile: NewProfile = NewProfile(),
         from source: RequestSource
     ) async throws -> User {
-        let claimant = source.claimant(.unknown(email: email))
-        try hasher.requireRoom(for: claimant)
+        let caller = source.caller(.unknown(email: email))
+        try hasher.requireRoom(for: caller)
         try await limiter.count(LimitedAction.signUp(from: source.address), ofUser: nil, from: source)
         let new = try NewUser(name: name, email: email, password: password, profile: profile)
         // Whether an address has an account is looked up only when all else is valid, and for each address seldom.
@@ -34,7 +34,7 @@ package struct SignUp: Sendable {
             onFailureOf: { () async throws -> User? in
                 // Looked up before the costly hash. The insert decides in the end.
                 guard try await !users.hasAccount(email: new.email) else { return nil }
-                let hash = try await hasher.hash(new.password, for: claimant)
+                let hash = try await hasher.hash(new.password, for: caller)
                 return try await users.add(new, passwordHash: hash, from: source)
             }
         )

@@ -35,8 +35,8 @@ package final class ChangeHub: Sendable {
     private let postgres: PostgresClient
     let tails: ChangeTails
     private let state = Mutex(State())
-    let readings = line(places: readingsAtOnce)
-    let lookups = line(places: lookupsAtOnce)
+    let readings = FairSemaphore("CHANGE_READS", limits: .init(permits: readingsAtOnce))
+    let lookups = FairSemaphore("CHANGE_LOOKUPS", limits: .init(permits: lookupsAtOnce))
 
     /// After how many milliseconds a reader is compared again: whatever the bell has lost is known within ten seconds.
     private let comparisonMilliseconds: ClosedRange<Int>
@@ -56,13 +56,8 @@ package final class ChangeHub: Sendable {
     private static let readingsAtOnce = 2
     /// The readers who look up their next change at the same time; they share a statement.
     ///
-    /// Others wait, so that other look-ups find places.
+    /// Others wait, so that other look-ups find permits.
     private static let lookupsAtOnce = 64
-
-    /// A line in which all may wait.
-    static func line(places: Int) -> FairLine {
-        FairLine(limits: .init(places: places, waiting: .max, waitingPerGroup: .max, waitingPerMember: .max))
-    }
 
     init(
         postgres: PostgresClient,
@@ -82,8 +77,8 @@ package final class ChangeHub: Sendable {
     ///   - looksUp: Whether to look up the next change only.
     /// - Returns: The turn, which ends when this is dropped.
     /// - Throws: `CancellationError`.
-    func turn(of userID: Int, looksUp: Bool) async throws -> Place {
-        try await (looksUp ? lookups : readings).enter(FairLine.Claimant(group: "\(userID)", member: ""))
+    func turn(of userID: Int, looksUp: Bool) async throws -> FairSemaphore.Permit {
+        try await (looksUp ? lookups : readings).acquire(for: FairSemaphore.Caller(group: "\(userID)"))
     }
 
     /// How many readers there are.

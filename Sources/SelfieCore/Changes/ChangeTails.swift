@@ -28,7 +28,7 @@ final class ChangeTails: Sendable {
     private let store: ChangeStore
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
-    private let readings = ChangeHub.line(places: readingsAtOnce)
+    private let readings = FairSemaphore("CHANGE_READS", limits: .init(permits: readingsAtOnce))
 
     /// The streams that are read at the same time.
     ///
@@ -127,7 +127,7 @@ final class ChangeTails: Sendable {
     }
 
     private func read(_ stream: Int) async throws {
-        let turn = try await readings.enter(FairLine.Claimant(group: "\(stream)", member: ""))
+        let turn = try await readings.acquire(for: FairSemaphore.Caller(group: "\(stream)"))
         defer { withExtendedLifetime(turn) {} }
         let begun = state.withLock { state in
             state.tails[stream].map { (cursor: $0.end, count: $0.changeCount) }

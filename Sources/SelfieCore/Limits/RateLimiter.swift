@@ -55,35 +55,34 @@ struct RateLimiter: Sendable {
         var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
             let limit = limits[action.limit].times(action.factor)
-            let count = try await givingBack(
+            let outcome = try await givingBack(
                 counted,
                 onFailureOf: {
                     try await store.count(key, amount: action.amount, limit: limit)
                 }
             )
-            guard count.count > limit.count else {
-                counted.add(count.place, isForgiven: action.isForgiven)
-                continue
+            switch outcome {
+            case .counted(let increment): counted.add(increment, isForgiven: action.isForgiven)
+            case .refused(let refusal):
+                // Others may have used up the account's tries. That must not cost this address any.
+                await giveBack(counted)
+                let exceeded = RateLimitExceeded(name: action.limit, limit: limit, secondsLeft: refusal.secondsLeft)
+                if refusal.isFull { memory.remember(key, exceeded, now: now()) }
+                if refusal.isFirst { try await audit.add(action.refusal, userID: userID, from: source) }
+                throw exceeded
             }
-            // Others may have used up the account's tries. That must not cost this address any.
-            await giveBack(counted)
-            let exceeded = RateLimitExceeded(name: action.limit, limit: limit, secondsLeft: count.secondsLeft)
-            if count.isFull { memory.remember(key, exceeded, now: now()) }
-            // Only the first refusal of a window is noted.
-            if count.count == limit.count + 1 { try await audit.add(action.refusal, userID: userID, from: source) }
-            throw exceeded
         }
         return counted
     }
 
     /// Takes back what was counted.
     ///
-    /// The request goes on if this fails, and this goes on if the client is gone.
+    /// A failure does not stop the request. It is finished also for a client that has left.
     func giveBack(_ counted: CountedActions) async {
-        let places = counted.forgiven + counted.unforgiven
-        guard !places.isEmpty else { return }
-        try? await Task { try await store.giveBack(places) }.value
-        memory.forget(places.map(\.key))
+        let increments = counted.forgiven + counted.unforgiven
+        guard !increments.isEmpty else { return }
+        try? await Task { try await store.giveBack(increments) }.value
+        memory.forget(increments.map(\.key))
     }
 
     /// Runs work, and takes back what was counted if the work fails.
@@ -133,12 +132,12 @@ struct RateLimiter: Sendable {
 
 /// What was counted against limits.
 struct CountedActions: Sendable {
-    fileprivate private(set) var forgiven: [RateLimitStore.Place] = []
+    fileprivate private(set) var forgiven: [RateLimitStore.Increment] = []
     /// These count for right clients, too.
-    fileprivate private(set) var unforgiven: [RateLimitStore.Place] = []
+    fileprivate private(set) var unforgiven: [RateLimitStore.Increment] = []
 
-    fileprivate mutating func add(_ place: RateLimitStore.Place, isForgiven: Bool) {
-        if isForgiven { forgiven.append(place) } else { unforgiven.append(place) }
+    fileprivate mutating func add(_ increment: RateLimitStore.Increment, isForgiven: Bool) {
+        if isForgiven { forgiven.append(increment) } else { unforgiven.append(increment) }
     }
 
     fileprivate var onlyForgiven: CountedActions {

@@ -13,7 +13,7 @@ final class RefusalMemory: Sendable {
 
     /// How long a refusal is remembered.
     ///
-    /// A place that another process gave back may stay unseen for as long.
+    /// What another process gives back may stay unseen for as long.
     static let duration: Duration = .seconds(1)
     /// The most refusals to remember.
     static let maxCount = 10_000
@@ -54,7 +54,7 @@ final class RefusalMemory: Sendable {
         )
     }
 
-    /// Forgets keys that have places again.
+    /// Forgets keys for which something was given back.
     func forget(_ keys: [String]) {
         refusals.withLock { refusals in
             for key in keys { refusals[key] = nil }

@@ -4,15 +4,15 @@ import NIOPosix
 
 /// Hashes and checks passwords on threads of its own, so that many sign-ins do not slow other requests down.
 ///
-/// Who finds no thread waits in the line of their network, and networks take turns. So a flood from one network delays the
-/// others by little.
+/// Work that finds no thread waits in the queue of its caller's network, and networks take turns. So a flood from one
+/// network delays the others by little.
 package final class PasswordHasher: Sendable {
     /// The cost of new hashes; weaker ones are renewed at sign-in.
     let cost: Int
 
     private let options: PasswordHasherOptions
     private let threads: NIOThreadPool
-    private let line: FairLine
+    private let semaphore: FairSemaphore
     /// The hash to check against for an unknown e-mail, so that it takes as long.
     private let dummyHash: String
 
@@ -26,7 +26,7 @@ package final class PasswordHasher: Sendable {
         self.cost = cost
         self.options = options
         threads = NIOThreadPool(numberOfThreads: options.threadCount)
-        line = FairLine(limits: options.line)
+        semaphore = FairSemaphore("HASHES_WAITING", limits: options.limits)
         dummyHash = try BCrypt.hash(Array(RandomIdentifier.makeSecret().utf8), cost: cost)
         threads.start()
     }
@@ -38,26 +38,25 @@ package final class PasswordHasher: Sendable {
 
     /// Refuses work at once that would be refused later.
     ///
-    /// - Parameter claimant: Who wants the work done.
-    /// - Throws: `FairLineRefusal` when too much is waiting already.
-    func requireRoom(for claimant: FairLine.Claimant) throws(FairLineRefusal) {
-        try line.requireRoom(for: claimant)
+    /// - Parameter caller: Who wants the work done.
+    /// - Throws: `TooBusy` when too much is waiting already.
+    func requireRoom(for caller: FairSemaphore.Caller) throws(TooBusy) {
+        try semaphore.requireRoom(for: caller)
     }
 
     /// How much work waits for a thread.
-    package var waitingCount: Int { line.waitingCount }
+    package var waitingCount: Int { semaphore.waitingCount }
 
     /// Hashes a password.
     ///
     /// - Parameters:
     ///   - password: The password.
-    ///   - claimant: Who wants it.
+    ///   - caller: Who wants it.
     /// - Returns: Its hash.
-    /// - Throws: `FairLineRefusal` when too much is waiting already, `PasswordHasherError.overloaded` when its turn does
-    ///   not come in time, or `BCryptError`.
-    func hash(_ password: Password, for claimant: FairLine.Claimant) async throws -> String {
+    /// - Throws: `TooBusy` when too much is waiting already, or its turn does not come in time; `BCryptError`.
+    func hash(_ password: Password, for caller: FairSemaphore.Caller) async throws -> String {
         let willCompute = options.willCompute
-        return try await run(for: claimant) { [cost] in
+        return try await run(for: caller) { [cost] in
             try BCrypt.hash(password.bytes, cost: cost, willCompute: willCompute)
         }
     }
@@ -69,14 +68,13 @@ package final class PasswordHasher: Sendable {
     /// - Parameters:
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - hash: The account's hash; nil when there is no such account.
-    ///   - claimant: Who wants it.
+    ///   - caller: Who wants it.
     /// - Returns: Whether it is the account's password.
-    /// - Throws: `FairLineRefusal` when too much is waiting already, `PasswordHasherError.overloaded` when its turn does
-    ///   not come in time.
-    func verify(_ password: Password?, against hash: String?, for claimant: FairLine.Claimant) async throws -> Bool {
+    /// - Throws: `TooBusy` when too much is waiting already, or its turn does not come in time.
+    func verify(_ password: Password?, against hash: String?, for caller: FairSemaphore.Caller) async throws -> Bool {
         let bytes = password.flatMap { BCrypt.canHash($0.bytes) ? $0.bytes : nil }
         let willCompute = options.willCompute
-        let isMatch = try await run(for: claimant) { [dummyHash, cost] in
+        let isMatch = try await run(for: caller) { [dummyHash, cost] in
             let (bytes, hash) = (bytes ?? Self.standIn, hash ?? dummyHash)
             if BCrypt.verify(bytes, against: hash, willCompute: willCompute) { return true }
             // A hash of a lower cost must not show by a faster refusal. Each cost takes twice as long as the one below.
@@ -102,19 +100,13 @@ package final class PasswordHasher: Sendable {
     }
 
     private func run<Result: Sendable>(
-        for claimant: FairLine.Claimant,
+        for caller: FairSemaphore.Caller,
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         let deadline = options.now() + options.maxWait
-        let place = try await line.enter(claimant)
-        defer { withExtendedLifetime(place) {} }
-        guard options.now() < deadline else { throw PasswordHasherError.overloaded }
+        let permit = try await semaphore.acquire(for: caller)
+        defer { withExtendedLifetime(permit) {} }
+        guard options.now() < deadline else { throw TooBusy.everyone(limit: "HASHES_WAITING") }
         return try await threads.runIfActive(work)
     }
-}
-
-/// Why a password was not hashed.
-package enum PasswordHasherError: Error {
-    /// Its turn did not come in time.
-    case overloaded
 }

@@ -25,9 +25,9 @@ package struct PasswordHasherOptions: Sendable {
     /// Called for each hash, on the thread that is about to compute it.
     var willCompute: BCrypt.Observer = { _ in }
 
-    var line: FairLine.Limits {
-        FairLine.Limits(
-            places: threadCount,
+    var limits: FairSemaphore.Limits {
+        FairSemaphore.Limits(
+            permits: threadCount,
             waiting: threadCount * waitingPerThread,
             waitingPerGroup: threadCount * waitingPerNetworkAndThread,
             waitingPerMember: threadCount * waitingPerAccountAndThread

@@ -2,18 +2,18 @@ package import Budgets
 
 /// Lets a user upload a photo, unless there are too many uploads or photos.
 package struct AdmitUpload: Sendable {
-    let places: Places<Int>
+    let permits: Permits<Int>
     let photos: PhotoStore
     let quota: PhotoQuota
     let limiter: RateLimiter
 
-    /// Takes a place for an upload, which may yet be refused for its session.
+    /// Acquires a permit for an upload, which may yet be refused for its session.
     ///
     /// - Parameter uploader: The user's id, or another number for sessions that have ended.
-    /// - Returns: The place. Drop it when the upload has ended.
-    /// - Throws: `NoPlace`.
-    package func place(for uploader: Int) throws(NoPlace) -> Place {
-        try places.take(for: uploader)
+    /// - Returns: The permit. Drop it when the upload has ended.
+    /// - Throws: `TooBusy`.
+    package func permit(for uploader: Int) throws(TooBusy) -> Permit<Int> {
+        try permits.acquire(for: uploader)
     }
 
     /// Admits an upload, and counts it, before its body is read.

@@ -2,32 +2,15 @@ import Postgres
 
 /// Lists of a user's photos.
 extension PhotoStore {
-    /// The session of a token, and its user's library: one look-up by key.
-    ///
-    /// - Parameter token: The token as the client sent it.
-    /// - Returns: The library, even if the token has expired. Nil for a token of no session.
-    /// - Throws: `PostgresError`.
-    func library(token: String) async throws -> PhotoLibrary? {
-        try await postgres.lookUp(Self.libraryByToken, key: IssuedToken.digest(of: token)).map(PhotoLibrary.init)
-    }
-
-    static let libraryByToken = PostgresLookup(
-        columns: PhotoLibrary.columns,
-        source: """
-            FROM sessions LEFT JOIN photo_libraries ON photo_libraries.user_id = sessions.user_id
-            WHERE token_digest = asked.key
-            """
-    )
-
     /// Finds the photos of a list, and the library at the same moment.
     ///
     /// - Parameters:
     ///   - selection: Which photos.
-    ///   - token: The token as the client sent it.
-    /// - Returns: The photos. Nil for a token of no session.
-    /// - Throws: `PhotoError.noSuchPosition` when the list is to begin after a photo that the user does not have,
-    ///   `PostgresError`.
-    func select(_ selection: PhotoSelection, token: String) async throws -> SelectedPhotos? {
+    ///   - sessionID: The session of the user.
+    /// - Returns: The photos, whose rows ``rows(_:of:)`` reads.
+    /// - Throws: `SessionError.ended` when the session has ended, `PhotoError.noSuchPosition` when the list is to begin after
+    ///   a photo that the user does not have, `PostgresError`.
+    package func select(_ selection: PhotoSelection, bySession sessionID: Int) async throws -> SelectedPhotos {
         // PostgreSQL's text can't hold NUL, so no photo's id has one.
         if let after = selection.after, after.unicodeScalars.contains("\0") { throw PhotoError.noSuchPosition }
         let rows = try await postgres.read(
@@ -45,10 +28,10 @@ extension PhotoStore {
             FROM sessions LEFT JOIN photo_libraries ON photo_libraries.user_id = sessions.user_id
             LEFT JOIN photos AS position ON position.random_id = \(selection.after)::text
                 AND position.user_id = sessions.user_id AND position.state = 'ready'
-            WHERE token_digest = \(IssuedToken.digest(of: token))
+            WHERE sessions.id = \(sessionID)
             """
         )
-        guard let row = rows.first else { return nil }
+        guard let row = rows.first else { throw SessionError.ended }
         if selection.after != nil, try row.decodeIfPresent("position", as: Int.self) == nil {
             throw PhotoError.noSuchPosition
         }

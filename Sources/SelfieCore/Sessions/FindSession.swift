@@ -1,10 +1,13 @@
 /// Finds the session of a token.
 package struct FindSession: Sendable {
     let sessions: SessionStore
-    let guesses: TokenGuesses
+    let limiter: RateLimiter
     let uses: SessionUseRecorder
 
     /// Finds the session, and notes that it was used.
+    ///
+    /// An unknown token is counted, so that clients that try many are refused. A known one is never refused for what others
+    /// did at the same address.
     ///
     /// - Parameters:
     ///   - token: As the client sent it.
@@ -16,26 +19,11 @@ package struct FindSession: Sendable {
         from source: @autoclosure () -> RequestSource
     ) async throws -> Session {
         guard let session = try await sessions.find(token: token) else {
-            throw try await guesses.refusal(from: source())
+            let source = source()
+            try await limiter.count(LimitedAction.tokenGuess(from: source.address), ofUser: nil, from: source)
+            throw SessionError.ended
         }
         uses.note(session.id)
         return session
-    }
-}
-
-/// Refuses unknown tokens, and clients that try many of them.
-///
-/// A valid token is never refused for what others did at the same address.
-struct TokenGuesses: Sendable {
-    let limiter: RateLimiter
-
-    /// Counts an unknown token.
-    ///
-    /// - Parameter source: Where the request came from.
-    /// - Returns: `SessionError.ended`.
-    /// - Throws: `RateLimitExceeded`, `PostgresError`.
-    func refusal(from source: RequestSource) async throws -> SessionError {
-        try await limiter.count(LimitedAction.tokenGuess(from: source.address), ofUser: nil, from: source)
-        return .ended
     }
 }

@@ -19,11 +19,8 @@ package struct SessionStore: Sendable {
         try await postgres.lookUp(Self.byToken, key: IssuedToken.digest(of: token)).map { row in
             Session(
                 id: try row.decode("id"),
-                userID: try row.decode("user_id"),
-                photoReader: PhotoReader(
-                    memberID: try row.decode("member_id"),
-                    urlSeries: try row.decode("url_series")
-                ),
+                memberID: try row.decode("member_id"),
+                library: try PhotoLibrary(row),
                 expiry: try row.decode("expires_at"),
                 maxUnusedDays: try row.decodeIfPresent("max_unused_days")
             )
@@ -31,9 +28,7 @@ package struct SessionStore: Sendable {
     }
 
     static let byToken = PostgresLookup(
-        columns: """
-            sessions.id, sessions.user_id, member_id, expires_at, max_unused_days, coalesce(url_series, 0) AS url_series
-            """,
+        columns: "sessions.id, member_id, expires_at, max_unused_days, \(PhotoLibrary.columns)",
         source: """
             FROM sessions JOIN users ON users.id = sessions.user_id
                 LEFT JOIN photo_libraries ON photo_libraries.user_id = users.id

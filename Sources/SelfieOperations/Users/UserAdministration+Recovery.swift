@@ -7,7 +7,7 @@ extension UserAdministration {
     ///   - selector: The account.
     ///   - password: The new password.
     ///   - cost: The cost of its hash.
-    /// - Throws: `UserAdministrationError`, `PostgresError`, `PasswordHasherError`.
+    /// - Throws: `UserAdministrationError`, `PostgresError`, `TooBusy`.
     package func setPassword(of selector: UserSelector, to password: Password, cost: Int) async throws {
         let id = try await id(of: selector)
         let users = UserStore(postgres: postgres)

@@ -8,11 +8,17 @@ import SelfieCore
 ///
 /// The API and the gallery differ in the form of passwords and of tokens, and in nothing else.
 struct AccountRequests: Sendable {
-    private let useCases: UseCases
-    private let sources: RequestSourceReader
+    /// How clients send passwords.
+    enum PasswordForm: Sendable {
+        /// Encrypted with the API's password.
+        case encrypted(AESCrypt)
+        /// As they are, from the service's own pages.
+        case plain
+    }
+
+    private let parts: WebParts
     private let passwords: PasswordForm
     private let takesMore: Bool
-    private let now: @Sendable () -> Date
 
     static let wrongCredentials = ServiceError(
         status: .unauthorized,
@@ -30,36 +36,28 @@ struct AccountRequests: Sendable {
     ///   - passwords: How clients send passwords.
     ///   - takesMore: Whether clients may ask for a remembered session, and sign up with a profile.
     init(_ parts: WebParts, passwords: PasswordForm, takesMore: Bool) {
-        useCases = parts.useCases
-        sources = parts.sources
-        now = parts.now
+        self.parts = parts
         self.passwords = passwords
         self.takesMore = takesMore
     }
 
     /// Makes an account.
-    ///
-    /// - Parameters:
-    ///   - request: The request. Its body is consumed.
-    ///   - context: Its context.
-    /// - Returns: The account that was made.
-    /// - Throws: What refuses the request.
     func signUp(_ request: Request, _ context: ServiceRequestContext) async throws -> User {
         let parameters = try await RequestParameters.read(from: request, context: context)
-        return try await useCases.signUp(
+        return try await parts.useCases.signUp(
             name: try name(parameters),
             email: try parameters.require(.email),
             password: try password(.chosenPassword, parameters, context.notes),
             profile: takesMore
                 ? NewProfile(title: try parameters.optional(.memberTitle), fields: parameters.json(.memberFields))
                 : NewProfile(),
-            from: sources.source(of: request, context: context)
+            from: parts.sources.source(of: request, context: context)
         )
     }
 
     /// The name of a new account.
     ///
-    /// A full name wins, as if nobody had told the others.
+    /// A full name wins, and the others are ignored.
     private func name(_ parameters: RequestParameters) throws(ServiceError) -> NewName {
         guard takesMore else { return .full(try parameters.require(.fullName)) }
         if let fullName = try parameters.optional(.fullNameOrNames) { return .full(fullName) }
@@ -73,44 +71,27 @@ struct AccountRequests: Sendable {
     }
 
     /// Begins a session for a user who gives the password.
-    ///
-    /// - Parameters:
-    ///   - request: The request. Its body is consumed.
-    ///   - context: Its context.
-    /// - Returns: The user and the token.
-    /// - Throws: What refuses the request.
     func signIn(
         _ request: Request,
         _ context: ServiceRequestContext
     ) async throws -> (user: User, issued: IssuedToken) {
         let attempt = try await attempt(request, context, needsPassword: true)
-        guard let (user, issued) = try await useCases.signIn(attempt) else { throw Self.wrongCredentials }
+        guard let (user, issued) = try await parts.useCases.signIn(attempt) else { throw Self.wrongCredentials }
         context.notes.note(userID: user.id)
         return (user, issued)
     }
 
     /// Begins a session as `get_token` does, which may need no password.
-    ///
-    /// - Parameters:
-    ///   - request: The request. Its body is consumed.
-    ///   - context: Its context.
-    /// - Returns: The token.
-    /// - Throws: What refuses the request.
     func getToken(_ request: Request, _ context: ServiceRequestContext) async throws -> IssuedToken {
-        let attempt = try await attempt(request, context, needsPassword: useCases.getToken.needsPassword)
-        guard let (user, issued) = try await useCases.getToken(attempt) else { throw Self.wrongCredentials }
+        let attempt = try await attempt(request, context, needsPassword: parts.useCases.getToken.needsPassword)
+        guard let (user, issued) = try await parts.useCases.getToken(attempt) else { throw Self.wrongCredentials }
         context.notes.note(userID: user.id)
         return issued
     }
 
     /// Changes the password, ends all sessions and begins a new one.
     ///
-    /// - Parameters:
-    ///   - request: The request. Its body is consumed.
-    ///   - context: Its context.
-    ///   - expired: The refusal of an expired token.
-    /// - Returns: The user and the new token.
-    /// - Throws: What refuses the request.
+    /// An expired token gets the refusal `expired`.
     func resetPassword(
         _ request: Request,
         _ context: SessionRequestContext,
@@ -119,13 +100,13 @@ struct AccountRequests: Sendable {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let old = try password(.oldPassword, parameters, context.notes)
         let new = try password(.newPassword, parameters, context.notes)
-        let session = try context.session.alive(at: now(), otherwise: expired)
-        let changed = try await useCases.resetPassword(
+        let session = try context.session.alive(at: parts.now(), otherwise: expired)
+        let changed = try await parts.useCases.resetPassword(
             session,
             old: old,
             new: new,
             device: try Self.device(parameters, request),
-            from: sources.source(of: request, context: context)
+            from: parts.sources.source(of: request, context: context)
         )
         guard let changed else { throw Self.wrongPassword }
         return changed
@@ -133,35 +114,26 @@ struct AccountRequests: Sendable {
 
     /// Ends the session, or all of the user's.
     ///
-    /// - Parameters:
-    ///   - request: The request. Its body is consumed.
-    ///   - context: Its context.
-    ///   - expired: The refusal of an expired token.
-    /// - Throws: What refuses the request.
+    /// An expired token gets the refusal `expired`.
     func signOut(_ request: Request, _ context: SessionRequestContext, expired: ServiceError) async throws {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let isForAll = try parameters.flag(.all)
-        let session = try context.session.alive(at: now(), otherwise: expired)
-        let source = sources.source(of: request, context: context)
+        let session = try context.session.alive(at: parts.now(), otherwise: expired)
+        let source = parts.sources.source(of: request, context: context)
         switch (request.method, isForAll) {
         case (.head, _): break
-        case (_, true): try await useCases.clearTokens.all(by: session, from: source)
-        case (_, false): try await useCases.clearTokens(session, from: source)
+        case (_, true): try await parts.useCases.clearTokens.all(by: session, from: source)
+        case (_, false): try await parts.useCases.clearTokens(session, from: source)
         }
     }
 
     /// Deletes the account with all its photos.
-    ///
-    /// - Parameters:
-    ///   - request: The request. Its body is consumed.
-    ///   - context: Its context.
-    /// - Throws: What refuses the request.
     func deleteAccount(_ request: Request, _ context: SessionRequestContext) async throws {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let password = try password(.password, parameters, context.notes)
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let source = sources.source(of: request, context: context)
-        guard try await useCases.deleteAccount(session, password: password, from: source) else {
+        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
+        let source = parts.sources.source(of: request, context: context)
+        guard try await parts.useCases.deleteAccount(session, password: password, from: source) else {
             throw Self.wrongPassword
         }
     }
@@ -177,13 +149,15 @@ struct AccountRequests: Sendable {
             email: try parameters.require(.accountEmail),
             password: needsPassword ? try password(.password, parameters, context.notes) : nil,
             device: try Self.device(parameters, request),
-            source: sources.source(of: request, context: context),
+            source: parts.sources.source(of: request, context: context),
             isRemembered: takesMore ? try parameters.flag(.remember) : false,
             changesNothing: request.method == .head
         )
     }
 
-    /// The password of a parameter; nil for one that can't be decrypted, of which only the log and the count tell why.
+    /// The password of a parameter; nil for one that can't be decrypted.
+    ///
+    /// Only the log and a count have the reason.
     private func password(
         _ parameter: Endpoint.Parameter,
         _ parameters: RequestParameters,
@@ -196,7 +170,7 @@ struct AccountRequests: Sendable {
             if let password = Password(text, cipher: cipher) { return password }
             let problem = cipher.problem(with: text)
             notes.note(undecryptablePassword: problem.rawValue)
-            useCases.undecryptablePasswords.note(problem)
+            parts.useCases.undecryptablePasswords.note(problem)
             return nil
         }
     }

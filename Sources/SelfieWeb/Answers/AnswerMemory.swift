@@ -8,31 +8,11 @@ import SelfieCore
 import Synchronization
 
 /// The memory that one answer takes of the budget: while it is made, and until the socket has taken its last byte.
-struct AnswerMemory: Sendable {
-    /// What all answers share.
-    struct Budget: Sendable {
-        /// The holders are users, by their ids.
-        let users: ByteBudget<Int>
-        /// The holders are sessions, by their ids.
-        ///
-        /// One may hold half of what its user may. So a stolen token leaves as much to the owner's devices.
-        let sessions: ByteBudget<Int>
-        let slow: SlowAnswers
-
-        /// - Parameters:
-        ///   - users: The budget of users.
-        ///   - minTime: How long an answer is under way before it may be ended to make room.
-        init(_ users: ByteBudget<Int>, minTime: Duration) {
-            self.users = users
-            sessions = ByteBudget(maxBytes: .max, maxBytesPerHolder: users.maxBytesPerHolder / 2)
-            slow = SlowAnswers(minTime: minTime)
-        }
-    }
-
+final class AnswerMemory: Sendable {
     private let budget: Budget
     private let userID: Int
-    private let ofUser: ByteReservation<Int>
-    private let ofSession: ByteReservation<Int>
+    private let ofUser: Permit<Int>
+    private let ofSession: Permit<Int>
     private let channel: any Channel
     private let tellsOfChange: Bool
 
@@ -50,42 +30,46 @@ struct AnswerMemory: Sendable {
 
     /// Reserves memory before the answer is made.
     ///
-    /// When there is none left, slow answers of users who hold more are ended. For a small change, it is the oldest of who
-    /// holds the most, whoever that is.
+    /// When there is none left, slow answers of users who hold more are ended. For a small change, it is the oldest answer of
+    /// the user who holds the most, whoever that is.
     ///
     /// - Parameters:
     ///   - maxBytes: How much it may take.
     ///   - budget: What all answers share.
     ///   - session: Whose user gets the answer.
     ///   - context: The request's connection.
-    ///   - tellsOfChange: Whether it tells what was changed, which is told in any case.
-    /// - Throws: `NoBytes`.
+    ///   - tellsOfChange: Whether it describes what the request has changed. Such an answer is sent in any case.
+    /// - Throws: `TooBusy`.
     init(
         _ maxBytes: Int,
         of budget: Budget,
         for session: Session,
         _ context: SessionRequestContext,
         tellsOfChange: Bool = false
-    ) throws(NoBytes) {
+    ) throws(TooBusy) {
         self.budget = budget
         userID = session.userID
-        ofUser = ByteReservation(of: budget.users, for: session.userID)
-        ofSession = ByteReservation(of: budget.sessions, for: session.id)
+        ofUser = budget.users.none(for: session.userID)
+        ofSession = budget.sessions.none(for: session.id)
         channel = context.channel
         self.tellsOfChange = tellsOfChange
         try resize(to: maxBytes)
     }
 
-    private func resize(to count: Int) throws(NoBytes) {
+    deinit {
+        budget.sent(self)
+    }
+
+    private func resize(to count: Int) throws(TooBusy) {
         let isSmallChange = tellsOfChange && count <= Self.maxSmallBytes
         try ofSession.resize(to: count)
         while true {
-            do throws(NoBytes) {
+            do throws(TooBusy) {
                 return try ofUser.resize(to: count, leavesSome: !isSmallChange)
             } catch {
-                let wanted = isSmallChange ? 0 : budget.users.bytesUsed(by: userID) + count - ofUser.byteCount
-                guard error == .allTaken, budget.slow.endOne(ofWhoHolds: wanted, in: budget.users) else {
-                    ofSession.shrink(to: ofUser.byteCount)
+                let wanted = isSmallChange ? 0 : budget.users.inUse(by: userID) + count - ofUser.count
+                guard case .everyone = error, budget.endOne(ofUserWith: wanted) else {
+                    ofSession.release(downTo: ofUser.count)
                     throw error
                 }
             }
@@ -94,22 +78,91 @@ struct AnswerMemory: Sendable {
 
     /// The body of the answer.
     ///
-    /// - Parameter bytes: What it is to say.
+    /// - Parameter bytes: The answer's bytes.
     /// - Returns: The body, which counts until it is sent.
-    /// - Throws: `NoBytes` when it is longer than expected and there is no room, unless it tells of a change.
-    fileprivate func body(_ bytes: ByteBuffer) throws(NoBytes) -> ResponseBody {
+    /// - Throws: `TooBusy` when it is longer than expected and there is no room, unless it describes a change.
+    fileprivate func body(_ bytes: ByteBuffer) throws(TooBusy) -> ResponseBody {
         guard bytes.readableBytes > Self.maxUnsharedBytes else {
-            ofUser.giveBack()
-            ofSession.giveBack()
+            ofUser.release()
+            ofSession.release()
             return ResponseBody(byteBuffer: bytes)
         }
-        do throws(NoBytes) {
+        do throws(TooBusy) {
             try resize(to: bytes.storageCapacity)
         } catch {
             guard tellsOfChange else { throw error }
         }
-        let place = budget.slow.begin(of: userID, [ofUser, ofSession], on: channel)
-        return ResponseBody([bytes], holding: (self, place), sentOn: channel)
+        budget.begun(self)
+        return ResponseBody([bytes], holding: self, sentOn: channel)
+    }
+}
+
+extension AnswerMemory {
+    /// What all answers share.
+    ///
+    /// It knows the answers that clients are taking. The oldest of them can be ended to make room for others. Without that, a few
+    /// accounts that read very slowly would keep all others from their records for half an hour.
+    final class Budget: Sendable {
+        /// The holders are users, by their ids.
+        let users: Permits<Int>
+        /// The holders are sessions, by their ids.
+        ///
+        /// One may hold half of what its user may. So a stolen token leaves as much to the owner's devices.
+        let sessions: Permits<Int>
+        private let minTime: Duration
+        private let answers = Mutex<[ObjectIdentifier: SlowAnswer]>([:])
+
+        private struct SlowAnswer {
+            let userID: Int
+            let start: ContinuousClock.Instant
+            let permits: [Permit<Int>]
+            let channel: any Channel
+        }
+
+        /// - Parameters:
+        ///   - users: The bytes of all answers; the holders are users.
+        ///   - minTime: How long an answer is under way before it may be ended to make room.
+        init(_ users: Permits<Int>, minTime: Duration) {
+            self.users = users
+            sessions = Permits("MEMORY", per: "USER", PermitLimits(total: .max, perHolder: users.limits.perHolder / 2))
+            self.minTime = minTime
+        }
+
+        /// A client begins to take an answer.
+        fileprivate func begun(_ memory: AnswerMemory) {
+            let answer = SlowAnswer(
+                userID: memory.userID,
+                start: .now,
+                permits: [memory.ofUser, memory.ofSession],
+                channel: memory.channel
+            )
+            answers.withLock { $0[ObjectIdentifier(memory)] = answer }
+        }
+
+        /// A client has taken all of an answer.
+        fileprivate func sent(_ memory: AnswerMemory) {
+            answers.withLock { $0[ObjectIdentifier(memory)] = nil }
+        }
+
+        /// Ends the oldest answer of the user who holds the most, so that its bytes are free.
+        ///
+        /// Its client notices: the answer is shorter than its header says.
+        ///
+        /// - Parameter bytes: How many bytes that user must hold at least.
+        /// - Returns: Whether there was one.
+        fileprivate func endOne(ofUserWith bytes: Int) -> Bool {
+            let latest = ContinuousClock.now - minTime
+            let ended = answers.withLock { answers -> SlowAnswer? in
+                let largest = answers.filter { $0.value.start <= latest }
+                    .map { (id: $0.key, start: $0.value.start, bytes: users.inUse(by: $0.value.userID)) }
+                    .filter { $0.bytes >= bytes }.max { ($0.bytes, $1.start) < ($1.bytes, $0.start) }
+                return largest.flatMap { answers.removeValue(forKey: $0.id) }
+            }
+            guard let ended else { return false }
+            for permit in ended.permits { permit.release() }
+            ended.channel.close(promise: nil)
+            return true
+        }
     }
 }
 
@@ -135,8 +188,8 @@ extension ResponseBody {
 extension Response {
     /// An answer whose body is one JSON object, and which counts until it is sent.
     ///
-    /// - Throws: `NoBytes`; see ``AnswerMemory``.
-    static func json(within memory: AnswerMemory, _ members: (inout JSONWriter) -> Void) throws(NoBytes) -> Response {
+    /// - Throws: `TooBusy`; see ``AnswerMemory``.
+    static func json(within memory: AnswerMemory, _ members: (inout JSONWriter) -> Void) throws(TooBusy) -> Response {
         var json = JSONWriter()
         json.object(members)
         return try Response(json, within: memory)
@@ -144,8 +197,8 @@ extension Response {
 
     /// An answer with this JSON as its body, which counts until it is sent.
     ///
-    /// - Throws: `NoBytes`; see ``AnswerMemory``.
-    init(_ json: borrowing JSONWriter, within memory: AnswerMemory) throws(NoBytes) {
+    /// - Throws: `TooBusy`; see ``AnswerMemory``.
+    init(_ json: borrowing JSONWriter, within memory: AnswerMemory) throws(TooBusy) {
         let body = try memory.body(json.buffer)
         self.init(status: .ok, headers: [.contentType: jsonContentType], body: body)
     }

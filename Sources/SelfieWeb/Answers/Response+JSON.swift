@@ -34,6 +34,13 @@ extension Response {
         response.headers[.cacheControl] = "no-store"
         return response
     }
+
+    /// Has caches of the user's own ask again each time, since the answer is only for one user.
+    func revalidated() -> Response {
+        var response = self
+        response.headers[.cacheControl] = "private, no-cache"
+        return response
+    }
 }
 
 /// The media type of every JSON answer.

@@ -32,7 +32,7 @@ struct BasicMiddleware: ServiceMiddleware {
         return try await next(request, context)
     }
 
-    /// Digests have one length, so their comparison tells nothing by its time.
+    /// Digests have one length, so the time of their comparison reveals nothing.
     ///
     /// Both halves are always compared.
     func accepts(_ header: String) -> Bool {

@@ -23,7 +23,7 @@ struct GalleryMiddleware: ServiceMiddleware {
             return try await next(Request(head: head, body: request.body), context)
         } catch {
             let refusal = ServiceError(error)
-            // The log and the figures want the error itself.
+            // The log and the metrics need the error itself.
             throw refusal.headers[.wwwAuthenticate] == nil ? error : refusal.withoutChallenge
         }
     }

@@ -3,18 +3,18 @@ import HTTPTypes
 
 /// Whether a request comes from the service's own pages.
 ///
-/// Browsers tell where a request comes from, and no page can change that. Sources: W3C, "Fetch Metadata Request Headers",
+/// Browsers send where a request comes from, and no page can change that. Sources: W3C, "Fetch Metadata Request Headers",
 /// section 2.3; WHATWG, "Fetch", section 3.1 "`Origin` header".
 enum SameSiteRule {
     /// Decides about a request.
     ///
-    /// A browser that tells nothing is let through only where nothing can be changed: the cookie is sent for its own site only,
+    /// A browser that sends neither header is let through only where nothing can be changed: the cookie is sent for its own site only,
     /// and no other page can read the answer.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - origin: The service's own origin, as this client reaches it.
-    /// - Returns: Whether the request may go on.
+    /// - Returns: Whether the request is allowed.
     static func allows(_ request: HTTPRequest, origin: String) -> Bool {
         let site = fetchSite.flatMap { request.headerFields[$0] }
         if let site, !site.hasSameBytes(as: "same-origin") { return false }
@@ -22,7 +22,7 @@ enum SameSiteRule {
         return site != nil || request.method == .get || request.method == .head
     }
 
-    /// Compares hosts where a proxy that ends TLS does not tell so.
+    /// Compares hosts where a proxy that ends TLS does not say so.
     private static func isSame(_ sent: String, _ origin: String, host: String?) -> Bool {
         if sent.hasSameBytes(as: origin) { return true }
         guard let host else { return false }

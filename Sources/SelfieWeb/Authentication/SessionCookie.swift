@@ -1,6 +1,7 @@
 import Encodings
 import FoundationEssentials
 import HTTPTypes
+import Hummingbird
 import SelfieCore
 
 /// The cookie that holds the token of the gallery's user.
@@ -17,8 +18,8 @@ struct SessionCookie {
 
     /// - Parameters:
     ///   - origin: The service's own origin, as far as it knows.
-    ///   - headers: The request's headers, which come from the service's own page. `Origin` tells of TLS that a proxy ends
-    ///     and does not tell of. Browsers send it with all calls that set the cookie.
+    ///   - headers: The request's headers, which come from the service's own page. A proxy that ends TLS may not say so, but
+    ///     `Origin` does. Browsers send it with all calls that set the cookie.
     init(origin: String, headers: HTTPFields) {
         isSecure = origin.hasPrefix("https://") || headers[.origin]?.utf8.starts(with: "https://".utf8) == true
     }
@@ -29,21 +30,12 @@ struct SessionCookie {
     ///
     /// Where it is not certain that the site has no TLS, either cookie counts, and the secure one first.
     func token(in headers: HTTPFields) -> String? {
-        let secure = Self.token(named: Self.secureName, in: headers)
-        return isSecure ? secure : secure ?? Self.token(named: Self.plainName, in: headers)
-    }
-
-    private static func token(named name: String, in headers: HTTPFields) -> String? {
-        let space = UInt8(ascii: " ")
-        for value in headers[values: .cookie] {
-            for pair in value.utf8.split(separator: UInt8(ascii: ";")) {
-                let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, parts[0].drop(while: { $0 == space }).elementsEqual(name.utf8) else { continue }
-                let token = parts[1].drop { $0 == space }
-                return token.allSatisfy(\.isASCIILetterOrDigit) && !token.isEmpty ? String(Substring(token)) : nil
-            }
+        let cookies = Cookies(from: headers[values: .cookie])
+        func token(named name: String) -> String? {
+            let token = cookies[name]?.value.trimmingWhitespace() ?? ""
+            return token.utf8.allSatisfy(\.isASCIILetterOrDigit) && !token.isEmpty ? token : nil
         }
-        return nil
+        return token(named: Self.secureName) ?? (isSecure ? nil : token(named: Self.plainName))
     }
 
     /// The header `Set-Cookie` for a new token.

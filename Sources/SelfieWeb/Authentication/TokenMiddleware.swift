@@ -4,14 +4,12 @@ import SelfieCore
 
 /// Finds the session of a request's token, and refuses an unknown token.
 ///
-/// An expired one goes on: each endpoint refuses it after its parameters, with its own text.
+/// An expired one reaches its endpoint, which refuses it after its parameters, with its own text.
 struct TokenMiddleware: ServiceMiddleware {
     let findSession: FindSession
     let sources: RequestSourceReader
-    /// The requests of each session that are under way.
-    ///
-    /// Whoever has a stolen token takes none from the owner's other sessions.
-    let sessionRequests: Places<Int>
+    /// The requests of each session that are being answered.
+    let sessionRequests: Permits<Int>
 
     func handle(
         _ request: Request,
@@ -22,8 +20,8 @@ struct TokenMiddleware: ServiceMiddleware {
         var authenticated = context
         let session = try await findSession(token: token, from: sources.source(of: request, context: context))
         context.notes.note(userID: session.userID)
-        let turn = try sessionRequests.take(for: session.id)
-        defer { withExtendedLifetime(turn) {} }
+        let permit = try sessionRequests.acquire(for: session.id)
+        defer { withExtendedLifetime(permit) {} }
         authenticated.session = TokenSession(session)
         return try await next(request, authenticated)
     }

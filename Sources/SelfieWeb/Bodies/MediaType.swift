@@ -29,7 +29,7 @@ enum MediaType {
     /// Whether a request says that its body is JSON, and means what the standard calls so.
     static func isJSON(_ request: HTTPRequest) -> Bool { essence(of: request) == "application/json" }
 
-    /// The media type without its parameters; nil when none is told.
+    /// The media type without its parameters; nil when there is no `Content-Type`.
     ///
     /// - Parameter request: The request's head.
     /// - Returns: Such as `application/json`.

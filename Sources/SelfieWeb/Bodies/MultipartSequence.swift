@@ -15,7 +15,7 @@ struct MultipartSequence: AsyncSequence {
     }
 
     let body: RequestBody
-    /// The most bytes of a body that does not tell its length.
+    /// The most bytes of a body without `Content-Length`.
     let maxBytes: Int
     /// The refusal of a body that has more.
     let tooLarge: ServiceError

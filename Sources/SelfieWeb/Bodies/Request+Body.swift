@@ -6,12 +6,12 @@ import NIOCore
 extension Request {
     /// The body, for a handler that will read it.
     ///
-    /// A body that announces too many bytes is refused. A client that waits for `100 Continue` is told to go on.
+    /// A body that announces too many bytes is refused. A client that waits for `100 Continue` gets it.
     ///
     /// - Parameters:
     ///   - maxBytes: The most bytes that the body may announce.
     ///   - context: The connection.
-    ///   - tooLarge: The refusal of a body that announces more; nil for the one that tells `maxBytes`.
+    ///   - tooLarge: The refusal of a body that announces more; nil for the one that names `maxBytes`.
     /// - Returns: The body, which can be read once.
     /// - Throws: `ServiceError.bodyTooLarge`.
     func wantedBody(

@@ -95,7 +95,7 @@ struct RequestParameters {
 
     /// The value of a text that keeps to its description, and has no NUL.
     ///
-    /// Texts with rules in the domain are read without this, so that the client hears of all problems at once.
+    /// Texts with rules in the domain are read without this, so that one refusal names all broken rules.
     ///
     /// - Parameter parameter: The parameter.
     /// - Returns: Its value, without spaces around it; nil when it is missing and need not be there.
@@ -186,7 +186,7 @@ struct RequestParameters {
         case .json: (body, structures) = try JSONParameters.parse(try await collect(request, context))
         case .form:
             let bytes = try await collect(request, context).readableBytesView
-            // What URLSession sends as a form where nobody tells the type.
+            // URLSession sends JSON as a form if the app sets no type.
             if bytes.first == UInt8(ascii: "{") { hint = jsonAsForm }
             do { body = try FormParameters.parse(bytes) } catch { throw error.with(hint: hint) }
         case .multipart: body = try await readMultipart(request, context: context)

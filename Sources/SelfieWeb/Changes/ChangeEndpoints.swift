@@ -8,7 +8,7 @@ import SelfieCore
 /// What has changed: as a page, at once or as soon as there is something, and as a stream of events.
 struct ChangeEndpoints: EndpointGroup {
     private let follow: FollowChanges
-    private let places: Places<Int>
+    private let streams: Permits<Int>
     private let answers: AnswerMemory.Budget
     private let writers: ChangeWriters
     private let metrics: ChangeMetrics
@@ -42,7 +42,7 @@ struct ChangeEndpoints: EndpointGroup {
 
     init(_ parts: WebParts) {
         follow = parts.useCases.followChanges
-        places = parts.streams
+        streams = parts.permits.streams
         answers = parts.answers
         writers = ChangeWriters(photoURLs: parts.photoURLs, origin: parts.origin, now: parts.now)
         metrics = parts.changeMetrics
@@ -64,7 +64,7 @@ struct ChangeEndpoints: EndpointGroup {
         try await follow.requireCollections(of: query, by: session.userID)
         guard isStream else {
             // Who waits takes the memory when there is something, and as much as that may need.
-            func reserve(_ count: Int) throws(NoBytes) -> AnswerMemory {
+            func reserve(_ count: Int) throws(TooBusy) -> AnswerMemory {
                 try AnswerMemory(RecordBodies.pageBytes(count), of: answers, for: session, context)
             }
             let early = seconds > 0 ? nil : try reserve(query.limit)
@@ -80,7 +80,7 @@ struct ChangeEndpoints: EndpointGroup {
             follow: follow,
             writer: writers.writer(for: request, of: session),
             metrics: metrics,
-            place: try places.take(for: session.userID)
+            permit: try streams.acquire(for: session.userID)
         )
         return stream.response(context: context)
     }
@@ -93,8 +93,8 @@ struct ChangeEndpoints: EndpointGroup {
     ) async throws -> ChangeBatch {
         do {
             guard seconds > 0 else { return try await follow.page(query, from: start, by: session) }
-            let place = try places.take(for: session.userID)
-            defer { withExtendedLifetime(place) {} }
+            let permit = try streams.acquire(for: session.userID)
+            defer { withExtendedLifetime(permit) {} }
             return try await follow.page(query, from: start, by: session, waiting: seconds)
         } catch let reset as ChangeReset {
             metrics.reset(reset)
@@ -107,7 +107,7 @@ struct ChangeEndpoints: EndpointGroup {
         to request: Request,
         of session: Session,
         within memory: AnswerMemory
-    ) throws(NoBytes) -> Response {
+    ) throws(TooBusy) -> Response {
         let writer = writers.writer(for: request, of: session)
         return try Response.json(within: memory) { json in
             json.nested("changes") { $0.array(batch.changes) { writer.write($1, to: &$0) } }

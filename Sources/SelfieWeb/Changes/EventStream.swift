@@ -17,7 +17,7 @@ struct EventStream: Sendable {
     let writer: ChangeWriter
     let metrics: ChangeMetrics
     /// For as long as it lasts.
-    let place: Place
+    let permit: Permit<Int>
 
     private static let contentType = "text/event-stream"
     /// After how many milliseconds a client connects again.
@@ -62,7 +62,7 @@ struct EventStream: Sendable {
                     if changeCount > 0 { metrics.delivered(changeCount, since: follower.wakeTime) }
                 }
                 try await body.finish(nil)
-                withExtendedLifetime(place) {}
+                withExtendedLifetime(permit) {}
             }
         )
     }

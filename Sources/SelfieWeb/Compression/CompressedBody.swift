@@ -1,5 +1,4 @@
 import Budgets
-import Gzip
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -14,11 +13,11 @@ enum CompressedBody {
     ///   - body: The body. What it holds of a budget, it holds until the socket has taken the last byte.
     ///   - channel: The connection.
     /// - Returns: The body as gzip.
-    /// - Throws: ``NoMemory``, or what writes the body throws.
+    /// - Throws: `GzipStream.NoMemory`, or what writes the body throws.
     static func whole(_ body: ResponseBody, sentOn channel: any Channel) async throws -> ResponseBody {
-        let collected = CollectedBytes()
-        try await body.write(Collector(collected: collected))
-        let bytes = try SharedStream().add(collected.bytes, isLast: true)
+        let collector = Collector()
+        try await body.write(collector)
+        let bytes = try GzipStream().add(collector.bytes, isLast: true)
         let isShared = body.contentLength ?? .max > AnswerMemory.maxUnsharedBytes
         return isShared ? ResponseBody([bytes], holding: body, sentOn: channel) : ResponseBody(byteBuffer: bytes)
     }
@@ -34,48 +33,23 @@ enum CompressedBody {
     ///
     /// - Parameters:
     ///   - body: The body.
-    ///   - place: Held until the end.
+    ///   - permit: Held until the end.
     /// - Returns: The body as gzip.
-    static func streamed(_ body: ResponseBody, holding place: Place) -> ResponseBody {
+    static func streamed(_ body: ResponseBody, holding permit: Permit<Bool>) -> ResponseBody {
         ResponseBody { writer in
-            try await body.write(writer.compressing(with: SharedStream()))
-            withExtendedLifetime(place) {}
-        }
-    }
-
-    /// Why a body could not be compressed.
-    struct NoMemory: Error {}
-
-    /// A stream that several threads use, one after another.
-    fileprivate final class SharedStream: Sendable {
-        private let stream: Mutex<GzipStream>
-
-        init() throws {
-            guard let stream = GzipStream() else { throw NoMemory() }
-            self.stream = Mutex(stream)
-        }
-
-        func add(_ bytes: ByteBuffer, isLast: Bool) -> ByteBuffer {
-            stream.withLock { $0.add(bytes, isLast: isLast) }
-        }
-    }
-
-    fileprivate final class CollectedBytes: Sendable {
-        private let collected = Mutex(ByteBuffer())
-
-        var bytes: ByteBuffer { collected.withLock { $0 } }
-
-        func add(_ bytes: ByteBuffer) {
-            _ = collected.withLock { $0.writeImmutableBuffer(bytes) }
+            try await body.write(writer.compressing(with: GzipStream()))
+            withExtendedLifetime(permit) {}
         }
     }
 
     /// Takes a body into memory.
-    private struct Collector: ResponseBodyWriter {
-        let collected: CollectedBytes
+    private final class Collector: ResponseBodyWriter {
+        private let collected = Mutex(ByteBuffer())
+
+        var bytes: ByteBuffer { collected.withLock { $0 } }
 
         @concurrent
-        mutating func write(_ buffer: ByteBuffer) async throws { collected.add(buffer) }
+        func write(_ buffer: ByteBuffer) async throws { _ = collected.withLock { $0.writeImmutableBuffer(buffer) } }
 
         @concurrent
         consuming func finish(_ trailers: HTTPFields?) async throws {}
@@ -84,7 +58,7 @@ enum CompressedBody {
     /// Compresses what it hands on.
     fileprivate struct Writer<Parent: ResponseBodyWriter>: ResponseBodyWriter {
         var parent: Parent
-        let stream: SharedStream
+        let stream: GzipStream
 
         @concurrent
         mutating func write(_ buffer: ByteBuffer) async throws {
@@ -101,7 +75,7 @@ enum CompressedBody {
 }
 
 extension ResponseBodyWriter {
-    fileprivate consuming func compressing(with stream: CompressedBody.SharedStream) -> some ResponseBodyWriter {
+    fileprivate consuming func compressing(with stream: GzipStream) -> some ResponseBodyWriter {
         CompressedBody.Writer(parent: self, stream: stream)
     }
 }

@@ -5,13 +5,10 @@ import NIOCore
 
 /// Compresses JSON of more than a KiB for clients that ask for it.
 ///
-/// A large answer costs much more processor time than without. So few of them are compressed at once, on threads where nobody
-/// else waits. The others go out as they are.
+/// A large answer costs much more processor time than without. So few of them are compressed at once, on threads
+/// of their own. The others go out as they are.
 struct GzipMiddleware: ServiceMiddleware {
-    private let places = Places<Bool>(
-        .init("COMPRESSIONS", per: "PROCESS"),
-        limits: .init(total: maxLarge, perHolder: maxLarge)
-    )
+    private let permits = Permits<Bool>("COMPRESSIONS", per: "PROCESS", PermitLimits(total: maxLarge))
 
     /// Less would hardly become smaller.
     private static let minBytes = 1_024
@@ -37,9 +34,9 @@ struct GzipMiddleware: ServiceMiddleware {
         if length <= Self.maxBytesAtOnce {
             response.body = try await CompressedBody.whole(response.body, sentOn: context.channel)
         } else {
-            guard let place = try? places.take(for: true) else { return response }
+            guard let permit = try? permits.acquire(for: true) else { return response }
             context.notes.noteStreaming()
-            response.body = CompressedBody.streamed(response.body, holding: place)
+            response.body = CompressedBody.streamed(response.body, holding: permit)
         }
         response.headers[.contentEncoding] = "gzip"
         // The bytes are others now, and mean the same (RFC 9110, section 8.8.1).

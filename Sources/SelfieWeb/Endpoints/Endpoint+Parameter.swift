@@ -14,7 +14,7 @@ extension Endpoint {
         package private(set) var example: String
         /// The refusals of a value that breaks a rule.
         package let complaints: [ServiceError]
-        /// What is valid, in a few words; nil where the kind tells, or there is no more to tell.
+        /// What is valid, in a few words; nil where the kind says it, or there is no more to say.
         var valid: String?
 
         /// The same with another example.
@@ -74,7 +74,7 @@ extension Endpoint {
             /// A photo's bytes, at most `UPLOAD_BYTES_MAX`.
             case photo
 
-            /// What is valid, in a few words; nil where there is no more to tell.
+            /// What is valid, in a few words; nil where there is no more to say.
             var valid: String? {
                 switch self {
                 case .flag: "true or false"

@@ -6,30 +6,30 @@ import SelfieCore
 /// Router, checks, tests and the API's document all use this value.
 package struct Endpoint: Sendable {
     /// Its name in the API's document, such as `signUp`.
-    package let name: String
+    package internal(set) var name: String
     /// The one collection that it is about; nil for a call of the router's own.
     var collection: String?
-    package let topic: Topic
+    package internal(set) var topic: Topic
     package let method: HTTPRequest.Method
     /// Such as `/api/sessions/:id`, where `:id` stands for any one segment.
-    package let path: String
-    package let authentication: Authentication
-    /// Whether it may change something, so that it goes on when its client is gone.
+    package internal(set) var path: String
+    package internal(set) var authentication: Authentication
+    /// Whether it may change something.
     ///
-    /// A GET should not, but railsauth has two that do.
+    /// Then it is finished also for a client that has left. A GET should not, but railsauth has two that do.
     package let changesState: Bool
     /// What it does, in a few words.
-    let summary: String
+    var summary: String
     /// What a caller should know beside that, in Markdown.
-    let details: String
+    var details: String
     /// The rate limits that it counts for.
     let rateLimits: [RateLimitName]
     /// The headers of a request that change the answer.
     package let headers: [Header]
-    package let parameters: [Parameter]
+    package internal(set) var parameters: [Parameter]
     /// The JSON that is its body; nil when its body has parameters, or there is none.
-    package let body: JSONBodyDescription?
-    package let answers: [Answer]
+    package internal(set) var body: JSONBodyDescription?
+    package internal(set) var answers: [Answer]
     /// This call's own refusals.
     ///
     /// ``allRefusals`` adds those that calls share.
@@ -43,20 +43,16 @@ package struct Endpoint: Sendable {
         case basic
         /// Users with a token. The handler gets the user's session.
         case token
-        /// Users with a token. The handler's own statement checks it.
-        case checksItsOwnToken
         /// The gallery's own pages.
         case ownPage
         /// The gallery's own pages, with a user's cookie. The handler gets the user's session.
         case cookie
-        /// The gallery's own pages, with a user's cookie. The handler's own statement checks it.
-        case checksItsOwnCookie
 
         /// Whether only the gallery's own pages may call.
         var isForOwnPages: Bool {
             switch self {
-            case .ownPage, .cookie, .checksItsOwnCookie: true
-            case .public, .basic, .token, .checksItsOwnToken: false
+            case .ownPage, .cookie: true
+            case .public, .basic, .token: false
             }
         }
 
@@ -65,7 +61,7 @@ package struct Endpoint: Sendable {
         /// Unknown ones are counted by address.
         var takesToken: Bool {
             switch self {
-            case .token, .checksItsOwnToken, .cookie, .checksItsOwnCookie: true
+            case .token, .cookie: true
             case .public, .basic, .ownPage: false
             }
         }
@@ -103,7 +99,7 @@ package struct Endpoint: Sendable {
 
     /// A header of a request or of an answer.
     package struct Header: Sendable {
-        package let name: String
+        package internal(set) var name: String
         let summary: String
         let example: String
         /// Whether each such answer has it.
@@ -131,8 +127,7 @@ package struct Endpoint: Sendable {
         switch authentication {
         case .public: break
         case .basic: shared += [.basicAccessDenied, .tooManyAtOnce]
-        case .token, .checksItsOwnToken, .cookie, .checksItsOwnCookie:
-            shared += [.tokenAccessDenied, .tooManyRequests, .tooManyAtOnce]
+        case .token, .cookie: shared += [.tokenAccessDenied, .tooManyRequests, .tooManyAtOnce]
         case .ownPage: shared += [.tooManyAtOnce]
         }
         if authentication.isForOwnPages { shared.append(.crossSiteRequest) }

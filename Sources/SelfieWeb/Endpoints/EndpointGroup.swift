@@ -1,3 +1,4 @@
+import HTTPConnection
 import HTTPTypes
 import Hummingbird
 import SelfieCore
@@ -10,13 +11,13 @@ protocol EndpointGroup: Sendable {
     /// Whether the settings open the group.
     ///
     /// A closed one does not exist for clients.
-    static func isOpen(_ settings: WebParts.Settings) -> Bool
+    static func isOpen(_ settings: WebSettings) -> Bool
 
     init(_ parts: WebParts)
 }
 
 extension EndpointGroup {
-    static func isOpen(_ settings: WebParts.Settings) -> Bool { true }
+    static func isOpen(_ settings: WebSettings) -> Bool { true }
 }
 
 /// An endpoint and its handler.
@@ -31,20 +32,16 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
         case `public`(Handler)
         case basic(Handler)
         case token(SessionHandler)
-        case checksItsOwnToken(Handler)
         case ownPage(Handler)
         case cookie(SessionHandler)
-        case checksItsOwnCookie(Handler)
 
         fileprivate var authentication: Endpoint.Authentication {
             switch self {
             case .public: .public
             case .basic: .basic
             case .token: .token
-            case .checksItsOwnToken: .checksItsOwnToken
             case .ownPage: .ownPage
             case .cookie: .cookie
-            case .checksItsOwnCookie: .checksItsOwnCookie
             }
         }
     }
@@ -86,6 +83,18 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
             refusals: refusals
         )
     }
+
+    /// A call of the gallery's own pages that takes and answers what another call does.
+    init<Other>(_ name: String, _ path: String, _ access: Access, like other: HandledEndpoint<Other>) {
+        self.access = access
+        var description = other.description
+        description.name = name
+        description.topic = .gallery
+        description.path = path
+        description.authentication = access.authentication
+        description.details = ""
+        self.description = description
+    }
 }
 
 /// What stands before the handlers of endpoints, by their authentication.
@@ -98,23 +107,37 @@ struct EndpointGuards {
 extension EndpointGroup {
     /// Adds the group's endpoints to a router, each behind its authentication.
     func add(to router: Router<ServiceRequestContext>, guards: EndpointGuards) {
-        let basicGroup = router.group().add(middleware: guards.basic)
-        let tokenGroup = router.group().add(middleware: guards.token).group(context: SessionRequestContext.self)
-        let pageGroup = router.group().add(middleware: guards.ownPage)
-        let cookieGroup = router.group().add(middleware: guards.ownPage).add(middleware: guards.token)
-            .group(context: SessionRequestContext.self)
         for endpoint in Self.endpoints {
             let (path, method) = (RouterPath(endpoint.description.pathWithoutFormat), endpoint.description.method)
+            let routes = router.group()
+            if endpoint.description.changesState, method == .get { routes.add(middleware: UnsafeMethodMiddleware()) }
             switch endpoint.access {
-            case .public(let handler), .checksItsOwnToken(let handler):
-                router.on(path, method: method, use: endpoint.described(handler(self)))
-            case .basic(let handler): basicGroup.on(path, method: method, use: endpoint.described(handler(self)))
-            case .token(let handler): tokenGroup.on(path, method: method, use: endpoint.described(handler(self)))
-            case .ownPage(let handler), .checksItsOwnCookie(let handler):
-                pageGroup.on(path, method: method, use: endpoint.described(handler(self)))
-            case .cookie(let handler): cookieGroup.on(path, method: method, use: endpoint.described(handler(self)))
+            case .public: break
+            case .basic: routes.add(middleware: guards.basic)
+            case .token: routes.add(middleware: guards.token)
+            case .ownPage: routes.add(middleware: guards.ownPage)
+            case .cookie: routes.add(middleware: guards.ownPage).add(middleware: guards.token)
+            }
+            switch endpoint.access {
+            case .public(let handler), .basic(let handler), .ownPage(let handler):
+                routes.on(path, method: method, use: endpoint.described(handler(self)))
+            case .token(let handler), .cookie(let handler):
+                routes.group(context: SessionRequestContext.self)
+                    .on(path, method: method, use: endpoint.described(handler(self)))
             }
         }
+    }
+}
+
+/// Has a GET that changes something finished, also when its client leaves.
+private struct UnsafeMethodMiddleware: ServiceMiddleware {
+    func handle(
+        _ request: Request,
+        context: ServiceRequestContext,
+        next: @concurrent (Request, ServiceRequestContext) async throws -> Response
+    ) async throws -> Response {
+        context.channel.markRequestUnsafe()
+        return try await next(request, context)
     }
 }
 

@@ -8,13 +8,11 @@ import SelfieCore
 ///
 /// They do what the API's calls do, with a cookie instead of a credential and a token.
 struct GalleryEndpoints: EndpointGroup {
+    private let parts: WebParts
     private let accounts: AccountRequests
     private let photos: PhotoEndpoints
     private let changes: ChangeEndpoints
     private let sessions: SessionEndpoints
-    private let users: UserStore
-    private let origin: PublicOrigin
-    private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -89,38 +87,21 @@ struct GalleryEndpoints: EndpointGroup {
         ),
         HandledEndpoint(
             "galleryPhotos",
-            .gallery,
-            .get,
             "/gallery/photos",
-            .checksItsOwnCookie { group in group.photos.handleList },
-            "List the photos",
-            dependsOn: [.ifNoneMatch],
-            takes: [.limit, .after, .order],
-            answers: [.ok("The photos.", .array(Member.photo), headers: [.entityTag, .nextPage]), .notModified],
-            refuses: [.tokenExpired]
+            .cookie { $0.photos.handleList },
+            like: PhotoEndpoints.list
         ),
         HandledEndpoint(
             "galleryUpload",
-            .gallery,
-            .post,
             "/gallery/photos",
-            .cookie { group in group.photos.handleUpload },
-            "Upload a photo",
-            limitedBy: [.uploadsPerUser],
-            takes: [.title, .image, .fileName, .listed],
-            answers: [.ok("The photo.", .object(Member.photo))],
-            refuses: [PhotoEndpoints.tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos]
+            .cookie { $0.photos.handleUpload },
+            like: PhotoEndpoints.upload
         ),
         HandledEndpoint(
             "galleryDeletePhoto",
-            .gallery,
-            .delete,
             "/gallery/photos",
-            .cookie { group in group.photos.handleDelete },
-            "Delete a photo",
-            takes: [.photoID],
-            answers: [.message(PhotoEndpoints.imageDeleted)],
-            refuses: [.tokenExpired, PhotoEndpoints.notTheirs]
+            .cookie { $0.photos.handleDelete },
+            like: PhotoEndpoints.deletion
         ),
         HandledEndpoint(
             "galleryChanges",
@@ -136,24 +117,15 @@ struct GalleryEndpoints: EndpointGroup {
         ),
         HandledEndpoint(
             "gallerySessions",
-            .gallery,
-            .get,
             "/gallery/sessions",
-            .cookie { group in group.sessions.handleList },
-            "List the sessions",
-            answers: [.ok("The open sessions.", .array(Member.session))],
-            refuses: [.tokenExpired]
+            .cookie { $0.sessions.handleList },
+            like: SessionEndpoints.list
         ),
         HandledEndpoint(
             "galleryEndSession",
-            .gallery,
-            .delete,
             "/gallery/sessions/:id",
-            .cookie { group in group.sessions.handleEnd },
-            "End a session",
-            takes: [.sessionID],
-            answers: [.message(SessionEndpoints.sessionEnded)],
-            refuses: [.tokenExpired, SessionEndpoints.notFound]
+            .cookie { $0.sessions.handleEnd },
+            like: SessionEndpoints.end
         ),
     ]
 
@@ -161,16 +133,14 @@ struct GalleryEndpoints: EndpointGroup {
     private static let signedOut = "Signed out"
     private static let accountDeleted = "Account deleted"
 
-    static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasGallery }
+    static func isOpen(_ settings: WebSettings) -> Bool { settings.hasGallery }
 
     init(_ parts: WebParts) {
+        self.parts = parts
         accounts = AccountRequests(parts, passwords: .plain, takesMore: false)
         photos = PhotoEndpoints(parts)
         changes = ChangeEndpoints(parts)
         sessions = SessionEndpoints(parts)
-        users = parts.useCases.users
-        origin = parts.origin
-        now = parts.now
     }
 
     @Sendable
@@ -182,13 +152,13 @@ struct GalleryEndpoints: EndpointGroup {
     @Sendable
     private func handleSignIn(request: Request, context: ServiceRequestContext) async throws -> Response {
         let (user, issued) = try await accounts.signIn(request, context)
-        return Self.response(of: user).setting(cookie(of: request).setting(issued, at: now()))
+        return Self.response(of: user).setting(cookie(of: request).setting(issued, at: parts.now()))
     }
 
     @Sendable
     private func handleAccount(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        guard let user = try await users.find(id: session.userID) else { throw SessionError.ended }
+        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
+        guard let user = try await parts.useCases.users.find(id: session.userID) else { throw SessionError.ended }
         return Self.response(of: user)
     }
 
@@ -201,7 +171,7 @@ struct GalleryEndpoints: EndpointGroup {
     @Sendable
     private func handlePassword(request: Request, context: SessionRequestContext) async throws -> Response {
         let (user, issued) = try await accounts.resetPassword(request, context, expired: .tokenExpired)
-        return Self.response(of: user).setting(cookie(of: request).setting(issued, at: now()))
+        return Self.response(of: user).setting(cookie(of: request).setting(issued, at: parts.now()))
     }
 
     @Sendable
@@ -211,7 +181,7 @@ struct GalleryEndpoints: EndpointGroup {
     }
 
     private func cookie(of request: Request) -> SessionCookie {
-        SessionCookie(origin: origin.origin(of: request.head), headers: request.headers)
+        SessionCookie(origin: parts.origin.origin(of: request.head), headers: request.headers)
     }
 
     private static func response(of user: User) -> Response {

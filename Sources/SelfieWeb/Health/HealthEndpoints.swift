@@ -4,7 +4,7 @@ import Hummingbird
 
 /// What platforms ask: whether the process lives, and whether it can do its work.
 struct HealthEndpoints: EndpointGroup {
-    private let readiness: Readiness
+    private let parts: WebParts
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -39,9 +39,7 @@ struct HealthEndpoints: EndpointGroup {
 
     private static let alive = "The process is alive"
 
-    init(_ parts: WebParts) {
-        readiness = parts.readiness
-    }
+    init(_ parts: WebParts) { self.parts = parts }
 
     @Sendable
     private func handleLive(request: Request, context: ServiceRequestContext) async throws -> Response {
@@ -50,7 +48,7 @@ struct HealthEndpoints: EndpointGroup {
 
     @Sendable
     private func handleReady(request: Request, context: ServiceRequestContext) async throws -> Response {
-        let findings = await readiness.findings()
+        let findings = await parts.readiness.findings()
         var json = JSONWriter()
         json.array(findings) { json, finding in
             json.object { json in

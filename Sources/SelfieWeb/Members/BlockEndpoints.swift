@@ -4,13 +4,9 @@ import HTTPTypes
 import Hummingbird
 import SelfieCore
 
-/// Whom a user wants to hear nothing from.
+/// The members from whom a user wants no records.
 struct BlockEndpoints: EndpointGroup {
-    private let blocks: BlockStore
-    private let countWrites: CountRecordWrites
-    private let sources: RequestSourceReader
-    private let answers: AnswerMemory.Budget
-    private let now: @Sendable () -> Date
+    private let parts: WebParts
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -68,19 +64,13 @@ struct BlockEndpoints: EndpointGroup {
     static let blocked = "Member blocked"
     static let unblocked = "Member unblocked"
 
-    init(_ parts: WebParts) {
-        blocks = parts.useCases.blocks
-        countWrites = parts.useCases.countRecordWrites
-        sources = parts.sources
-        answers = parts.answers
-        now = parts.now
-    }
+    init(_ parts: WebParts) { self.parts = parts }
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let memory = try AnswerMemory(Self.maxListBytes, of: answers, for: session, context)
-        let members = try await blocks.members(blockedBy: session.userID)
+        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
+        let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: session, context)
+        let members = try await parts.useCases.blocks.members(blockedBy: session.userID)
         var json = JSONWriter()
         json.write(["blocks": JSONValue(members)])
         return try Response(json, within: memory).revalidated()
@@ -88,20 +78,21 @@ struct BlockEndpoints: EndpointGroup {
 
     @Sendable
     private func handleBlock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await blocks.block(try Self.memberID(context), by: try await changer(request, context))
+        try await parts.useCases.blocks.block(try Self.memberID(context), by: try await changer(request, context))
         return .message(Self.blocked)
     }
 
     @Sendable
     private func handleUnblock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await blocks.unblock(try Self.memberID(context), by: try await changer(request, context))
+        try await parts.useCases.blocks.unblock(try Self.memberID(context), by: try await changer(request, context))
         return .message(Self.unblocked)
     }
 
     /// The user who changes a block, once the change is counted.
     private func changer(_ request: Request, _ context: SessionRequestContext) async throws -> Int {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        try await countWrites(by: session.userID, from: sources.source(of: request, context: context))
+        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
+        let source = parts.sources.source(of: request, context: context)
+        try await parts.useCases.countRecordWrites(by: session.userID, from: source)
         return session.userID
     }
 

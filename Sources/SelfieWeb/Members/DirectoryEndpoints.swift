@@ -7,7 +7,6 @@ import SelfieCore
 /// The directory of all members.
 struct DirectoryEndpoints: EndpointGroup {
     private let parts: WebParts
-    private let members: MemberStore
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -60,12 +59,9 @@ struct DirectoryEndpoints: EndpointGroup {
     /// About what a member takes of a page while it is made, with the largest profile.
     private static let maxMemberBytes = 20 << 10
 
-    static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasDirectory }
+    static func isOpen(_ settings: WebSettings) -> Bool { settings.hasDirectory }
 
-    init(_ parts: WebParts) {
-        self.parts = parts
-        members = parts.useCases.members
-    }
+    init(_ parts: WebParts) { self.parts = parts }
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
@@ -74,7 +70,7 @@ struct DirectoryEndpoints: EndpointGroup {
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.memberLimit) ?? DirectorySelection.usualLimit
         let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: parts.answers, for: session, context)
-        let page = try await members.page(
+        let page = try await parts.useCases.members.page(
             DirectorySelection(
                 beginning: try parameters.text(.beginning),
                 after: try parameters.text(.afterMember),
@@ -95,7 +91,7 @@ struct DirectoryEndpoints: EndpointGroup {
         let date = parts.now()
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         guard let id = context.parameters.get(Endpoint.Parameter.memberID.name),
-            let member = try await members.member(id)
+            let member = try await parts.useCases.members.member(id)
         else { throw ServiceError.memberNotFound }
         var json = JSONWriter()
         MemberWriter(parts, at: date, for: request.head, of: session).write(member, to: &json)

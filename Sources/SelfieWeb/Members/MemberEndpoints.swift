@@ -7,8 +7,6 @@ import SelfieCore
 /// A user's own profile.
 struct MemberEndpoints: EndpointGroup {
     private let parts: WebParts
-    private let members: MemberStore
-    private let countWrites: CountRecordWrites
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -41,17 +39,15 @@ struct MemberEndpoints: EndpointGroup {
 
     private typealias Member = Endpoint.Answer.Member
 
-    init(_ parts: WebParts) {
-        self.parts = parts
-        members = parts.useCases.members
-        countWrites = parts.useCases.countRecordWrites
-    }
+    init(_ parts: WebParts) { self.parts = parts }
 
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
         let date = parts.now()
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
-        guard let profile = try await members.profile(ofUser: session.userID) else { throw SessionError.ended }
+        guard let profile = try await parts.useCases.members.profile(ofUser: session.userID) else {
+            throw SessionError.ended
+        }
         return response(profile, at: date, to: request, of: session)
     }
 
@@ -61,8 +57,9 @@ struct MemberEndpoints: EndpointGroup {
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         let body = try await JSONBody.read(from: request, context: context, maxBytes: Self.maxBodyBytes)
         guard case .object(let change) = body else { throw ServiceError.jsonNotAnObject }
-        try await countWrites(by: session.userID, from: parts.sources.source(of: request, context: context))
-        let profile = try await members.change(profileOfUser: session.userID, by: ProfileChange(change))
+        let source = parts.sources.source(of: request, context: context)
+        try await parts.useCases.countRecordWrites(by: session.userID, from: source)
+        let profile = try await parts.useCases.members.change(profileOfUser: session.userID, by: ProfileChange(change))
         return response(profile, at: date, to: request, of: session)
     }
 
@@ -73,14 +70,5 @@ struct MemberEndpoints: EndpointGroup {
         var json = JSONWriter()
         MemberWriter(parts, at: date, for: request.head, of: session).write(profile, to: &json)
         return Response(json).revalidated()
-    }
-}
-
-extension Response {
-    /// Has caches of the user's own ask again each time, since the answer is only for one user.
-    func revalidated() -> Response {
-        var response = self
-        response.headers[.cacheControl] = "private, no-cache"
-        return response
     }
 }

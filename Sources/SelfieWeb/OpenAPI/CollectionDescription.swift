@@ -11,35 +11,26 @@ struct CollectionDescription {
 
     /// The descriptions of the collection's calls.
     var endpoints: [Endpoint] {
-        let general = collection.access == .inbox ? RecordEndpoints.inbox + own : RecordEndpoints.common
-        return general.map { endpoint(of: $0.description) }
+        let sending = collection.access == .inbox ? RecordEndpoints.inbox : []
+        return (sending + RecordEndpoints.common).map { endpoint(of: $0.description) }
     }
-
-    /// Of one's own inbox, other calls than those of sending.
-    private var own: [HandledEndpoint<RecordEndpoints>] { RecordEndpoints.common }
 
     private func endpoint(of general: Endpoint) -> Endpoint {
         var parameters = general.parameters.filter { $0.name != Endpoint.Parameter.collection.name }
         if collection.indexes.isEmpty { parameters.removeAll { $0.name == Endpoint.Parameter.where.name } }
         parameters = parameters.map { parameter in example(of: parameter).map(parameter.with(example:)) ?? parameter }
         if collection.references.isEmpty { parameters.removeAll { $0.name == Endpoint.Parameter.include.name } }
-        return Endpoint(
-            name: "\(general.name)_\(collection.name)",
-            collection: collection.name,
-            topic: .collections,
-            method: general.method,
-            path: general.path.replacing(":\(Endpoint.Parameter.collection.name)", with: collection.name),
-            authentication: general.authentication,
-            changesState: general.changesState,
-            summary: "\(general.summary): \(collection.name)",
-            details: [general.details, rules].filter { !$0.isEmpty }.joined(separator: "\n\n"),
-            rateLimits: general.rateLimits,
-            headers: general.headers,
-            parameters: parameters,
-            body: general.body.map { _ in body(of: general) },
-            answers: general.answers.map { $0.with(recordExample, insteadOf: RecordJSON.recordExample) },
-            refusals: general.refusals
-        )
+        var endpoint = general
+        endpoint.name = "\(general.name)_\(collection.name)"
+        endpoint.collection = collection.name
+        endpoint.topic = .collections
+        endpoint.path = general.path.replacing(":\(Endpoint.Parameter.collection.name)", with: collection.name)
+        endpoint.summary = "\(general.summary): \(collection.name)"
+        endpoint.details = [general.details, rules].filter { !$0.isEmpty }.joined(separator: "\n\n")
+        endpoint.parameters = parameters
+        endpoint.body = general.body.map { _ in body(of: general) }
+        endpoint.answers = general.answers.map { $0.with(recordExample, insteadOf: RecordJSON.recordExample) }
+        return endpoint
     }
 
     /// The collection's own example of a parameter; nil where the general one will do.
@@ -96,13 +87,16 @@ struct CollectionDescription {
             "required": JSONValue(fields.filter(\.isRequired).map(\.name)),
             "properties": .object(
                 OrderedDictionary(
-                    uniqueKeysWithValues: fields.map {
-                        ($0.name, $0.isRequired ? $0.type.schema : $0.type.schemaOrNull)
-                    }
+                    uniqueKeysWithValues: fields.map { ($0.name, Self.schema(of: $0)) }
                 )
             ),
             "additionalProperties": .boolean(collection.isOpen),
         ]
+    }
+
+    private static func schema(of field: Field) -> JSONValue {
+        let schema = field.type.jsonSchema
+        return field.isRequired || field.type == .json ? schema : ["anyOf": [schema, ["type": "null"]]]
     }
 
     /// A merge patch may take each field away that is not required.
@@ -138,54 +132,6 @@ extension JSONValue {
         case .object(let members): .object(members.mapValues { $0.replacing(old, with: new) })
         case .array(let elements): .array(elements.map { $0.replacing(old, with: new) })
         default: self
-        }
-    }
-}
-
-extension FieldType {
-    /// Whether it names something that must be there.
-    fileprivate var isLink: Bool {
-        switch self {
-        case .member, .reference, .photo: true
-        case .string, .integer, .number, .boolean, .timestamp, .json: false
-        }
-    }
-
-    /// Its values as JSON Schema.
-    fileprivate var schema: JSONValue {
-        switch self {
-        case .string(let max):
-            (["type": "string", "pattern": #"^[^\u0000]*$"#] as JSONValue).with(
-                max.map { ["maxLength": JSONValue($0)] } ?? [:]
-            )
-        case .integer:
-            ["type": "integer", "minimum": .number("\(Int.min)"), "maximum": .number("\(Int.max)")]
-        case .number: ["type": "number"]
-        case .boolean: ["type": "boolean"]
-        case .timestamp: ["type": "string", "format": "date-time"]
-        case .json: [:]
-        case .member: ["type": "string", "description": "The id of a member."]
-        case .reference(let collection):
-            RecordJSON.id.with(["description": .string("The id of a record in \(collection).")])
-        case .photo: ["type": "string", "description": "The `random_id` of one of your photos."]
-        }
-    }
-
-    fileprivate var schemaOrNull: JSONValue {
-        self == .json ? schema : ["anyOf": [schema, ["type": "null"]]]
-    }
-
-    fileprivate var example: JSONValue {
-        switch self {
-        case .string(let max): .string(String("a text".prefix(max ?? .max)))
-        case .integer: 3
-        case .number: .number("2.5")
-        case .boolean: true
-        case .timestamp: "2026-11-24T10:00:00Z"
-        case .json: [:]
-        case .member: .string(Endpoint.Answer.Member.memberID)
-        case .reference: "an-id"
-        case .photo: "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"
         }
     }
 }

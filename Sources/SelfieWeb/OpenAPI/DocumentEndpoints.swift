@@ -6,8 +6,8 @@ import SelfieCore
 
 /// The API's description, for programs and for people.
 struct DocumentEndpoints: EndpointGroup {
-    private let document: KeptDocument
-    private let schemas: SchemaCache
+    private let document: DocumentCache
+    private let parts: WebParts
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -38,24 +38,24 @@ struct DocumentEndpoints: EndpointGroup {
         return page.response(to: request, headers: PagePolicy.headers())
     }
 
-    static func isOpen(_ settings: WebParts.Settings) -> Bool { settings.hasPublicDocs }
+    static func isOpen(_ settings: WebSettings) -> Bool { settings.hasPublicDocs }
 
     init(_ parts: WebParts) {
-        schemas = parts.useCases.schemas
-        document = KeptDocument { [endpoints = parts.endpoints, facts = parts.settings.facts] schema in
+        self.parts = parts
+        document = DocumentCache { [parts] schema in
             var json = JSONWriter(capacity: 512 * 1024)
             let collections = schema.collections.flatMap { CollectionDescription(collection: $0).endpoints }
             // Nobody can send to an inbox where there is none.
             let inbox = schema.collections.contains { $0.access == .inbox } ? [] : RecordEndpoints.inbox
             let hidden = Set(inbox.map(\.description.name))
-            let open = endpoints.filter { !hidden.contains($0.name) }
-            json.write(OpenAPIDocument(of: open + collections, facts: facts).value)
+            let open = parts.endpoints.filter { !hidden.contains($0.name) }
+            json.write(OpenAPIDocument(of: open + collections, settings: parts.settings).value)
             return StaticFile(json.buffer, contentType: jsonContentType)
         }
     }
 
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
-        await document.file { try await schemas.newest() }.response(to: request)
+        await document.file { try await parts.useCases.schemas.newest() }.response(to: request)
     }
 }

@@ -11,21 +11,21 @@ package struct OpenAPIDocument: Sendable {
 
     /// - Parameters:
     ///   - endpoints: All that are to be described.
-    ///   - facts: What it tells of the installation.
-    package init(of endpoints: [Endpoint], facts: APIFacts) {
+    ///   - settings: Those of the installation.
+    package init(of endpoints: [Endpoint], settings: WebSettings) {
         var paths: JSONValue = [:]
         for endpoint in endpoints {
             let method = endpoint.method.rawValue.lowercased()
-            let operation = Operation(endpoint: endpoint, facts: facts).value
+            let operation = Operation(endpoint: endpoint, settings: settings).value
             paths = paths.with([endpoint.pathTemplate: (paths[endpoint.pathTemplate] ?? [:]).with([method: operation])])
         }
         value = [
             "openapi": "3.1.0",
             "info": [
                 "title": "Selfie",
-                "version": .string(facts.version),
+                "version": .string(settings.version),
                 "summary": "A private photo back end for selfie apps.",
-                "description": .string(Self.introduction(facts)),
+                "description": .string(Self.introduction(settings)),
                 "license": ["name": "MIT", "identifier": "MIT"],
             ],
             "servers": [["url": "/"]],
@@ -63,7 +63,7 @@ package struct OpenAPIDocument: Sendable {
 
     private static let originalPaths = AllowedMethods.original.sorted().map { "`\($0)`" }.joined(separator: ", ")
 
-    private static func introduction(_ facts: APIFacts) -> String {
+    private static func introduction(_ settings: WebSettings) -> String {
         """
         People sign up, sign in, and upload, list, open and delete photos.
 
@@ -71,7 +71,7 @@ package struct OpenAPIDocument: Sendable {
         place for each call: the query for GET and DELETE, a body for POST and for a DELETE with a password. The query \
         takes precedence over the body. If a parameter appears twice, the last one is used. Unknown parameters are ignored. \
         A body of parameters has at most \(RequestParameters.maxBodyBytes) bytes and \(JSONParameters.maxMemberCount) members. \
-        A photo has at most \(facts.maxUploadBytes) bytes. If a call's body is shown only as JSON, the call takes only JSON, and \
+        A photo has at most \(settings.maxUploadBytes) bytes. If a call's body is shown only as JSON, the call takes only JSON, and \
         refuses unknown members.
 
         **Passwords** are sent encrypted: base64 of AES-256-CBC with PKCS#7 padding. The key is the SHA-256 digest of \

@@ -6,7 +6,7 @@ import SelfieCore
 /// The description of a call, as OpenAPI has it.
 struct Operation {
     let endpoint: Endpoint
-    let facts: APIFacts
+    let settings: WebSettings
 
     var value: JSONValue {
         var members: OrderedDictionary<String, JSONValue> = [
@@ -30,14 +30,14 @@ struct Operation {
         switch endpoint.authentication {
         case .public: []
         case .basic: [["apiCredential": []]]
-        case .token, .checksItsOwnToken: [["token": []]]
+        case .token: [["token": []]]
         case .ownPage: []
-        case .cookie, .checksItsOwnCookie: [["cookie": []]]
+        case .cookie: [["cookie": []]]
         }
     }
 
     private var limits: [String] {
-        guard let limits = facts.rateLimits else { return [] }
+        guard let limits = settings.rateLimits else { return [] }
         let names = endpoint.rateLimits + (endpoint.authentication.takesToken ? [.tokenGuessesPerAddress] : [])
         return names.map { name in
             let limit = limits[name]
@@ -93,7 +93,7 @@ struct Operation {
             "name": .string(parameter.name), "in": .string(place),
             "required": .boolean(parameter.isRequired),
             "description": .string(parameter.summary),
-            "schema": parameter.schema(facts),
+            "schema": parameter.schema(settings),
             "example": parameter.exampleValue,
         ]
     }
@@ -132,7 +132,7 @@ struct Operation {
     private func bodySchema(_ parameters: [Endpoint.Parameter], of mediaType: String) -> JSONValue {
         let properties = parameters.map { parameter in
             let schema =
-                mediaType == Self.json ? parameter.schemaInJSON(facts) : parameter.schema(facts)
+                mediaType == Self.json ? parameter.schemaInJSON(settings) : parameter.schema(settings)
             return (parameter.name, schema.with(["description": .string(parameter.summary)]))
         }
         let schema: JSONValue = [

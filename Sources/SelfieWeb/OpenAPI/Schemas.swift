@@ -5,7 +5,7 @@ extension Endpoint.Parameter {
     /// The values that it may have, as JSON Schema.
     ///
     /// Source: "JSON Schema: A Media Type for Describing JSON Documents", draft 2020-12, which OpenAPI 3.1 takes over.
-    func schema(_ facts: APIFacts) -> JSONValue {
+    func schema(_ settings: WebSettings) -> JSONValue {
         switch kind {
         case .text(maxCharacters: nil), .signature: ["type": "string"]
         case .text(let max?) where mustNotBeBlank:
@@ -49,7 +49,7 @@ extension Endpoint.Parameter {
         case .photo:
             [
                 "type": "string", "format": "binary", "contentMediaType": "application/octet-stream",
-                "$comment": "1 to \(facts.maxUploadBytes) bytes.",
+                "$comment": "1 to \(settings.maxUploadBytes) bytes.",
             ]
         }
     }
@@ -57,18 +57,18 @@ extension Endpoint.Parameter {
     /// The values that it may have in a JSON body.
     ///
     /// Numbers and booleans count as their text, and `null` and an empty array as missing.
-    func schemaInJSON(_ facts: APIFacts) -> JSONValue {
+    func schemaInJSON(_ settings: WebSettings) -> JSONValue {
         switch kind {
         case .text, .lines, .line, .email:
             let missing = isRequired ? [] : ["null", "array"]
-            let schema = schema(facts).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
+            let schema = schema(settings).with(["type": JSONValue(["string", "number", "boolean"] + missing)])
             return isRequired ? schema : schema.with(["maxItems": 0])
         case .flag:
             return ["enum": ["true", "false", "yes", "no", "on", "off", "1", "0", "", true, false, 1, 0, .null]]
         case .json(let max): return ["type": ["object", "null"], "$comment": .string(Self.jsonComment(max))]
         case .encryptedPassword, .encryptedNewPassword, .typedPassword, .typedNewPassword, .integer, .word, .id,
             .signature, .photo:
-            return schema(facts)
+            return schema(settings)
         }
     }
 

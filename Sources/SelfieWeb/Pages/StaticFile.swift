@@ -1,7 +1,6 @@
 import CPages
 import Crypto
 import Encodings
-import Gzip
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -42,7 +41,7 @@ struct StaticFile: Sendable {
     init(_ bytes: ByteBuffer, contentType: String) {
         self.bytes = bytes
         self.contentType = contentType
-        compressed = Self.compressed(bytes)
+        compressed = try? GzipStream().add(bytes, isLast: true)
         tag = EntityTag(SHA256.hash(data: bytes.readableBytesView).withUnsafeBytes { Base64URL.string(of: $0) })
     }
 
@@ -70,10 +69,5 @@ struct StaticFile: Sendable {
         // The bytes are others, and mean the same (RFC 9110, section 8.8.1).
         headers[.eTag] = "W/\(tag.quoted)"
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: compressed))
-    }
-
-    private static func compressed(_ bytes: ByteBuffer) -> ByteBuffer? {
-        guard var stream = GzipStream() else { return nil }
-        return stream.add(bytes, isLast: true)
     }
 }

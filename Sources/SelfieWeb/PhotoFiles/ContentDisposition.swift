@@ -2,7 +2,7 @@ import Encodings
 import ImageFiles
 import SelfieCore
 
-/// The header that tells a browser under which name to save a photo (RFC 6266).
+/// The header with the name under which a browser saves a photo (RFC 6266).
 ///
 /// A client sent the name, so it is not trusted. Its path and its extension are removed. So is every character that
 /// could end the header, hide the name's end, or mean something to a shell or a file system.

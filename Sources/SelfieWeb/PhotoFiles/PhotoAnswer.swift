@@ -13,8 +13,8 @@ import SelfieCore
 struct PhotoAnswer {
     let photo: ServedPhoto
     let objects: any ObjectStore
-    /// The download's places, for as long as bytes are sent.
-    let places: [Place]
+    /// The download's, for as long as bytes are sent.
+    let permits: [Permit<String>]
 
     /// Makes the answer.
     ///
@@ -71,7 +71,7 @@ struct PhotoAnswer {
     {
         guard let object = try await objects.open(key: photo.randomID, range: range) else { return nil }
         guard object.length == length else { throw Self.otherLength }
-        return ResponseBody(object.bytes, count: range?.count ?? length, places: places, context: context)
+        return ResponseBody(object.bytes, count: range?.count ?? length, permits: permits, context: context)
     }
 
     private static let otherLength = ObjectStoreError.refused(WrongObjectLength())
@@ -85,8 +85,8 @@ extension ResponseBody {
     ///
     /// They are fetched as fast as the client takes them.
     ///
-    /// If the bytes end too early, the connection is closed, so that nobody takes a part for the whole.
-    fileprivate init(_ bytes: ObjectBytes, count: Int, places: [Place], context: ServiceRequestContext) {
+    /// If the bytes end too early, the connection is closed, so that the client does not take a part for the whole.
+    fileprivate init(_ bytes: ObjectBytes, count: Int, permits: [Permit<String>], context: ServiceRequestContext) {
         let (channel, logger, notes) = (context.channel, context.logger, context.notes)
         notes.noteStreaming()
         self.init(contentLength: count) { writer in
@@ -96,7 +96,7 @@ extension ResponseBody {
                 while let chunk = try await transfer.next(logger) { try await writer.write(chunk) }
             }
             try await writer.finish(nil)
-            withExtendedLifetime(places) {}
+            withExtendedLifetime(permits) {}
         }
     }
 }

@@ -9,14 +9,7 @@ import SelfieCore
 
 /// Photos' bytes, for anybody with a signed URL: the signature is the permission.
 struct PhotoFileEndpoints: EndpointGroup {
-    private let photos: PhotoStore
-    private let describePhoto: DescribePhoto
-    private let objects: any ObjectStore
-    private let urls: PhotoURLSigner
-    private let downloads: DownloadPlaces
-    private let sources: RequestSourceReader
-    private let redirectsToBucket: Bool
-    private let now: @Sendable () -> Date
+    private let parts: WebParts
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -62,26 +55,17 @@ struct PhotoFileEndpoints: EndpointGroup {
     /// How many seconds a redirect's URL still works when it leaves a cache.
     private static let redirectMarginSeconds = 60
 
-    init(_ parts: WebParts) {
-        photos = parts.useCases.photos
-        describePhoto = parts.useCases.describePhoto
-        objects = parts.objects
-        urls = parts.photoURLs
-        downloads = parts.downloads
-        sources = parts.sources
-        redirectsToBucket = parts.settings.redirectsToBucket
-        now = parts.now
-    }
+    init(_ parts: WebParts) { self.parts = parts }
 
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
         let query = try FormParameters.parse((request.uri.query ?? "").utf8)
-        let date = now()
+        let (date, photos) = (parts.now(), parts.useCases.photos)
         guard
             let randomID = context.parameters.get(Endpoint.Parameter.randomID.name).flatMap(PercentEncoding.decoded),
             let expires = query[Endpoint.Parameter.expires.name],
             let signature = query[Endpoint.Parameter.signature.name],
-            let url = urls.check(
+            let url = parts.photoURLs.check(
                 randomID: randomID,
                 expires: expires,
                 series: query[Endpoint.Parameter.series.name],
@@ -90,7 +74,7 @@ struct PhotoFileEndpoints: EndpointGroup {
                 at: date
             )
         else { throw Self.invalidURL }
-        // Asked each time, even for a client with a copy: a deleted photo is gone at once.
+        // Asked each time, even for a client with a copy, so that no URL outlives its photo.
         guard var photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
         guard photo.urlSeries == url.series else { throw Self.invalidURL }
         // So the URL ends with the right to see what it was made for.
@@ -104,25 +88,33 @@ struct PhotoFileEndpoints: EndpointGroup {
         case .proceed: break
         }
         let isHead = request.method == .head
-        let address = sources.source(of: request, context: context).address
-        // Whatever asks the store takes a place.
-        var places: [Place] = []
+        let address = parts.sources.source(of: request, context: context).address
+        // Whatever asks the store needs a permit.
+        var permits: [Permit<String>] = []
         if photo.contentType == nil {
-            places = try downloads.take(for: address)
-            let described = try await describePhoto(photo, isKept: !isHead, logger: context.logger)
+            permits = try acquire(for: address)
+            let described = try await parts.useCases.describePhoto(photo, isKept: !isHead, logger: context.logger)
             guard let described else { throw Self.missingObject(context) }
             photo = described
         }
-        if redirectsToBucket {
+        if parts.settings.redirectsToBucket {
             let response = try await redirect(to: photo, isHead: isHead, at: date, secondsLeft: secondsLeft)
             if let response { return response }
         }
-        if places.isEmpty { places = try downloads.take(for: address) }
-        let answer = PhotoAnswer(photo: photo, objects: objects, places: places)
+        if permits.isEmpty { permits = try acquire(for: address) }
+        let answer = PhotoAnswer(photo: photo, objects: parts.objects, permits: permits)
         let response = try await answer.response(to: request, context: context)
         guard var response else { throw Self.missingObject(context) }
         response.headers = Self.headers(cacheSeconds: secondsLeft, and: response.headers)
         return response
+    }
+
+    /// Permits for a download, of the address and of its site.
+    private func acquire(for address: ClientAddress) throws(TooBusy) -> [Permit<String>] {
+        [
+            try parts.permits.downloads.acquire(for: address.network),
+            try parts.permits.downloadsOfSites.acquire(for: address.site),
+        ]
     }
 
     private static func missingObject(_ context: ServiceRequestContext) -> ServiceError {
@@ -137,7 +129,7 @@ struct PhotoFileEndpoints: EndpointGroup {
         secondsLeft: Int
     ) async throws -> Response? {
         let end = date + TimeInterval(secondsLeft)
-        let url = try await objects.publicURL(
+        let url = try await parts.objects.publicURL(
             key: photo.randomID,
             at: date,
             endingBy: end,

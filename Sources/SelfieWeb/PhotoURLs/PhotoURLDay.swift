@@ -24,7 +24,7 @@ struct PhotoURLDay {
 
     /// What is signed behind a photo's id, which holds no NUL.
     ///
-    /// It is nothing for the first series without a scope, so that URLs of versions before 0.11 go on working.
+    /// It is nothing for the first series without a scope, so that URLs of versions before 0.11 still work.
     static func signedText(ofSeries series: Int, for scope: PhotoScope?) -> [UInt8] {
         Array((series == 0 ? "" : "\0\(series)").utf8) + Array(scope.map { "\0for\0\($0.text)" }.map(\.utf8) ?? "".utf8)
     }

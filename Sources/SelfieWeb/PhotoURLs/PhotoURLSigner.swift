@@ -102,15 +102,15 @@ struct PhotoURLSigner: Sendable {
     }
 }
 
-/// Keeps the prepared key of a day, which all URLs of the day need.
+/// Caches the prepared key of a day, which all URLs of the day need.
 private final class LatestKey: Sendable {
-    private let kept = Mutex<(expires: Int, authenticator: MessageAuthenticator)?>(nil)
+    private let latest = Mutex<(expires: Int, authenticator: MessageAuthenticator)?>(nil)
 
     func authenticator(expires: Int, orMake make: () -> MessageAuthenticator) -> MessageAuthenticator {
-        kept.withLock { kept in
-            if let kept, kept.expires == expires { return kept.authenticator }
+        latest.withLock { latest in
+            if let latest, latest.expires == expires { return latest.authenticator }
             let authenticator = make()
-            kept = (expires, authenticator)
+            latest = (expires, authenticator)
             return authenticator
         }
     }

@@ -43,7 +43,7 @@ struct UploadForm {
     ///   - maxFileBytes: The largest photo.
     ///   - makeSpool: Makes a place for the photo's bytes.
     ///   - keepsFile: Whether the photo's bytes are wanted; otherwise they are counted and dropped.
-    /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, `SpoolError`, or what the connection throws.
+    /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, `TooBusy`, or what the connection throws.
     init(
         request: Request,
         context: some ConnectionContext,

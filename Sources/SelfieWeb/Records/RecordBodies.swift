@@ -1,4 +1,4 @@
-package import Budgets
+import Budgets
 import Encodings
 import HTTPTypes
 import Hummingbird
@@ -7,14 +7,9 @@ import OrderedCollections
 import RecordSchema
 import SelfieCore
 
-extension ByteBudget where Holder == Int {
-    /// Makes the memory that the bodies of records share in a process; the holders are users.
-    package static func ofRecordBodies() -> ByteBudget { ByteBudget(maxBytes: 64 << 20, maxBytesPerHolder: 16 << 20) }
-}
-
 /// Reads what clients want to do with records.
 struct RecordBodies: Sendable {
-    private let budget: ByteBudget<Int>
+    private let memory: Permits<Int>
 
     /// The most bytes of one record as it is sent.
     ///
@@ -29,9 +24,9 @@ struct RecordBodies: Sendable {
     /// About what a page of some records takes while it is made.
     static func pageBytes(_ count: Int) -> Int { min(AnswerMemory.maxPageBytes, count * maxRecordAnswerBytes) }
 
-    /// - Parameter budget: The memory that they take; the holders are users.
-    init(budget: ByteBudget<Int>) {
-        self.budget = budget
+    /// - Parameter memory: The bytes that they take; the holders are users.
+    init(memory: Permits<Int>) {
+        self.memory = memory
     }
 
     /// A body's elements, one after another.
@@ -39,8 +34,8 @@ struct RecordBodies: Sendable {
         /// Whether the body is an array.
         let areMany: Bool
         fileprivate let texts: [ArraySlice<UInt8>]
-        /// Given back when the last of it is dropped.
-        fileprivate let reservation: ByteReservation<Int>
+        /// Released when the last of it is dropped.
+        fileprivate let permit: Permit<Int>
 
         /// About the most bytes of an answer with these records, and with what a small record has beside what was sent.
         var answerBytes: Int {
@@ -79,7 +74,7 @@ struct RecordBodies: Sendable {
     ///   - userID: Who sends it.
     ///   - takesMany: Whether it may be an array, of at most ``RecordLimits/maxBatchCount``.
     /// - Returns: The elements.
-    /// - Throws: `ServiceError`, `NoBytes`, or what the connection throws.
+    /// - Throws: `ServiceError`, `TooBusy`, or what the connection throws.
     func read(
         _ request: Request,
         _ context: SessionRequestContext,
@@ -88,22 +83,22 @@ struct RecordBodies: Sendable {
     ) async throws -> Elements {
         guard MediaType.isJSON(request.head) else { throw ServiceError.jsonRequired }
         let maxBytes = takesMany ? Self.maxBytes : Self.maxRecordBytes
-        let reservation = ByteReservation(of: budget, for: userID)
+        let permit = memory.none(for: userID)
         // They are found as the bytes come, since all at once would take long.
         var (collected, elements) = ([UInt8](), JSONElements(maxCount: RecordLimits.maxBatchCount))
         for try await chunk in try request.wantedBody(maxBytes: maxBytes, context: context) {
             guard collected.count + chunk.readableBytes <= maxBytes else {
                 throw ServiceError.bodyTooLarge(maxBytes: maxBytes)
             }
-            try reservation.grow(by: chunk.readableBytes)
+            try permit.grow(by: chunk.readableBytes)
             if takesMany { elements.push(chunk.readableBytesUInt8Span) }
             collected.append(contentsOf: chunk.readableBytesView)
         }
         guard takesMany, let texts = elements.elements(of: collected) else {
-            return Elements(areMany: false, texts: [collected[...]], reservation: reservation)
+            return Elements(areMany: false, texts: [collected[...]], permit: permit)
         }
         guard texts.count <= RecordLimits.maxBatchCount else { throw ServiceError.tooManyRecords }
-        return Elements(areMany: true, texts: texts, reservation: reservation)
+        return Elements(areMany: true, texts: texts, permit: permit)
     }
 }
 

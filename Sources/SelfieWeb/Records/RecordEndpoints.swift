@@ -17,7 +17,7 @@ struct RecordEndpoints: EndpointGroup {
     private let photoURLs: PhotoURLSigner
     private let sources: RequestSourceReader
     private let answers: AnswerMemory.Budget
-    private let searches: Places<Int>
+    private let searches: Permits<Int>
     private let now: @Sendable () -> Date
 
     static let endpoints: [HandledEndpoint<Self>] = common + inbox
@@ -25,12 +25,12 @@ struct RecordEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         readRecords = parts.useCases.readRecords
         writeRecords = parts.useCases.writeRecords
-        bodies = RecordBodies(budget: parts.recordBodyBudget)
+        bodies = RecordBodies(memory: parts.permits.recordBodies)
         origin = parts.origin
         photoURLs = parts.photoURLs
         sources = parts.sources
         answers = parts.answers
-        searches = parts.searches
+        searches = parts.permits.searches
         now = parts.now
     }
 
@@ -43,7 +43,7 @@ struct RecordEndpoints: EndpointGroup {
         let count = min(query.limit, query.ids?.count ?? query.limit) * (1 + query.include.count)
         let memory = try AnswerMemory(RecordBodies.pageBytes(count), of: answers, for: session, context)
         let place = try place(context)
-        let search = query.conditions.count > 1 ? try searches.take(for: session.userID) : nil
+        let search = query.conditions.count > 1 ? try searches.acquire(for: session.userID) : nil
         defer { withExtendedLifetime(search) {} }
         let page = try await readRecords.page(query, in: place, by: session.userID)
         let writer = writer(for: request, session)
@@ -187,7 +187,7 @@ struct RecordEndpoints: EndpointGroup {
         _ maxBytes: Int,
         _ session: Session,
         _ context: SessionRequestContext
-    ) throws(NoBytes) -> AnswerMemory {
+    ) throws(TooBusy) -> AnswerMemory {
         try AnswerMemory(maxBytes, of: answers, for: session, context, tellsOfChange: true)
     }
 
@@ -225,7 +225,7 @@ struct RecordEndpoints: EndpointGroup {
         to request: Request,
         _ session: Session,
         within memory: AnswerMemory
-    ) throws(NoBytes) -> Response {
+    ) throws(TooBusy) -> Response {
         let writer = writer(for: request, session)
         var response = try Response.json(within: memory) { writer.writeMembers(of: record, to: &$0) }
         response.headers[.eTag] = record.tag.quoted
@@ -237,7 +237,7 @@ struct RecordEndpoints: EndpointGroup {
         to request: Request,
         _ session: Session,
         within memory: AnswerMemory
-    ) throws(NoBytes) -> Response {
+    ) throws(TooBusy) -> Response {
         let writer = writer(for: request, session)
         var json = JSONWriter()
         json.array(records) { writer.write($1, to: &$0) }

@@ -4,9 +4,7 @@ import RecordSchema
 
 /// Records as JSON Schema describes them.
 enum RecordJSON {
-    static let id: JSONValue = [
-        "type": "string", "pattern": .string("^[A-Za-z0-9._:~@-]{1,\(RecordLimits.maxIDLength)}$"),
-    ]
+    static let id: JSONValue = ["type": "string", "pattern": .string(RecordID.pattern)]
     private static let members: JSONValue = [
         "type": "array", "items": ["type": "string"], "maxItems": JSONValue(RecordLimits.maxReaderCount),
     ]

@@ -1,5 +1,4 @@
 import Budgets
-import ObjectStore
 import Postgres
 import SelfieCore
 
@@ -9,12 +8,7 @@ enum RefusingLimit {
     static func name(of error: any Error) -> String? {
         switch error {
         case let error as RateLimitExceeded: error.name.rawValue
-        case NoPlace.holderHasAll(let limit), NoPlace.allTaken(let limit): limit
-        case NoBytes.holderHasAll: "MEMORY_PER_USER"
-        case NoBytes.allTaken: "MEMORY"
-        case FairLineRefusal.ownLineFull: "HASHES_WAITING_PER_CALLER"
-        case is FairLineRefusal: "HASHES_WAITING"
-        case is SpoolError: "SPOOL"
+        case TooBusy.holder(let limit), TooBusy.everyone(let limit): limit
         case PostgresError.tooManyWaiting: "DATABASE_LINE"
         case PhotoError.noRoom: "PHOTO_QUOTA"
         default: ServiceError(error).code == ServiceError.bodyTooLarge.code ? "REQUEST_BYTES" : nil

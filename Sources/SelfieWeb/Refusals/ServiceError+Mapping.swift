@@ -14,7 +14,7 @@ import SelfieCore
 extension ServiceError {
     /// Maps an error of any layer.
     ///
-    /// An unknown one is an internal error, and tells the client nothing.
+    /// An unknown one is an internal error. Its cause is not shown to the client.
     init(_ error: any Error) {
         self =
             switch error {
@@ -35,18 +35,13 @@ extension ServiceError {
             case RoleError.noMember: .memberNotFound
             case RoleError.notManager: .roleForbidden
             case RoleError.full: .roleFull
-            case NoBytes.holderHasAll: .tooManyAtOnce
-            case NoBytes.allTaken: .unavailable
             case DirectoryError.noSuchPosition: ServiceError(.invalid, of: "after", valid: Self.validPosition)
             case BlockError.noSuchMember: .memberNotFound
             case BlockError.isOneself: .memberIsOneself
             case BlockError.tooMany: .tooManyBlocks
-            case NoPlace.holderHasAll: .tooManyAtOnce
-            case NoPlace.allTaken: .unavailable
             case let error as RateLimitExceeded: ServiceError(error)
-            case FairLineRefusal.ownLineFull: .tooManyAtOnce
-            case is FairLineRefusal, is PasswordHasherError: .unavailable
-            case is SpoolError: .unavailable
+            case TooBusy.holder: .tooManyAtOnce
+            case is TooBusy: .unavailable
             case let error as PostgresError where error.isUnavailable: .unavailable
             case let error as PostgresTransactionError where error.postgresError.isUnavailable: .unavailable
             case PostgresError.cancelled, is CancellationError: .clientGone
@@ -116,7 +111,7 @@ extension ServiceError {
         self = refusal
     }
 
-    /// The message has all complaints, the code is that of the first.
+    /// The message names all broken rules, the code is that of the first.
     private init(_ error: InvalidInput) {
         let complaints = error.complaints.map { ServiceError($0.problem, of: $0.name) }
         self.init(
@@ -144,7 +139,7 @@ extension ServiceError {
 
     /// What `after` may have.
     static let validPhotoPosition = "the random_id of a photo in the list"
-    static let validPosition = "next of the previous page"
+    static let validPosition = "the value of next in the previous page"
     /// What members of a profile may have.
     private static let valid = [
         "picture": "the random_id of one of your photos, or null", "shows_email": "true or false",
@@ -189,8 +184,8 @@ extension Complaint.Problem {
         case .tooLong(maxCharacters: let maximum): "\(name) - is too long (maximum is \(maximum) characters),"
         case .tooManyBytes(max: let maximum): "\(name) - is too long (maximum is \(maximum) bytes),"
         case .tooDeep(maxDepth: let maximum): "\(name) - is too deep (maximum is \(maximum) levels),"
-        case .hasNull: "\(name) - has U+0000, which can't be stored,"
-        case .numberOutOfRange: "\(name) - has a number that is out of range,"
+        case .hasNull: "\(name) - contains U+0000, which can't be stored,"
+        case .numberOutOfRange: "\(name) - contains a number that is out of range,"
         case .unknown: "\(name) - is not known,"
         }
     }

@@ -31,14 +31,14 @@ package struct ServiceError: Error, Equatable {
     static let methodNotAllowed = ServiceError(
         status: .methodNotAllowed,
         code: "method_not_allowed",
-        message: "This URL does not take this HTTP method"
+        message: "This URL does not support this HTTP method"
     )
     static let parametersMissing = ServiceError(
         status: .badRequest,
         code: "parameters_missing",
         message: "required parameters are missing"
     )
-    /// The contract's text tells no names, so a member of its own does.
+    /// The contract's text has no names, so a member of its own has them.
     static func parametersMissing(_ names: [String], hint: String? = nil) -> ServiceError {
         var refusal = parametersMissing.with(hint: hint)
         refusal.parameters = names
@@ -60,7 +60,7 @@ package struct ServiceError: Error, Equatable {
     static let bodyIncomplete = ServiceError(
         status: .badRequest,
         code: "request_incomplete",
-        message: "The request ended early"
+        message: "The request's body is incomplete"
     )
     static let bodyTooSlow = ServiceError(
         status: .requestTimeout,
@@ -86,8 +86,7 @@ package struct ServiceError: Error, Equatable {
         status: .badRequest,
         code: "name_unfit",
         message: """
-            A name in the request has more than 255 bytes, or more than 30 combining marks in a row, or all names have more \
-            than 64 KiB
+            The request's names are too long: each may have 255 bytes and 30 combining marks in a row, and all together 64 KiB
             """
     )
     static let jsonRequired = ServiceError(
@@ -121,13 +120,13 @@ package struct ServiceError: Error, Equatable {
         message: "The service is not available at the moment. Please try again later!",
         headers: [.retryAfter: "5"]
     )
-    /// Nobody sees it, because the client is gone.
+    /// It is only logged, because the client has left.
     ///
     /// The status is nginx's, for the log.
     static let clientGone = ServiceError(
         status: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request"),
         code: "client_gone",
-        message: "The client is gone"
+        message: "The client has left"
     )
     static let internalError = ServiceError(
         status: .internalServerError,
@@ -164,7 +163,7 @@ package struct ServiceError: Error, Equatable {
     static let noRoomForPhotos = ServiceError(
         status: .forbidden,
         code: "photo_quota_reached",
-        message: "You have no room for more photos"
+        message: "You have reached the limit of your photos"
     )
 
     static let memberNotFound = ServiceError(
@@ -180,7 +179,7 @@ package struct ServiceError: Error, Equatable {
     static let tooManyBlocks = ServiceError(
         status: .forbidden,
         code: "too_many_blocks",
-        message: "You have blocked as many members as you may"
+        message: "You have blocked the maximum number of members"
     )
 
     static let unknownPhotoFormat = ServiceError(
@@ -211,7 +210,7 @@ package struct ServiceError: Error, Equatable {
     static let noSuchBytes = ServiceError(
         status: .rangeNotSatisfiable,
         code: "range_not_satisfiable",
-        message: "The photo has no such bytes"
+        message: "The photo does not have these bytes"
     )
 
     /// An expired token, in a call's own text.
@@ -251,7 +250,8 @@ package struct ServiceError: Error, Equatable {
     /// The whole answer, in the form that the connection needs.
     var connectionAnswer: RefusalAnswer {
         var headers = headers
+        headers[.contentType] = jsonContentType
         headers[.cacheControl] = "no-store"
-        return RefusalAnswer(status: status, headers: headers, contentType: jsonContentType, body: json().buffer)
+        return RefusalAnswer(status: status, headers: headers, body: json().buffer)
     }
 }

@@ -2,17 +2,20 @@ import CoreMetrics
 import NIOCore
 import SelfieCore
 
-/// Counts what clients are told of changes.
-///
-/// - `changes_delivered`, a counter.
-/// - `change_delivery_duration`, a timer: from when the process knew of a change to when it was handed over.
-/// - `change_resets`, a counter with `reason`.
-struct ChangeMetrics: Sendable {
+/// Counts the changes that clients get.
+package struct ChangeMetrics: Sendable {
+    /// A sentence for each metric, by its name in Prometheus.
+    package static let help = [
+        "changes_delivered_total": "Changes that were handed over to clients.",
+        "change_delivery_duration_seconds": "From when the process knew of a change to when it was handed over.",
+        "change_resets_total": "Clients that have to begin again, by reason.",
+    ]
+
     private let delivered: Counter
     private let duration: CoreMetrics.Timer
     private let resets: [ChangeReset: Counter]
 
-    /// - Parameter factory: Where figures go; nil for nowhere.
+    /// - Parameter factory: Where metrics go; nil for nowhere.
     init(factory: (any MetricsFactory)?) {
         let factory = factory ?? NOOPMetricsHandler.instance
         delivered = Counter(label: "changes_delivered", factory: factory)
@@ -36,7 +39,7 @@ struct ChangeMetrics: Sendable {
         if let time { duration.recordNanoseconds(TimeAmount(ContinuousClock.now - time).nanoseconds) }
     }
 
-    /// A client was told to begin again.
+    /// A client has to begin again.
     func reset(_ reset: ChangeReset) {
         resets[reset]?.increment()
     }

@@ -8,7 +8,7 @@ struct PublicOrigin: Sendable {
 
     /// The origin to put before a photo's path.
     ///
-    /// A proxy that ends TLS tells the client's scheme by `X-Forwarded-Proto`. A client that forges it, or `Host`, only
+    /// A proxy that ends TLS sends the client's scheme in `X-Forwarded-Proto`. A client that forges it, or `Host`, only
     /// harms itself: no other client gets the answer, and no cache keeps it.
     ///
     /// - Parameter request: The request to answer.

@@ -2,7 +2,7 @@ import HTTPTypes
 import Logging
 import NIOCore
 
-/// What the log tells of a request that has ended.
+/// The log line of a request that has ended.
 ///
 /// The endpoint is the pattern that matched, never the URL. A URL may hold ids, passwords and signatures.
 struct RequestLine: Sendable {

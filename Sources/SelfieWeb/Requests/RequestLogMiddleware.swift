@@ -42,14 +42,12 @@ struct RequestLogMiddleware: ServiceMiddleware {
         if let name = RequestIdentifier.headerName { response.headers[name] = requestID }
         response.headers[.xContentTypeOptions] = "nosniff"
         let record = RequestRecord(
+            self,
             request: request.head,
             status: response.status,
             context: context,
             start: start,
             timeOut: timeOut,
-            addresses: addresses,
-            metrics: metrics,
-            quietEndpoints: quietEndpoints,
             span: span
         )
         if request.method == .head {

@@ -5,13 +5,16 @@ import Synchronization
 
 /// Counts requests and refusals.
 ///
-/// - `http_requests`, a counter with `endpoint`, `method` and `status`.
-/// - `http_request_duration`, a timer with `endpoint` and `method`.
-/// - `http_requests_in_progress`, a gauge.
-/// - `refusals`, a counter with `limit`: which limit refused.
-///
-/// No label holds what a client may choose, so nobody can make new ones.
+/// No label holds what a client may choose, so clients can't make new ones.
 package final class RequestMetrics: Sendable {
+    /// A sentence for each metric, by its name in Prometheus.
+    package static let help = [
+        "http_requests_total": "Requests that were answered, by endpoint, method and status.",
+        "http_request_duration_seconds": "Time until the whole answer was handed over, by endpoint and method.",
+        "http_requests_in_progress": "Requests that are under way.",
+        "refusals_total": "Requests that a limit refused, by limit.",
+    ]
+
     private struct Key: Hashable {
         let endpoint: String
         let method: String
@@ -24,14 +27,14 @@ package final class RequestMetrics: Sendable {
         var refusals: [String: Counter] = [:]
     }
 
-    /// nil when nobody wants to know.
+    /// nil when there are no metrics.
     let factory: (any MetricsFactory)?
     private let inProgress: Meter
     private let instruments = Mutex(Instruments())
 
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// - Parameter factory: Where figures go; nil for nowhere.
+    /// - Parameter factory: Where metrics go; nil for nowhere.
     package init(factory: (any MetricsFactory)?) {
         self.factory = factory
         inProgress = Meter(label: "http_requests_in_progress", factory: factory ?? NOOPMetricsHandler.instance)

@@ -8,14 +8,12 @@ import Traces
 
 /// A request whose answer is known, until its end is counted and logged.
 final class RequestRecord: Sendable {
+    private let log: RequestLogMiddleware
     private let request: HTTPRequest
     private let status: HTTPResponse.Status
     private let context: ServiceRequestContext
     private let start: NIODeadline
     private let timeOut: HandlerTimeOut?
-    private let addresses: ClientAddressReader
-    private let metrics: RequestMetrics
-    private let quietEndpoints: Set<String>
     private let span: RecordedSpan?
     private let hasEnded = Atomic(false)
 
@@ -23,28 +21,24 @@ final class RequestRecord: Sendable {
     private static let noEndpoint = "NotFound"
 
     init(
+        _ log: RequestLogMiddleware,
         request: HTTPRequest,
         status: HTTPResponse.Status,
         context: ServiceRequestContext,
         start: NIODeadline,
         timeOut: HandlerTimeOut?,
-        addresses: ClientAddressReader,
-        metrics: RequestMetrics,
-        quietEndpoints: Set<String>,
         span: RecordedSpan?
     ) {
+        self.log = log
         self.request = request
         self.status = status
         self.context = context
         self.start = start
         self.timeOut = timeOut
-        self.addresses = addresses
-        self.metrics = metrics
-        self.quietEndpoints = quietEndpoints
         self.span = span
     }
 
-    /// An answer whose body nobody finished was broken off.
+    /// An answer whose body was not finished was broken off.
     deinit {
         if !hasEnded.load(ordering: .relaxed) { note(context.notes.sentByteCount, isBrokenOff: true) }
     }
@@ -66,9 +60,9 @@ final class RequestRecord: Sendable {
             status: isReplaced ? .serviceUnavailable : status,
             duration: duration,
             byteCount: isReplaced ? 0 : byteCount,
-            network: addresses.network(headers: request.headerFields, socket: context.channel.remoteAddress)
+            network: log.addresses.network(headers: request.headerFields, socket: context.channel.remoteAddress)
         )
-        metrics.ended(line)
+        log.metrics.ended(line)
         span?.finish(line)
         var metadata = line.metadata
         if let userID = context.notes.userID { metadata["user"] = .stringConvertible(userID) }
@@ -85,6 +79,6 @@ final class RequestRecord: Sendable {
     /// Probes come every second or so, and what they find is logged when it changes.
     private func level(of line: RequestLine) -> Logger.Level {
         if context.notes.failure != nil { return .error }
-        return line.endpoint.map(quietEndpoints.contains) ?? false ? .debug : .info
+        return line.endpoint.map(log.quietEndpoints.contains) ?? false ? .debug : .info
     }
 }

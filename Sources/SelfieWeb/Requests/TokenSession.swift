@@ -11,9 +11,9 @@ struct TokenSession {
         self.session = session
     }
 
-    /// Who takes places for uploads.
+    /// The holder of permits for uploads.
     ///
-    /// Ended sessions of a user have places of their own. So whoever has an old token takes none from its owner.
+    /// Expired sessions of a user are another holder. So an old token takes no permit from its owner.
     func uploader(at date: Date) -> Int {
         session.isExpired(at: date) ? -session.userID : session.userID
     }

@@ -8,7 +8,7 @@ struct Preconditions {
     /// In seconds since 1970; nil when it is not known.
     var lastModified: time_t?
 
-    /// How a request that only reads goes on.
+    /// What becomes of a request that only reads.
     enum Outcome: Equatable {
         case proceed
         /// The client has the answer already: 304.

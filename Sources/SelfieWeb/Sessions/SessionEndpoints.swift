@@ -6,35 +6,33 @@ import SelfieCore
 
 /// A user's open sessions, and how to end them.
 struct SessionEndpoints: EndpointGroup {
-    private let sessions: SessionStore
-    private let sources: RequestSourceReader
-    private let answers: AnswerMemory.Budget
-    private let now: @Sendable () -> Date
+    private let parts: WebParts
 
-    static let endpoints: [HandledEndpoint<Self>] = [
-        HandledEndpoint(
-            "listSessions",
-            .sessions,
-            .get,
-            "/api/sessions",
-            .token(handleList),
-            "List the sessions",
-            answers: [.ok("The open sessions.", .array(Member.session))],
-            refuses: [.tokenExpired]
-        ),
-        HandledEndpoint(
-            "endSession",
-            .sessions,
-            .delete,
-            "/api/sessions/:id",
-            .token(handleEnd),
-            "End a session",
-            details: "The session's token no longer works.",
-            takes: [.sessionID],
-            answers: [.message(sessionEnded)],
-            refuses: [.tokenExpired, notFound]
-        ),
-    ]
+    static let endpoints = [list, end]
+
+    static let list = HandledEndpoint<Self>(
+        "listSessions",
+        .sessions,
+        .get,
+        "/api/sessions",
+        .token(handleList),
+        "List the sessions",
+        answers: [.ok("The open sessions.", .array(Member.session))],
+        refuses: [.tokenExpired]
+    )
+
+    static let end = HandledEndpoint<Self>(
+        "endSession",
+        .sessions,
+        .delete,
+        "/api/sessions/:id",
+        .token(handleEnd),
+        "End a session",
+        details: "The session's token no longer works.",
+        takes: [.sessionID],
+        answers: [.message(sessionEnded)],
+        refuses: [.tokenExpired, notFound]
+    )
 
     private typealias Member = Endpoint.Answer.Member
 
@@ -47,19 +45,14 @@ struct SessionEndpoints: EndpointGroup {
     /// What a hundred sessions with the longest labels take.
     private static let maxListBytes = 128 << 10
 
-    init(_ parts: WebParts) {
-        sessions = parts.useCases.sessions
-        sources = parts.sources
-        answers = parts.answers
-        now = parts.now
-    }
+    init(_ parts: WebParts) { self.parts = parts }
 
     @Sendable
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let date = now()
+        let date = parts.now()
         let own = try context.session.alive(at: date, otherwise: .tokenExpired)
-        let memory = try AnswerMemory(Self.maxListBytes, of: answers, for: own, context)
-        let list = try await sessions.list(ofUser: own.userID, at: date, always: own.id)
+        let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: own, context)
+        let list = try await parts.useCases.sessions.list(ofUser: own.userID, at: date, always: own.id)
         var json = JSONWriter()
         json.array(list) { json, session in
             json.object { json in
@@ -71,23 +64,21 @@ struct SessionEndpoints: EndpointGroup {
                 json.member("current", session.id == own.id)
             }
         }
-        var response = try Response(json, within: memory)
-        response.headers[.cacheControl] = "private, no-cache"
-        return response
+        return try Response(json, within: memory).revalidated()
     }
 
     @Sendable
     func handleEnd(request: Request, context: SessionRequestContext) async throws -> Response {
-        let own = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let own = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
         // Other spellings of an id match no session.
         guard let text = context.parameters.get(Endpoint.Parameter.sessionID.name), let id = Int(text),
             String(id) == text
         else { throw Self.notFound }
-        let hasEnded = try await sessions.end(
+        let hasEnded = try await parts.useCases.sessions.end(
             id: id,
             ofUser: own.userID,
             as: .sessionEnded,
-            from: sources.source(of: request, context: context)
+            from: parts.sources.source(of: request, context: context)
         )
         guard hasEnded else { throw Self.notFound }
         return .message(Self.sessionEnded)

@@ -12,7 +12,7 @@ import Testing
 @testable import SelfieCore
 @testable import SelfieOperations
 
-extension PhotoService {
+extension SelfieService {
     /// Lets statements and callers wait for as long as a test holds them up.
     mutating func waitsPatiently() {
         configuration.postgres.statementTimeout = .seconds(120)
@@ -43,7 +43,7 @@ enum TwoServices {
     /// Runs a body with both.
     static func run(
         settings: [String: String] = [:],
-        adjust: @Sendable (Int, inout PhotoService) -> Void = { _, _ in },
+        adjust: @Sendable (Int, inout SelfieService) -> Void = { _, _ in },
         _ body: @Sendable ([TestService]) async throws -> Void
     ) async throws {
         try await TestService.run(

@@ -200,7 +200,7 @@ struct SlowFollowerTests {
     @Test("A process that ends does not wait for a reader in line")
     func restartInLine() async throws {
         try await TestService.runWithFollowers { service, follow, _, ada, followers in
-            var held: [Place] = []
+            var held: [FairSemaphore.Permit] = []
             for _ in 0..<64 { held.append(try await follow.hub.turn(of: 0, looksUp: true)) }
             // The bell may still ring of the account, after which all is read.
             for _ in 0..<2 { held.append(try await follow.hub.turn(of: 0, looksUp: false)) }

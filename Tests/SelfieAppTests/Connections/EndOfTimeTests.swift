@@ -29,7 +29,7 @@ struct EndOfTimeTests {
                 let values = TestService.settings(databaseURL: databaseURL, objects: objects)
                 let (ports, port) = AsyncStream.makeStream(of: Int.self)
                 let logger = TestLog().logger(level: .info)
-                let photoService = PhotoService(
+                let photoService = SelfieService(
                     configuration: try ServiceConfiguration(from: ConfigurationSource(values: values)),
                     hostname: "127.0.0.1",
                     port: 0,

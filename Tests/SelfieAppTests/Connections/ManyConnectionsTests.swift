@@ -14,19 +14,22 @@ struct ManyConnectionsTests {
     func parallel() async throws {
         // A busy machine may take longer to open ten connections.
         try await TestService.run(adjust: { $0.configuration.postgres.pool.leaseTimeout = .seconds(60) }) { service in
-            let token = try await service.addSession()
-            let request =
-                "GET /api/get_photos HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token token=\"\(token)\"\r\n\r\n"
+            // A session may have forty requests under way.
+            var requests: [String] = []
+            for name in ["ada", "bob", "cy", "di"] {
+                let token = try await service.addSession(name: name)
+                requests.append("GET /api/get_photos HTTP/1.1\r\nHost: a\r\nAuthorization: Token \(token)\r\n\r\n")
+            }
             let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
             let (gate, opening) = AsyncStream.makeStream(of: Void.self)
             let isOpen = Task { for await _ in gate {} }
             try await withThrowingTaskGroup(of: Void.self) { tasks in
-                for _ in 0..<100 {
-                    tasks.addTask {
+                for number in 0..<100 {
+                    tasks.addTask { [requests] in
                         defer { arrived.yield() }
                         try await RawConnection.open(port: service.port) { connection in
                             for round in 0..<2 {
-                                try await connection.send(request)
+                                try await connection.send(requests[number % 4])
                                 let answer = try #require(try await connection.readResponse())
                                 #expect(
                                     answer.status == 200 && answer.jsonArray?.isEmpty == true,

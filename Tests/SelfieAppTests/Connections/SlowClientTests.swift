@@ -12,7 +12,7 @@ import Testing
 /// With limits that are over at once, so that nobody waits; how long they are in use, `ConnectionClockTests` tells.
 @Suite("Clients that are slow", .timeLimit(.minutes(2)))
 struct SlowClientTests {
-    private static func shorten(_ service: inout PhotoService) {
+    private static func shorten(_ service: inout SelfieService) {
         service.limits.headerTimeout = .milliseconds(20)
         service.limits.bodyWindow = .milliseconds(50)
         service.limits.lingerTimeout = .seconds(60)

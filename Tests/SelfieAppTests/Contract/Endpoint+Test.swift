@@ -20,9 +20,9 @@ extension Endpoint {
         switch authentication {
         case .public: []
         case .basic: [("Authorization", TestService.basic)]
-        case .token, .checksItsOwnToken: [("Authorization", tokenHeader(token))]
+        case .token: [("Authorization", tokenHeader(token))]
         case .ownPage: [("Sec-Fetch-Site", "same-origin")]
-        case .cookie, .checksItsOwnCookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]
+        case .cookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]
         }
     }
 

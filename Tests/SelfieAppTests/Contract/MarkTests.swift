@@ -12,10 +12,8 @@ import Testing
 struct MarkTests {
     private static func marks(_ count: Int) -> String { String(repeating: "\u{0301}", count: count) }
 
-    private static let unfit = """
-        A name in the request has more than 255 bytes, or more than 30 combining marks in a row, or all names have more \
-        than 64 KiB
-        """
+    private static let unfit =
+        "The request's names are too long: each may have 255 bytes and 30 combining marks in a row, and all together 64 KiB"
 
     @Test("A parameter with 31 in a row is refused by its name, in the query and in every kind of body; 30 are not")
     func values() async throws {

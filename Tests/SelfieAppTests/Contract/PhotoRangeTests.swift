@@ -42,7 +42,7 @@ struct PhotoRangeTests {
                         "GET \(photo.target)",
                         headers: [("Range", header)],
                         status: 416,
-                        message: "The photo has no such bytes"
+                        message: "The photo does not have these bytes"
                     )
                 )
                 #expect(answer.headers["content-range"] == "bytes */\(count)")

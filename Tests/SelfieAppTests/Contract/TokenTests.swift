@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Tokens")
 struct TokenTests {
-    private static let calls = Endpoint.calls(.token, .checksItsOwnToken)
+    private static let calls = Endpoint.calls(.token)
 
     @Test("They are taken in all the forms of the contract")
     func forms() async throws {

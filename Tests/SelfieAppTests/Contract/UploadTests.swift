@@ -164,7 +164,7 @@ struct UploadTests {
                         authorization: tokenHeader(token),
                         .raw(contentType: contentType, body.prefix(count)),
                         status: 400,
-                        message: "The request ended early"
+                        message: "The request's body is incomplete"
                     )
                 )
             }

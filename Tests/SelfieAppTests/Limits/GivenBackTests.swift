@@ -62,7 +62,7 @@ struct GivenBackTests {
             let source = RequestSource(address: .none, requestID: "request")
             var counted = try await limiter.count([.passwordOfSession(id: 1)], ofUser: nil, from: source)
             return try await limiter.givingBack(&counted) {
-                try await hasher.verify(password, against: hash, for: source.claimant(.user(id: 1)))
+                try await hasher.verify(password, against: hash, for: source.caller(.user(id: 1)))
             }
         }
     }
@@ -80,7 +80,7 @@ struct GivenBackTests {
     func gone() async throws {
         try await Self.run { service, gate in
             let hasher = try Self.hasher(gate: gate)
-            async let other = hasher.verify(nil, against: nil, for: RequestSource.test.claimant(.user(id: 1)))
+            async let other = hasher.verify(nil, against: nil, for: RequestSource.test.caller(.user(id: 1)))
             try await poll("the thread is at work") { gate.heldCount == 1 }
             let trial = try Self.trial("my password", service, hasher)
             try await poll("the password waits") { hasher.waitingCount == 1 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Quotas")
 struct PhotoQuotaTests {
-    private static let noRoom = "You have no room for more photos"
+    private static let noRoom = "You have reached the limit of your photos"
 
     /// What the library of the only user counts, and what there is.
     private func counts(_ service: TestService) async throws -> [Int] {

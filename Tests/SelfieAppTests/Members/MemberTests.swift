@@ -147,10 +147,10 @@ struct MemberTests {
         (#"{"fields":null}"#, "fields_invalid", fieldsInvalid),
         (#"{"fields":[1]}"#, "fields_invalid", fieldsInvalid),
         (#"{"fields":"{}"}"#, "fields_invalid", fieldsInvalid),
-        (#"{"fields":{"a":["\u0000"]}}"#, "fields_has_null", "fields - has U+0000, which can't be stored,"),
-        (#"{"fields":{"\u0000":1}}"#, "fields_has_null", "fields - has U+0000, which can't be stored,"),
+        (#"{"fields":{"a":["\u0000"]}}"#, "fields_has_null", "fields - contains U+0000, which can't be stored,"),
+        (#"{"fields":{"\u0000":1}}"#, "fields_has_null", "fields - contains U+0000, which can't be stored,"),
         (
-            #"{"fields":{"a":1e999}}"#, "fields_number_out_of_range", "fields - has a number that is out of range,"
+            #"{"fields":{"a":1e999}}"#, "fields_number_out_of_range", "fields - contains a number that is out of range,"
         ),
         (#"{"nickname":"A"}"#, "field_unknown", "nickname - is not known,"),
         (#"{"email":"new@example.com"}"#, "field_unknown", "email - is not known,"),
@@ -160,7 +160,7 @@ struct MemberTests {
             """
             first_name - can't be blank,title - is invalid,b - is not known,\
             picture - is invalid (the random_id of one of your photos, or null),\
-            fields - has U+0000, which can't be stored,
+            fields - contains U+0000, which can't be stored,
             """
         ),
         ("[]", "json_not_an_object", "The request's JSON must be an object"),

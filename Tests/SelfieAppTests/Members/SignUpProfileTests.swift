@@ -118,9 +118,12 @@ struct SignUpProfileTests {
                 ([("full_name", "A"), ("fields", "")], Self.fieldsInvalid),
                 (
                     [("full_name", "A"), ("fields", #"{"a":"\u0000"}"#)],
-                    "fields - has U+0000, which can't be stored,"
+                    "fields - contains U+0000, which can't be stored,"
                 ),
-                ([("full_name", "A"), ("fields", #"{"a":1e400}"#)], "fields - has a number that is out of range,"),
+                (
+                    [("full_name", "A"), ("fields", #"{"a":1e400}"#)],
+                    "fields - contains a number that is out of range,"
+                ),
                 (
                     [("full_name", ""), ("title", "\n\0"), ("fields", "5")],
                     "full_name - can't be blank,title - is invalid,\(Self.fieldsInvalid)"

@@ -17,13 +17,13 @@ struct AnswerBudgetTests {
 
     /// Members, and news of which a page takes two MiB.
     private static func run(
-        _ budget: ByteBudget<Int>,
+        _ budget: Permits<Int>,
         minTime: Duration,
         _ body: @Sendable (TestService, [TestMember]) async throws -> Void
     ) async throws {
         try await TestService.runWithSchema(adjust: { service in
-            service.listBudget.answers = budget
-            service.listBudget.minTimeOfAnswers = minTime
+            service.permits.answers = budget
+            service.permits.minTimeOfAnswers = minTime
             service.limits.writeTimeout = .hours(1)
         }) { service in
             var members: [TestMember] = []
@@ -32,7 +32,7 @@ struct AnswerBudgetTests {
             for number in 0..<20 {
                 try await service.put("news/n\(number)", as: members[0], #"{"data":{"title":"t","text":"\#(text)"}}"#)
             }
-            try await poll("the answers are sent") { budget.bytesUsed == 0 }
+            try await poll("the answers are sent") { budget.inUse == 0 }
             try await body(service, members)
         }
     }
@@ -47,7 +47,7 @@ struct AnswerBudgetTests {
 
     @Test("For who holds less, the oldest answer of who holds the most is ended: a page and a change find room")
     func ended() async throws {
-        let budget = ByteBudget<Int>(maxBytes: 8 << 20, maxBytesPerHolder: 8 << 20)
+        let budget = Permits.ofBytes(8 << 20, perUser: 8 << 20)
         try await Self.run(budget, minTime: .zero) { service, members in
             let (ada, bob, cleo, dan) = (members[0], members[1], members[2], members[3])
             try await RawConnection.open(port: service.port, receiveBufferBytes: 16 << 10) { first in
@@ -56,26 +56,26 @@ struct AnswerBudgetTests {
                 let begin = try await first.readSome()
                 let readers = try Self.readers([ada, bob, cleo], of: service)
                 try await poll("all are answered") { readers.begunCount == 3 }
-                #expect(budget.bytesUsed(by: ada.userID) > 3 << 20 && budget.bytesUsed > 7 << 20)
+                #expect(budget.inUse(by: ada.userID) > 3 << 20 && budget.inUse > 7 << 20)
                 let last = try Self.readers([dan], of: service)
                 try await poll("the last one is answered") { last.begunCount == 1 }
                 #expect(last.texts[0].hasPrefix("HTTP/1.1 200 "))
                 // It is the first one of Ada, whose client gets less than it was promised.
-                #expect((1 << 20...5 << 19).contains(budget.bytesUsed(by: ada.userID)))
-                for member in [bob, cleo, dan] { #expect(budget.bytesUsed(by: member.userID) > 1 << 20) }
+                #expect((1 << 20...5 << 19).contains(budget.inUse(by: ada.userID)))
+                for member in [bob, cleo, dan] { #expect(budget.inUse(by: member.userID) > 1 << 20) }
                 let rest = try? await first.readToEnd()
                 #expect(begin.count + (rest?.count ?? 0) < 1_000_000)
                 try await service.put("news/other", as: members[4], #"{"data":{"title":"t"}}"#)
                 await readers.close()
                 await last.close()
             }
-            try await poll("the memory is free again") { budget.bytesUsed == 0 }
+            try await poll("the memory is free again") { budget.inUse == 0 }
         }
     }
 
     @Test("An answer that has just begun is not ended, and the next user is told to come again")
     func young() async throws {
-        let budget = ByteBudget<Int>(maxBytes: 3 << 20, maxBytesPerHolder: 4 << 20)
+        let budget = Permits.ofBytes(3 << 20, perUser: 4 << 20)
         try await Self.run(budget, minTime: .seconds(3_600)) { service, members in
             let readers = try Self.readers([members[0]], of: service)
             try await poll("it is answered") { readers.begunCount == 1 }
@@ -89,25 +89,25 @@ struct AnswerBudgetTests {
     @Test("A small change finds room though its user holds the most: the oldest of the user's own answers ends")
     func smallChange() async throws {
         // One session may hold as much as there is, so that only what all have is spent.
-        let budget = ByteBudget<Int>(maxBytes: 8 << 20, maxBytesPerHolder: 16 << 20)
+        let budget = Permits.ofBytes(8 << 20, perUser: 16 << 20)
         try await Self.run(budget, minTime: .zero) { service, members in
             let (ada, bob, cleo) = (members[0], members[1], members[2])
             let readers = try Self.readers([ada, ada, bob, cleo], of: service)
             try await poll("all are answered") { readers.begunCount == 4 }
-            #expect(budget.bytesUsed == 8_388_608 && budget.bytesUsed(by: ada.userID) == 4_194_304)
+            #expect(budget.inUse == 8_388_608 && budget.inUse(by: ada.userID) == 4_194_304)
             try await service.put("news/other", as: ada, #"{"data":{"title":"t"}}"#)
-            #expect(budget.bytesUsed(by: ada.userID) < 2_200_000)
-            for member in [bob, cleo] { #expect(budget.bytesUsed(by: member.userID) == 2_097_152) }
+            #expect(budget.inUse(by: ada.userID) < 2_200_000)
+            for member in [bob, cleo] { #expect(budget.inUse(by: member.userID) == 2_097_152) }
             await readers.close()
         }
     }
 
     @Test("Large changes of a hundred large records fit one session")
     func largeBatch() async throws {
-        let budget = ListBudget().answers
+        let budget = WebPermits().answers
         try await Self.run(budget, minTime: .seconds(30)) { service, members in
             for (method, letter) in [("POST", "x"), ("PATCH", "y")] {
-                try await poll("the answer before is sent") { budget.bytesUsed == 0 }
+                try await poll("the answer before is sent") { budget.inUse == 0 }
                 let text = String(repeating: letter, count: 50_000)
                 let records = (0..<100).map { #"{"id":"t\#($0)","data":{"value":"\#(text)"}}"# }
                 let answer = try await service.call(
@@ -124,7 +124,7 @@ struct AnswerBudgetTests {
 
     @Test("Small changes of a hundred small records find room twice at once")
     func smallBatches() async throws {
-        let budget = ListBudget().answers
+        let budget = WebPermits().answers
         try await Self.run(budget, minTime: .seconds(30)) { service, members in
             let all = (0..<100).map { #"{"id":"t\#($0)","data":{}}"# }.joined(separator: ",")
             let made = try await service.call("POST", "/api/records/threads", as: members[0], "[\(all)]")
@@ -149,26 +149,16 @@ struct AnswerBudgetTests {
         #expect([1, 2, 3, 4_096, 4_097].map(AnswerMemory.bufferBytes) == [1, 2, 4, 4_096, 8_192])
         #expect(AnswerMemory.maxUnsharedBytes == 16_384)
         #expect(RecordBodies.maxRecordAnswerBytes == 81_920)
-        #expect(ListBudget().minTimeOfAnswers == .seconds(30))
-        let budget = ListBudget().answers
-        let session = ByteReservation(of: AnswerMemory.Budget(budget, minTime: .zero).sessions, for: 1)
-        #expect(throws: NoBytes.holderHasAll) { try session.grow(by: 12_582_913) }
-        try session.grow(by: 12_582_912)
-        let user = ByteReservation(of: budget, for: 1)
-        #expect(throws: NoBytes.holderHasAll) { try user.grow(by: 25_165_825) }
-        try user.grow(by: 25_165_824)
-        user.shrink(to: 1_000)
-        #expect(user.byteCount == 1_000 && budget.bytesUsed == 1_000)
-        user.shrink(to: 2_000)
-        #expect(budget.bytesUsed == 1_000)
-        user.giveBack()
-        let others = try (1...64).map { user in
-            let reservation = ByteReservation(of: budget, for: user)
-            try reservation.grow(by: 2 << 20)
-            return reservation
-        }
-        #expect(budget.bytesUsed == 134_217_728)
-        #expect(throws: NoBytes.allTaken) { try ByteReservation(of: budget, for: 99).grow(by: 1) }
+        #expect(WebPermits().minTimeOfAnswers == .seconds(30))
+        let budget = WebPermits().answers
+        let sessions = AnswerMemory.Budget(budget, minTime: .zero).sessions
+        #expect(throws: TooBusy.holder(limit: "MEMORY_PER_USER")) { try sessions.acquire(12_582_913, for: 1) }
+        _ = try sessions.acquire(12_582_912, for: 1)
+        #expect(throws: TooBusy.holder(limit: "MEMORY_PER_USER")) { try budget.acquire(25_165_825, for: 1) }
+        _ = try budget.acquire(25_165_824, for: 1)
+        let others = try (1...64).map { try budget.acquire(2 << 20, for: $0) }
+        #expect(budget.inUse == 134_217_728)
+        #expect(throws: TooBusy.everyone(limit: "MEMORY")) { try budget.acquire(for: 99) }
         withExtendedLifetime(others) {}
     }
 }

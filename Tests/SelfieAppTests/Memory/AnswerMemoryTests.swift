@@ -19,12 +19,12 @@ struct AnswerMemoryTests {
         arguments: ["/api/records/threads?limit=50", "/api/changes?limit=100"]
     )
     func slowReader(path: String) async throws {
-        let budget = ByteBudget<Int>(maxBytes: 5 << 19)
-        try await TestService.runWithSchema(adjust: { $0.listBudget.answers = budget }) { service in
+        let budget = Permits.ofBytes(5 << 19)
+        try await TestService.runWithSchema(adjust: { $0.permits.answers = budget }) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             // More than a page's megabyte, and far more than the sockets' buffers.
             try await service.addThreads(0..<20, bytes: 60_000, as: ada)
-            try await poll("the answers are sent") { budget.bytesUsed == 0 }
+            try await poll("the answers are sent") { budget.inUse == 0 }
             try await RawConnection.open(port: service.port, receiveBufferBytes: 16 << 10) { connection in
                 try await connection.send(
                     "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Token \(ada.token)\r\nConnection: close\r\n\r\n"
@@ -32,14 +32,14 @@ struct AnswerMemoryTests {
                 var connection = connection
                 let begin = try await connection.readSome()
                 #expect(begin.starts(with: Data("HTTP/1.1 200 ".utf8)))
-                #expect((1_000_000...5 << 19).contains(budget.bytesUsed), "\(budget.bytesUsed)")
+                #expect((1_000_000...5 << 19).contains(budget.inUse), "\(budget.inUse)")
                 let refused = try await service.send("GET", path, headers: [("Authorization", "Token \(bob.token)")])
                 #expect(refused.status == 503)
                 #expect(try await service.call("GET", "/api/me", as: bob).status == 200)
                 let rest = try await connection.readToEnd()
                 #expect(begin.count + rest.count > 1_000_000)
             }
-            try await poll("the memory is free again") { budget.bytesUsed == 0 }
+            try await poll("the memory is free again") { budget.inUse == 0 }
             #expect(try await service.call("GET", path, as: bob).status == 200)
         }
     }
@@ -47,9 +47,9 @@ struct AnswerMemoryTests {
     @Test("One session holds at most its share of what its user may hold, and another one has the rest")
     func sessions() async throws {
         // A session has half, which is room for one page of a megabyte, whose memory is twice as large.
-        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 6 << 20)
+        let budget = Permits.ofBytes(128 << 20, perUser: 6 << 20)
         try await TestService.runWithSchema(adjust: { service in
-            service.listBudget.answers = budget
+            service.permits.answers = budget
             service.limits.writeTimeout = .hours(1)
         }) { service in
             let ada = try await service.addMember("ada")
@@ -63,13 +63,13 @@ struct AnswerMemoryTests {
             let target = "/api/records/threads?limit=50"
             let readers = try SlowReaders(1, port: service.port) { _ in Self.request("GET", target, token: ada.token) }
             try await poll("the page has begun") { readers.texts[0].utf8.count >= 4_096 }
-            #expect((1_000_000...3 << 20).contains(budget.bytesUsed), "\(budget.bytesUsed)")
+            #expect((1_000_000...3 << 20).contains(budget.inUse), "\(budget.inUse)")
             let refused = try await service.call("GET", target, as: ada)
             #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
             let other = try await service.send("GET", target, headers: [("Authorization", "Token second-token-of-ada")])
             #expect(other.status == 200 && other.records.count > 10)
             await readers.close()
-            try await poll("the memory is free again") { budget.bytesUsed == 0 }
+            try await poll("the memory is free again") { budget.inUse == 0 }
             #expect(try await service.call("GET", target, as: ada).status == 200)
         }
     }
@@ -77,14 +77,14 @@ struct AnswerMemoryTests {
     @Test("Small changes of many large records are refused before they are made, when their answers have no room")
     func batches() async throws {
         // A session has half, which is room for a hundred records of 64 KiB, and not for as many again.
-        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 18_000_000)
+        let budget = Permits.ofBytes(128 << 20, perUser: 18_000_000)
         try await TestService.runWithSchema(adjust: { service in
-            service.listBudget.answers = budget
+            service.permits.answers = budget
             service.limits.writeTimeout = .hours(1)
         }) { service in
             let ada = try await service.addMember("ada")
             for group in 0..<3 { try await service.addThreads(group * 100..<group * 100 + 100, bytes: 40_000, as: ada) }
-            try await poll("the answers are sent") { budget.bytesUsed == 0 }
+            try await poll("the answers are sent") { budget.inUse == 0 }
             let changes = (0..<3).map { group in
                 let elements = (group * 100..<group * 100 + 100).map { #"{"id":"t\#($0)","data":{"a":1}}"# }
                 return "[\(elements.joined(separator: ","))]"
@@ -95,14 +95,14 @@ struct AnswerMemoryTests {
             try await poll("all are answered") { readers.texts.allSatisfy { $0.contains("\r\n\r\n") } }
             let statuses = readers.texts.map { $0.dropFirst("HTTP/1.1 ".count).prefix(3) }
             #expect(statuses.sorted() == ["200", "429", "429"])
-            #expect((4_000_000...9_000_000).contains(budget.bytesUsed), "\(budget.bytesUsed)")
+            #expect((4_000_000...9_000_000).contains(budget.inUse), "\(budget.inUse)")
             #expect(try await service.count("SELECT count(*) FROM records WHERE version > 1") == 100)
             for (status, change) in zip(statuses, changes) where status == "429" {
                 let again = try await service.call("PATCH", "/api/records/threads", as: ada, change)
                 #expect(again.status == 429 && again.code == "too_many_at_once", "\(again.text)")
             }
             await readers.close()
-            try await poll("the memory is free again") { budget.bytesUsed == 0 }
+            try await poll("the memory is free again") { budget.inUse == 0 }
             #expect(try await service.call("PATCH", "/api/records/threads", as: ada, changes[0]).status == 200)
         }
     }
@@ -110,16 +110,16 @@ struct AnswerMemoryTests {
     @Test("An answer that is longer than expected is refused when it was only read, and told when it tells of a change")
     func longer() async throws {
         // A session has half, which is more than is expected of one record, and less than the memory of one with 64 KiB.
-        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 200_000)
-        try await TestService.runWithSchema(adjust: { $0.listBudget.answers = budget }) { service in
+        let budget = Permits.ofBytes(128 << 20, perUser: 200_000)
+        try await TestService.runWithSchema(adjust: { $0.permits.answers = budget }) { service in
             let ada = try await service.addMember("ada")
             let body = #"{"data":{"value":"\#(String(repeating: "x", count: 65_500))"}}"#
             let put = try await service.call("PUT", "/api/records/threads/t", as: ada, body)
             #expect(put.status == 200 && put.body.count > 65_536)
-            try await poll("the answer is sent") { budget.bytesUsed == 0 }
+            try await poll("the answer is sent") { budget.inUse == 0 }
             let refused = try await service.call("GET", "/api/records/threads/t", as: ada)
             #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
-            #expect(budget.bytesUsed == 0)
+            #expect(budget.inUse == 0)
         }
     }
 
@@ -161,9 +161,9 @@ struct AnswerMemoryTests {
 
     @Test("Any answer that the system does not take at once counts until its last byte is taken", arguments: Call.all)
     func slowAnswer(call: Call) async throws {
-        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 16 << 20)
+        let budget = Permits.ofBytes(128 << 20, perUser: 16 << 20)
         try await TestService.runWithSchema(adjust: { service in
-            service.listBudget.answers = budget
+            service.permits.answers = budget
             service.limits.maxUnsentBytes = 4_096
             service.limits.writeTimeout = .hours(1)
         }) { service in
@@ -190,7 +190,7 @@ struct AnswerMemoryTests {
                 FROM sessions, generate_series(1, 99) AS n
                 """
             )
-            try await poll("the answers are sent") { budget.bytesUsed == 0 }
+            try await poll("the answers are sent") { budget.inUse == 0 }
             let readers = try SlowReaders(1, port: service.port) { _ in
                 Self.request(call.method, call.target, token: ada.token, call.body, headers: call.headers)
             }
@@ -198,9 +198,9 @@ struct AnswerMemoryTests {
             let text = readers.texts[0]
             #expect(text.hasPrefix("HTTP/1.1 200 "), "\(text.prefix(500))")
             #expect(text.lowercased().contains("content-encoding: gzip") == !call.headers.isEmpty)
-            #expect((16_385...262_144).contains(budget.bytesUsed), "\(budget.bytesUsed)")
+            #expect((16_385...262_144).contains(budget.inUse), "\(budget.inUse)")
             await readers.close()
-            try await poll("the memory is free again") { budget.bytesUsed == 0 }
+            try await poll("the memory is free again") { budget.inUse == 0 }
         }
     }
 
@@ -236,8 +236,8 @@ struct AnswerMemoryTests {
 
     @Test("What a client that leaves has not taken is given back, and so is an answer that is compressed")
     func ends() async throws {
-        let budget = ByteBudget<Int>(maxBytes: 128 << 20, maxBytesPerHolder: 16 << 20)
-        try await TestService.runWithSchema(adjust: { $0.listBudget.answers = budget }) { service in
+        let budget = Permits.ofBytes(128 << 20, perUser: 16 << 20)
+        try await TestService.runWithSchema(adjust: { $0.permits.answers = budget }) { service in
             let ada = try await service.addMember("ada")
             try await service.addThreads(0..<20, bytes: 40_000, as: ada)
             // A page that is compressed as a whole, and one that is compressed while the client reads.
@@ -256,7 +256,7 @@ struct AnswerMemoryTests {
                 var connection = connection
                 _ = try await connection.readSome()
             }
-            try await poll("the memory is free again") { budget.bytesUsed == 0 }
+            try await poll("the memory is free again") { budget.inUse == 0 }
         }
     }
 }

@@ -15,9 +15,9 @@ import Testing
 struct PagesAtOnceTests {
     @Test("Six full pages fit one session, the seventh is refused, and the user's other session has as much")
     func sixPages() async throws {
-        let budget = ListBudget().answers
+        let budget = WebPermits().answers
         try await TestService.runWithSchema(adjust: { service in
-            service.listBudget.answers = budget
+            service.permits.answers = budget
             service.limits.writeTimeout = .hours(1)
         }) { service in
             let ada = try await service.addMember("ada")
@@ -33,20 +33,20 @@ struct PagesAtOnceTests {
                 SELECT user_id, sha256('second-token-of-ada'), expires_at FROM sessions
                 """
             )
-            try await poll("the answer is sent") { budget.bytesUsed == 0 }
+            try await poll("the answer is sent") { budget.inUse == 0 }
             let target = "/api/records/news?limit=50"
             let readers = try SlowReaders(6, port: service.port) { _ in
                 "GET \(target) HTTP/1.1\r\nHost: a\r\nAuthorization: Token \(ada.token)\r\n\r\n"
             }
             try await poll("the pages have begun") { readers.texts.allSatisfy { $0.utf8.count >= 4_096 } }
             #expect(readers.texts.allSatisfy { $0.hasPrefix("HTTP/1.1 200 ") })
-            #expect(budget.bytesUsed == 12_582_912)
+            #expect(budget.inUse == 12_582_912)
             let refused = try await service.call("GET", target, as: ada)
             #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
             let other = try await service.send("GET", target, headers: [("Authorization", "Token second-token-of-ada")])
             #expect(other.status == 200 && other.body.count > 1_000_000)
             await readers.close()
-            try await poll("the memory is free again") { budget.bytesUsed == 0 }
+            try await poll("the memory is free again") { budget.inUse == 0 }
         }
     }
 }

@@ -16,8 +16,8 @@ struct SharedMemoryTests {
     )
     func shared(store: TestStore) async throws {
         // Beside the first block, which each has anyway.
-        let memory = ByteBudget<Int>(maxBytes: 1_835_008)
-        try await TestService.run(store: store, adjust: { $0.spoolBudget = SpoolBudget(memory: memory) }) { service in
+        let budget = SpoolBudget(memory: PermitLimits(total: 1_835_008))
+        try await TestService.run(store: store, adjust: { $0.permits.uploads = budget }) { service in
             let token = try await service.makeToken()
             let images = (0..<3).map { TestImage.png(bytes: 1_900_000, seed: $0) }
             let (sent, send) = AsyncStream.makeStream(of: Void.self)
@@ -34,9 +34,9 @@ struct SharedMemoryTests {
                     }
                     await arrivals.next()
                     // Of 1.8 MB the first 256 KiB are an upload's own, and seven blocks are beyond it.
-                    if number == 0 { try await poll("the first has all") { memory.bytesUsed == 1_835_008 } }
+                    if number == 0 { try await poll("the first has all") { budget.memoryBytesUsed == 1_835_008 } }
                 }
-                #expect(memory.bytesUsed <= 1_835_008)
+                #expect(budget.memoryBytesUsed <= 1_835_008)
                 goOn.finish()
                 return try await uploads.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
@@ -46,22 +46,22 @@ struct SharedMemoryTests {
                 let isSame = service.objects.bytes(key: try #require(answer.json["random_id"] as? String)) == image
                 #expect(isSame)
             }
-            try await poll("all is given back") { memory.bytesUsed == 0 }
+            try await poll("all is given back") { budget.memoryBytesUsed == 0 }
         }
     }
 
     @Test("Who breaks off gives it back")
     func brokenOff() async throws {
-        let memory = ByteBudget<Int>(maxBytes: 1_835_008)
-        try await TestService.run(adjust: { $0.spoolBudget = SpoolBudget(memory: memory) }) { service in
+        let budget = SpoolBudget(memory: PermitLimits(total: 1_835_008))
+        try await TestService.run(adjust: { $0.permits.uploads = budget }) { service in
             let token = try await service.makeToken()
             await #expect(throws: NotInTime.self) {
                 _ = try await Self.upload(TestImage.png(bytes: 1_900_000), to: service, token: token) {
-                    try await poll("it has some") { memory.bytesUsed > 0 }
+                    try await poll("it has some") { budget.memoryBytesUsed > 0 }
                     throw NotInTime(what: "the rest of the upload")
                 }
             }
-            try await poll("all is given back") { memory.bytesUsed == 0 }
+            try await poll("all is given back") { budget.memoryBytesUsed == 0 }
             #expect(service.objects.keys().isEmpty)
         }
     }

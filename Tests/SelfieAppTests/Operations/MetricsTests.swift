@@ -97,6 +97,18 @@ struct MetricsTests {
         }
     }
 
+    @Test("Each metric has a sentence, and operators find it in the documents")
+    func declared() async throws {
+        let page = try String(contentsOf: ProjectFolder.root.appending(path: "docs/operations.md"), encoding: .utf8)
+        #expect(Observability.help.keys.filter { !page.contains("`\($0)`") }.sorted() == [])
+        try await withMetrics { _, figures in
+            let lines = try await figures().text.split(separator: "\n")
+            let served = lines.filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
+            #expect(served.count > 20 && served.filter { Observability.help[$0] == nil } == [])
+            #expect(lines.count { $0.hasPrefix("# HELP ") } == served.count)
+        }
+    }
+
     @Test("Streams, changes, delays and resets are counted")
     func changes() async throws {
         try await withMetrics(settings: ["RATE_LIMITS": "off"]) { service, figures in
@@ -194,7 +206,7 @@ struct MetricsTests {
             figures in
             // Whoever reads the log for the API's port finds one.
             #expect(service.log.entries.count { $0.contains("listening on") } == 1)
-            #expect(service.log.entries.count { $0.contains("figures for Prometheus") } == 1)
+            #expect(service.log.entries.count { $0.contains("metrics for Prometheus") } == 1)
             let token = try await service.makeToken()
             for _ in 0..<3 { _ = try await service.upload(token: token) }
             #expect(try await figures()[#"refusals_total{limit="UPLOADS_PER_USER"}"#] == 2)

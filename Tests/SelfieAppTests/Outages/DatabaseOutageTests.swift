@@ -19,7 +19,7 @@ import Testing
 struct DatabaseOutageTests {
     private static let settings = ["RATE_LIMITS": "on"]
 
-    private static func makePatient(_ service: inout PhotoService) {
+    private static func makePatient(_ service: inout SelfieService) {
         service.configuration.postgres.pool.leaseTimeout = .seconds(60)
         service.configuration.postgres.statementTimeout = .seconds(60)
         service.sweepInterval = .seconds(3600)

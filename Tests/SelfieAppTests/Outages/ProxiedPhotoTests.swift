@@ -132,7 +132,7 @@ struct ProxiedPhotoTests {
     }
 
     /// Waits for a bucket that is down as long as a busy machine takes to start it.
-    private static func tryLong(_ service: inout PhotoService) {
+    private static func tryLong(_ service: inout SelfieService) {
         service.bucket.transferPauses = Array(repeating: .milliseconds(20), count: 3_000)
     }
 }

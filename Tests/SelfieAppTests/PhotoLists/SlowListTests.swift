@@ -21,9 +21,9 @@ struct SlowListTests {
     func replaced(photoCount: Int, wasSentBefore: Bool) async throws {
         // One piece that has begun, or two pieces of which the second is on its way.
         let quickBytes = photoCount == 120 ? 4_096 : 66_000
-        let budget = ByteBudget<Int>(maxBytes: 48 << 20, maxBytesPerHolder: 12 << 20)
+        let budget = Permits.ofBytes(48 << 20, perUser: 12 << 20)
         try await TestService.run(adjust: { service in
-            service.listBudget.kept = budget
+            service.permits.cachedLists = budget
             service.limits.maxUnsentBytes = 4_096
             service.limits.writeTimeout = .hours(1)
         }) { service in
@@ -35,13 +35,13 @@ struct SlowListTests {
             }
             try await poll("the list has begun") { readers.texts[0].utf8.count >= quickBytes }
             #expect(readers.texts[0].hasPrefix("HTTP/1.1 200 "))
-            let one = budget.bytesUsed
+            let one = budget.inUse
             #expect((32_768...262_144).contains(one), "\(one)")
             try await service.postgres.write("UPDATE photos SET title = title || 'x'")
             #expect(try await service.list(token: token).jsonArray?.count == photoCount)
-            #expect(budget.bytesUsed > one * 3 / 2, "\(budget.bytesUsed) of \(one)")
+            #expect(budget.inUse > one * 3 / 2, "\(budget.inUse) of \(one)")
             await readers.close()
-            try await poll("the old list is gone") { budget.bytesUsed < one * 3 / 2 }
+            try await poll("the old list is gone") { budget.inUse < one * 3 / 2 }
         }
     }
 }

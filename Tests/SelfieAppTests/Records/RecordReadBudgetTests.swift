@@ -14,29 +14,29 @@ struct RecordReadBudgetTests {
 
     @Test("A user who reads 4 lists with several conditions gets no other; others do, and one condition is free")
     func searches() async throws {
-        let places = Places<Int>.ofSearches()
-        try await TestService.runWithSchema(Self.schema, adjust: { $0.searches = places }) { service in
+        let searches = WebPermits().searches
+        try await TestService.runWithSchema(Self.schema, adjust: { $0.permits.searches = searches }) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
-            let search = "/api/records/notes?where=\(#"{"a":1,"b":2}"#.formEncoded)"
+            let path = "/api/records/notes?where=\(#"{"a":1,"b":2}"#.formEncoded)"
             let one = "/api/records/notes?where=\(#"{"a":1}"#.formEncoded)"
-            let taken = try (1...4).map { _ in try places.take(for: ada.userID) }
-            let refused = try await service.call("GET", search, as: ada)
+            let acquired = try (1...4).map { _ in try searches.acquire(for: ada.userID) }
+            let refused = try await service.call("GET", path, as: ada)
             #expect(refused.status == 429 && refused.code == "too_many_at_once", "\(refused.text)")
             #expect(try await service.call("GET", one, as: ada).status == 200)
-            #expect(try await service.call("GET", search, as: bob).status == 200)
-            withExtendedLifetime(taken) {}
-            #expect(places.takenCount == 4)
+            #expect(try await service.call("GET", path, as: bob).status == 200)
+            withExtendedLifetime(acquired) {}
+            #expect(searches.inUse == 4)
         }
-        #expect(places.takenCount == 0)
+        #expect(searches.inUse == 0)
     }
 
     @Test("Four of a user are read at once, and sixteen of all")
-    func searchPlaces() throws {
-        let places = Places<Int>.ofSearches()
-        let own = try (1...4).map { _ in try places.take(for: 1) }
-        #expect(throws: NoPlace.self) { try places.take(for: 1) }
-        let others = try (2...13).map { try places.take(for: $0) }
-        #expect(throws: NoPlace.self) { try places.take(for: 14) }
+    func searchPermits() throws {
+        let searches = WebPermits().searches
+        let own = try (1...4).map { _ in try searches.acquire(for: 1) }
+        #expect(throws: TooBusy.self) { try searches.acquire(for: 1) }
+        let others = try (2...13).map { try searches.acquire(for: $0) }
+        #expect(throws: TooBusy.self) { try searches.acquire(for: 14) }
         withExtendedLifetime((own, others)) {}
     }
 

@@ -18,28 +18,34 @@ struct RateLimitModelTests {
         var hasEnded = true
     }
 
+    private enum Outcome {
+        case counted
+        case refused(isFirst: Bool)
+    }
+
     /// The windows, and what may be given back.
     private struct Model {
         var windows: [String: Window] = [:]
-        var places: [(place: RateLimitStore.Place, number: Int)] = []
+        var increments: [(increment: RateLimitStore.Increment, number: Int)] = []
 
-        mutating func count(_ key: String, limit: Int) -> Int {
+        mutating func count(_ key: String, limit: Int) -> Outcome {
             var window = windows[key] ?? Window()
+            defer { windows[key] = window }
             if window.hasEnded {
                 window = Window(count: 1, number: window.number + 1, hasEnded: false)
-            } else {
-                window.count = min(window.count + 1, limit + 2)
+                return .counted
             }
-            windows[key] = window
-            return window.count
+            let isFirst = window.count == limit
+            // The first refusal is counted, and no other.
+            window.count = min(window.count + 1, limit + 1)
+            return window.count <= limit ? .counted : .refused(isFirst: isFirst)
         }
 
-        mutating func giveBack(_ place: RateLimitStore.Place, number: Int) {
-            guard var window = windows[place.key], window.number == number, !window.hasEnded, window.count > 0 else {
-                return
-            }
-            window.count = min(window.count, place.limit) - 1
-            windows[place.key] = window
+        mutating func giveBack(_ increment: RateLimitStore.Increment, number: Int) {
+            let key = increment.key
+            guard var window = windows[key], window.number == number, !window.hasEnded, window.count > 0 else { return }
+            window.count = min(window.count, increment.limit) - 1
+            windows[key] = window
         }
     }
 
@@ -73,12 +79,15 @@ struct RateLimitModelTests {
                 )
                 switch Int.random(in: 0..<20, using: &generator) {
                 case 0...10:
-                    let counted = try await store.count(key, amount: 1, limit: limit)
-                    let expected = model.count(key, limit: limit.count)
-                    #expect(counted.count == expected, "step \(step)")
-                    #expect((1...limit.seconds).contains(counted.secondsLeft))
-                    let number = try #require(model.windows[key]?.number)
-                    if expected <= limit.count { model.places.append((counted.place, number)) }
+                    let outcome = try await store.count(key, amount: 1, limit: limit)
+                    switch (outcome, model.count(key, limit: limit.count)) {
+                    case (.counted(let increment), .counted):
+                        model.increments.append((increment, try #require(model.windows[key]?.number)))
+                    case (.refused(let refusal), .refused(let isFirst)):
+                        #expect(refusal.isFirst == isFirst && refusal.isFull, "step \(step)")
+                        #expect((1...limit.seconds).contains(refusal.secondsLeft))
+                    case (_, let expected): Issue.record("step \(step): \(outcome) in place of \(expected)")
+                    }
                 case 11...16: try await Self.giveBack(to: store, &model, &generator)
                 case 17...18:
                     try await postgres.write(
@@ -98,21 +107,21 @@ struct RateLimitModelTests {
         }
     }
 
-    /// Gives back one place, or one of each of several keys.
+    /// Gives back one increment, or one of each of several keys.
     private static func giveBack(
         to store: RateLimitStore,
         _ model: inout Model,
         _ generator: inout SplitMix64
     ) async throws {
-        var given: [RateLimitStore.Place] = []
+        var given: [RateLimitStore.Increment] = []
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
-            let free = model.places.indices.filter { index in
-                !given.contains { $0.key == model.places[index].place.key }
+            let free = model.increments.indices.filter { index in
+                !given.contains { $0.key == model.increments[index].increment.key }
             }
             guard let index = free.randomElement(using: &generator) else { break }
-            let (place, number) = model.places.remove(at: index)
-            model.giveBack(place, number: number)
-            given.append(place)
+            let (increment, number) = model.increments.remove(at: index)
+            model.giveBack(increment, number: number)
+            given.append(increment)
         }
         try await store.giveBack(given)
     }
@@ -141,24 +150,24 @@ struct RateLimitModelTests {
         func leave() { counts.withLock { $0.now -= 1 } }
     }
 
-    @Test("Of many at once no more pass than the limit allows, and all places come back", arguments: [1, 5])
+    @Test(
+        "Of many at once no more pass than the limit allows, and all that was counted is given back",
+        arguments: [1, 5]
+    )
     func parallel(limit: Int) async throws {
         try await Self.run { stores, postgres in
             let room = Room()
             let passed = try await withThrowingTaskGroup(of: Bool.self) { tasks in
                 for number in 0..<40 {
                     tasks.addTask {
-                        let counted = try await stores[number % 2].count(
-                            "key",
-                            amount: 1,
-                            limit: RateLimit(limit, per: 3_600)
-                        )
-                        guard counted.count <= limit else { return false }
+                        let (store, hourly) = (stores[number % 2], RateLimit(limit, per: 3_600))
+                        guard case .counted(let increment) = try await store.count("key", amount: 1, limit: hourly)
+                        else { return false }
                         room.enter()
-                        // Places are given back once all that the limit allows are taken.
+                        // It is given back once the limit is reached.
                         try await poll("the room is full") { room.most >= limit }
                         room.leave()
-                        try await stores[number % 2].giveBack([counted.place])
+                        try await store.giveBack([increment])
                         return true
                     }
                 }

@@ -18,15 +18,15 @@ struct PasswordHasherTests {
     private func withHasher(
         cost: Int = 4,
         threads: Int = 2,
-        placesPerThread: Int = 2,
+        waitingPerThread: Int = 2,
         gate: ThreadGate = .recorder(),
         uptime: ManualTime = ManualTime(),
         _ body: (PasswordHasher) async throws -> Void
     ) async throws {
         var options = PasswordHasherOptions(coreCount: 2)
         options.threadCount = threads
-        (options.waitingPerThread, options.waitingPerNetworkAndThread) = (placesPerThread, placesPerThread)
-        options.waitingPerAccountAndThread = placesPerThread
+        (options.waitingPerThread, options.waitingPerNetworkAndThread) = (waitingPerThread, waitingPerThread)
+        options.waitingPerAccountAndThread = waitingPerThread
         options.now = { uptime.now }
         options.willCompute = { gate.pass($0) }
         let hasher = try PasswordHasher(cost: cost, options: options)
@@ -45,9 +45,7 @@ struct PasswordHasherTests {
     private func isHashed(_ password: Password, by hasher: PasswordHasher) async throws -> Bool {
         do {
             return try await hasher.hash(password, for: .test).hasPrefix("$2b$04$")
-        } catch is PasswordHasherError {
-            return false
-        } catch is FairLineRefusal {
+        } catch is TooBusy {
             return false
         }
     }
@@ -56,8 +54,8 @@ struct PasswordHasherTests {
     func limits() {
         #expect([1, 2, 3, 16].map { PasswordHasherOptions(coreCount: $0).threadCount } == [1, 1, 2, 15])
         let options = PasswordHasherOptions(coreCount: 4)
-        #expect(options.line.places == 3 && options.line.waiting == 3 * 384)
-        #expect(options.line.waitingPerGroup == 3 * 28 && options.line.waitingPerMember == 3 * 24)
+        #expect(options.limits.permits == 3 && options.limits.waiting == 3 * 384)
+        #expect(options.limits.waitingPerGroup == 3 * 28 && options.limits.waitingPerMember == 3 * 24)
         #expect(options.maxWait == .seconds(8))
         let (before, now, after) = (ContinuousClock.now, options.now(), ContinuousClock.now)
         #expect((before...after).contains(now))
@@ -122,7 +120,9 @@ struct PasswordHasherTests {
                 // Of six places two are at work, and what finds none is refused at once.
                 for _ in 0..<14 { #expect(try await tasks.next() == false) }
                 try await poll("both threads are at work") { gate.heldCount == 2 }
-                #expect(throws: FairLineRefusal.ownLineFull) { try hasher.requireRoom(for: .test) }
+                #expect(throws: TooBusy.holder(limit: "HASHES_WAITING_PER_CALLER")) {
+                    try hasher.requireRoom(for: .test)
+                }
                 // The pool that all others share has threads left.
                 #expect(try await NIOThreadPool.singleton.runIfActive { 42 } == 42)
                 #expect(gate.passed == [4, 4])
@@ -139,7 +139,7 @@ struct PasswordHasherTests {
     @Test("What waits for eight seconds is not begun any more", arguments: [(7_999, true), (8_000, false)])
     func wait(milliseconds: Int, isHashed: Bool) async throws {
         let (gate, uptime) = (ThreadGate(), ManualTime())
-        try await withHasher(threads: 1, placesPerThread: 1, gate: gate, uptime: uptime) { hasher in
+        try await withHasher(threads: 1, waitingPerThread: 1, gate: gate, uptime: uptime) { hasher in
             let password = try password()
             async let first = self.isHashed(password, by: hasher)
             try await poll("the thread is at work") { gate.heldCount == 1 }
@@ -158,7 +158,7 @@ struct PasswordHasherTests {
     @Test("Who goes away while waiting costs no hash")
     func cancellation() async throws {
         let gate = ThreadGate()
-        try await withHasher(threads: 1, placesPerThread: 1, gate: gate) { hasher in
+        try await withHasher(threads: 1, waitingPerThread: 1, gate: gate) { hasher in
             let password = try password()
             async let first = isHashed(password, by: hasher)
             try await poll("the thread is at work") { gate.heldCount == 1 }
@@ -174,6 +174,6 @@ struct PasswordHasherTests {
     }
 }
 
-extension FairLine.Claimant {
-    fileprivate static let test = FairLine.Claimant(group: "network", member: "account")
+extension FairSemaphore.Caller {
+    fileprivate static let test = FairSemaphore.Caller(group: "network", member: "account")
 }

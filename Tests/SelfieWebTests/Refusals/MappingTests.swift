@@ -21,10 +21,8 @@ struct MappingTests {
             (SessionError.ended, 401, "HTTP Token: Access denied."),
             (PhotoError.unknownFormat, 415, "image - is not a JPEG, PNG, GIF, WebP, HEIC or AVIF photo,"),
             (PhotoError.givenUp, 503, "The service is not available at the moment. Please try again later!"),
-            (
-                PasswordHasherError.overloaded, 503,
-                "The service is not available at the moment. Please try again later!"
-            ),
+            (TooBusy.holder(limit: "X_PER_USER"), 429, "Too many requests. Please try again later!"),
+            (TooBusy.everyone(limit: "X"), 503, "The service is not available at the moment. Please try again later!"),
             (limit, 429, "Too many requests. Please try again later!"),
             (ObjectStoreError.invalidKey, 503, "The service is not available at the moment. Please try again later!"),
             (
@@ -35,7 +33,7 @@ struct MappingTests {
                     + "password - is too long (maximum is 72 bytes),name - is invalid,"
                     + "image - can't be blank,"
             ),
-            (CancellationError(), 499, "The client is gone"),
+            (CancellationError(), 499, "The client has left"),
             (UnknownError(), 500, "Something went wrong. Please try again later!"),
         ]
         for (error, status, message) in expected {
@@ -51,7 +49,11 @@ struct MappingTests {
 
     @Test("A refusal for want of memory has a name in the metrics")
     func memoryNames() {
-        #expect(RefusingLimit.name(of: NoBytes.holderHasAll) == "MEMORY_PER_USER")
-        #expect(RefusingLimit.name(of: NoBytes.allTaken) == "MEMORY")
+        let permits = WebPermits()
+        for memory in [permits.answers, permits.cachedLists, permits.recordBodies] {
+            let holder = #expect(throws: TooBusy.self) { try memory.acquire(1 << 40, for: 1) }
+            #expect(holder.flatMap { RefusingLimit.name(of: $0) } == "MEMORY_PER_USER")
+        }
+        #expect(RefusingLimit.name(of: TooBusy.everyone(limit: "MEMORY")) == "MEMORY")
     }
 }

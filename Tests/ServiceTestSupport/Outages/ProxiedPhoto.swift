@@ -21,7 +21,7 @@ extension TestService {
     /// - Throws: What the body throws, or what keeps service or server from starting.
     package static func withProxiedPhoto(
         _ image: Data,
-        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
+        adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService, RcloneServer, StoredPhoto) async throws -> Void
     ) async throws {
         try await run(store: .ownS3, settings: ["PHOTO_DELIVERY": "proxy"], adjust: adjust) { service in

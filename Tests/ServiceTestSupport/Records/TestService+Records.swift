@@ -36,7 +36,7 @@ extension TestService {
         _ schema: String? = nil,
         store: TestStore = .disk,
         settings: [String: String] = ["RATE_LIMITS": "off"],
-        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
+        adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await run(store: store, settings: settings, adjust: adjust) { service in
@@ -49,7 +49,7 @@ extension TestService {
     package static func runTwoWithSchema<Result: Sendable>(
         _ schema: String? = nil,
         settings: [String: String] = ["RATE_LIMITS": "off"],
-        adjust: @Sendable (inout PhotoService) -> Void = { _ in },
+        adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (_ first: TestService, _ second: TestService) async throws -> Result
     ) async throws -> Result {
         try await runWithSchema(schema, settings: settings, adjust: adjust) { first in

@@ -20,14 +20,19 @@ struct ManyConnectionsSoakTests {
         OpenFileLimit.raise()
         try await ServedSelfie.run { served in
             let service = served.service
-            let token = try await service.makeToken()
+            // A session may have forty requests under way.
+            var tokens = [try await service.makeToken()]
+            for _ in 1..<25 {
+                let answer = try await service.signIn(email: "ada@example.com")
+                tokens.append(try #require(answer.json["api_authtoken"] as? String))
+            }
             var (connections, memory) = (0, 0)
-            try await withIdleConnections(service, token: token) {
+            try await withIdleConnections(service, token: tokens[0]) {
                 // What comes first opens connections to the database, which are kept for a while.
-                try await burst(service, requestsPerConnection: 2, token: token)
+                try await burst(service, requestsPerConnection: 2, tokens: tokens)
                 connections = try await databaseConnections(service)
                 memory = try ProcessMemory(of: served.process.processID).resident
-                try await burst(service, requestsPerConnection: 20, token: token)
+                try await burst(service, requestsPerConnection: 20, tokens: tokens)
                 #expect(try await databaseConnections(service) == connections)
             }
             #expect(connections <= 10)
@@ -47,12 +52,14 @@ struct ManyConnectionsSoakTests {
         #expect(answer?.status == 200 && answer?.jsonArray?.isEmpty == true)
     }
 
-    private func burst(_ service: TestService, requestsPerConnection: Int, token: String) async throws {
+    private func burst(_ service: TestService, requestsPerConnection: Int, tokens: [String]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<Self.parallelCount {
+            for number in 0..<Self.parallelCount {
                 group.addTask {
                     try await RawConnection.open(port: service.port) { connection in
-                        for _ in 0..<requestsPerConnection { try await list(&connection, token: token) }
+                        for _ in 0..<requestsPerConnection {
+                            try await list(&connection, token: tokens[number % tokens.count])
+                        }
                     }
                 }
             }

@@ -13,7 +13,7 @@ import Testing
 struct SlowClientSoakTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    private static func shorten(_ service: inout PhotoService) {
+    private static func shorten(_ service: inout SelfieService) {
         service.limits.idleTimeout = .seconds(5)
         service.limits.headerTimeout = .seconds(4)
         service.limits.bodyWindow = .seconds(5)

@@ -73,7 +73,7 @@ struct FaultyStoreStormTests {
         settings: [String: String],
         _ body: @Sendable (TestService, TestService) async throws -> Void
     ) async throws {
-        let adjust: @Sendable (inout PhotoService) -> Void = { service in
+        let adjust: @Sendable (inout SelfieService) -> Void = { service in
             service.sweepInterval = .milliseconds(200)
             service.bucket.uploads.maxSinglePutBytes = 5 << 20
             service.bucket.uploads.partBytes = 5 << 20

@@ -138,9 +138,9 @@ struct SampleService: Sendable {
         switch endpoint.authentication {
         case .public: []
         case .basic: [("Authorization", TestService.basic)]
-        case .token, .checksItsOwnToken: [("Authorization", "Token token=\(token)")]
+        case .token: [("Authorization", "Token token=\(token)")]
         case .ownPage: [("Sec-Fetch-Site", "same-origin")]
-        case .cookie, .checksItsOwnCookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]
+        case .cookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]
         }
     }
 

@@ -1,2 +1,0 @@
-/// A request stopped arriving, or arrives too slowly.
-package struct SlowRequestError: Error {}

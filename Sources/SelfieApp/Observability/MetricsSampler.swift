@@ -1,0 +1,112 @@
+import CoreMetrics
+import HTTPConnection
+import ObjectStore
+import SelfieConfiguration
+import SelfieCore
+import Synchronization
+
+/// Reads the metrics that are known only when somebody asks.
+final class MetricsSampler: Sendable {
+    /// What they are read from.
+    struct Sources: Sendable {
+        let connections: ConnectionPermits
+        let traffic: TrafficMeter
+        let uploads: SpoolBudget
+        let hasher: PasswordHasher
+        let useCases: UseCases
+    }
+
+    private static let gauges: [(name: String, help: String, read: @Sendable (Sources) -> Int)] = [
+        ("http_connections", "Connections of clients.", { $0.connections.count }),
+        (
+            "change_streams", "Streams of changes that are open, and calls that wait for a change.",
+            { $0.useCases.followChanges.hub.listenerCount }
+        ),
+        ("spool_memory_bytes", "Bytes of uploads in memory that wait for the store.", { $0.uploads.memoryBytesUsed }),
+        (
+            "spool_disk_bytes", "Bytes of uploads in temporary files that wait for the store.",
+            { $0.uploads.diskBytesUsed }
+        ),
+        ("password_hashes_waiting", "Passwords that wait for a thread to be hashed.", { $0.hasher.waitingCount }),
+        ("process_resident_memory_bytes", "Memory in use.", { _ in ProcessMetrics.residentBytes }),
+        ("process_open_fds", "Open files and sockets.", { _ in ProcessMetrics.openDescriptors }),
+        ("process_max_fds", "How many files and sockets may be open.", { _ in ProcessMetrics.maxDescriptors }),
+    ]
+
+    private static let counters: [(name: String, help: String, read: @Sendable (Sources) -> Double)] = [
+        (
+            "http_connections_refused", "Connections that were closed because there were too many.",
+            { Double($0.connections.closedCount) }
+        ),
+        ("http_received_bytes", "Bytes from clients.", { Double($0.traffic.bytesReceived) }),
+        ("http_sent_bytes", "Bytes to clients.", { Double($0.traffic.bytesSent) }),
+        (
+            "change_bells_lost", "Notifications that failed, and losses of the connection that receives them.",
+            { Double($0.useCases.bell.lostCount + $0.useCases.followChanges.hub.lostConnectionCount) }
+        ),
+        ("process_cpu_seconds", "Processor time.", { _ in ProcessMetrics.processorSeconds }),
+    ]
+
+    private static let deletions = (
+        name: "object_deletions_waiting", help: "Objects that are still to be deleted, of all processes together."
+    )
+    private static let build = (
+        name: "selfie_build_info", help: "1; the labels are the version and the last migration that it needs."
+    )
+
+    /// A sentence for each of them, by its name.
+    static let help = Dictionary(
+        uniqueKeysWithValues: gauges.map { ($0.name, $0.help) } + counters.map { ("\($0.name)_total", $0.help) }
+            + [deletions, build].map { ($0.name, $0.help) }
+    )
+
+    private let sources: Sources
+    private let gauges: [Meter]
+    private let counters: [SampledCounter]
+    private let deletionsWaiting: Meter
+
+    /// - Parameters:
+    ///   - sources: What they are read from.
+    ///   - schemaVersion: The last migration that the service needs.
+    ///   - factory: Where they go.
+    init(_ sources: Sources, schemaVersion: String?, factory: any MetricsFactory) {
+        self.sources = sources
+        gauges = Self.gauges.map { Meter(label: $0.name, factory: factory) }
+        counters = Self.counters.map { SampledCounter($0.name, factory) }
+        deletionsWaiting = Meter(label: Self.deletions.name, factory: factory)
+        Meter(
+            label: Self.build.name,
+            dimensions: [("version", SelfieVersion.current), ("schema", schemaVersion ?? "unknown")],
+            factory: factory
+        ).set(1)
+    }
+
+    /// Reads the present values.
+    ///
+    /// That of the database stays as it was while the database is down.
+    func sample() async {
+        for (gauge, metric) in zip(gauges, Self.gauges) { gauge.set(metric.read(sources)) }
+        for (counter, metric) in zip(counters, Self.counters) { counter.set(metric.read(sources)) }
+        if let count = try? await sources.useCases.photos.waitingDeletionCount() { deletionsWaiting.set(count) }
+    }
+}
+
+/// A counter whose whole number is known, and not its growth.
+private final class SampledCounter: Sendable {
+    private let counter: FloatingPointCounter
+    private let last = Mutex(0.0)
+
+    init(_ label: String, _ factory: any MetricsFactory) {
+        counter = FloatingPointCounter(label: label, factory: factory)
+        // Shown from the beginning, though nothing has happened.
+        counter.increment(by: 0)
+    }
+
+    func set(_ number: Double) {
+        let growth = last.withLock { last in
+            defer { last = max(last, number) }
+            return number - last
+        }
+        if growth > 0 { counter.increment(by: growth) }
+    }
+}
