@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import FoundationEssentials
 import Migrations
 import SelfieConfiguration
@@ -88,7 +89,7 @@ struct MigrationFailure: Error, CustomStringConvertible {
     let error: MigrationError
 
     var description: String {
-        [error.description, remedy].compactMap(\.self).joined(separator: "\n")
+        [error.description.trimmingWhitespace(), remedy].compactMap(\.self).joined(separator: "\n")
     }
 
     private var remedy: String? {

@@ -7,7 +7,7 @@ struct MigrateDown: AsyncParsableCommand {
         commandName: "down",
         abstract: "Take back the last migrations.",
         discussion: """
-            Lists the migrations, and asks first: to take them back may delete data. Back up the database before. The \
+            Lists the migrations, and asks first: their down scripts may delete data. Back up the database before. The \
             tables users and photos stay as railsauth made them, unless --including-railsauth is given.
             """
     )

@@ -58,13 +58,13 @@ struct MigrationDirectoryTests {
         }
     }
 
-    @Test("A folder that is not there is named, and what to do about it")
+    @Test("A folder that does not exist is named")
     func unreadableFolder() {
         #expect {
             try MigrationDirectory(path: "/no/such/folder").load()
         } throws: {
             guard case MigrationError.unreadableDirectory("/no/such/folder") = $0 else { return false }
-            return "\($0)".contains("--migrations")
+            return "\($0)" == "There is no readable folder of migrations at /no/such/folder."
         }
     }
 

@@ -23,8 +23,6 @@ struct DatabaseCheck: Sendable {
             try await PostgresClient.withClient(configuration: configuration) { client in
                 try await client.withConnection { connection in
                     try await checkServer(connection)
-                    try await checkClock(connection)
-                    try await checkTemporaryTables(connection)
                     guard await checkMigrations(), try await checkPrivileges(connection) else { return }
                     try await checkPasswords(connection)
                 }
@@ -37,12 +35,16 @@ struct DatabaseCheck: Sendable {
     }
 
     private func checkServer(_ connection: PostgresConnection) async throws(PostgresError) {
+        let sent = now()
         let rows = try await connection.query(
             """
             SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-                pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS is_read_only
+                pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS is_read_only,
+                has_database_privilege(current_database(), 'TEMPORARY') AS may_use_temporary_tables,
+                current_user::text AS role, clock_timestamp() AS time
             """
         )
+        let received = now()
         guard let row = rows.first else { return }
         let version = try row.decode("version", as: String.self).prefix { $0 != " " }
         if try row.decode("number", as: Int.self) < Self.minVersion * 10_000 {
@@ -53,38 +55,27 @@ struct DatabaseCheck: Sendable {
         } else {
             findings.ok("reachable, PostgreSQL \(version)")
         }
-        guard try row.decode("is_read_only", as: Bool.self) else { return }
-        findings.failed(
-            "it is read only, perhaps a standby",
-            "Set DATABASE_URL to the primary, or to all servers with target_session_attrs=read-write."
-        )
-    }
-
-    private func checkClock(_ connection: PostgresConnection) async throws(PostgresError) {
-        let sent = now()
-        let rows = try await connection.query("SELECT clock_timestamp() AS time")
-        let received = now()
-        guard let time = try rows.first?.decode("time", as: Date.self) else { return }
+        if try row.decode("is_read_only", as: Bool.self) {
+            findings.failed(
+                "it is read only, perhaps a standby",
+                "Set DATABASE_URL to the primary, or to all servers with target_session_attrs=read-write."
+            )
+        }
         // Each time is compared with the clock that wrote it, so a few seconds do no harm.
-        findings.clock("its clock", at: time, sent: sent, received: received, maxSeconds: 5)
-    }
-
-    private func checkTemporaryTables(_ connection: PostgresConnection) async throws(PostgresError) {
+        findings.clock("its clock", at: try row.decode("time"), sent: sent, received: received, maxSeconds: 5)
         if await connection.isBehindPooler {
-            return findings.warning(
+            findings.warning(
                 "there is a pooler before it, and selfie photos reconcile and copy need a session of their own",
                 "Run these two with the DATABASE_URL of the database itself. See docs/operations.md#processes."
             )
+        } else if try row.decode("may_use_temporary_tables", as: Bool.self) {
+            findings.ok("temporary tables are allowed")
+        } else {
+            findings.warning(
+                "its user may not make temporary tables, which selfie photos reconcile and copy need",
+                "As the database's owner, run: GRANT TEMPORARY ON DATABASE … TO \(try row.decode("role", as: String.self))"
+            )
         }
-        let rows = try await connection.query(
-            "SELECT has_database_privilege(current_database(), 'TEMPORARY') AS may, current_user::text AS role"
-        )
-        guard let row = rows.first else { return }
-        if try row.decode("may", as: Bool.self) { return findings.ok("temporary tables are allowed") }
-        findings.warning(
-            "its user may not make temporary tables, which selfie photos reconcile and copy need",
-            "As the database's owner, run: GRANT TEMPORARY ON DATABASE … TO \(try row.decode("role", as: String.self))"
-        )
     }
 
     /// - Returns: Whether all tables must exist.

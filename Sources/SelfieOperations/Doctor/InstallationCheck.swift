@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Migrations
+import Postgres
 import S3
 package import SelfieConfiguration
 
@@ -50,11 +51,11 @@ package struct InstallationCheck: Sendable {
             postgres.pool.maxConnections = 1
             postgres.connectTimeout = answerLimit
             // Longer than connecting takes, so that the reason for a failure is known.
-            postgres.pool.leaseTimeout = 2 * answerLimit
+            postgres.pool.leaseTimeout = answerLimit * 2
             await DatabaseCheck(
                 configuration: postgres,
                 migrations: migrations,
-                statusLimit: 2 * answerLimit,
+                statusLimit: answerLimit * 2,
                 now: now,
                 findings: findings(.database)
             ).run()

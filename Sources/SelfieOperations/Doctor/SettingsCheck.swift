@@ -34,8 +34,8 @@ struct SettingsCheck {
             (
                 secret != nil && secret == password, "SECRET_KEY_BASE and API_AUTH_PASSWORD are the same",
                 """
-                The password is inside the app, and whoever reads it can make the URL of any photo. Set SECRET_KEY_BASE to \
-                another one, from `openssl rand -hex 64`.
+                Anyone who reads the password in the app can make the URL of any photo. Set another SECRET_KEY_BASE, \
+                from `openssl rand -hex 64`.
                 """
             ),
             (
@@ -68,12 +68,12 @@ struct SettingsCheck {
                 weakness(
                     of: "API_AUTH_PASSWORD",
                     minCharacters: 12,
-                    "Who guesses it can call the API as your app does. Set one from `openssl rand -hex 16`, in the app too."
+                    "Anyone who guesses it can call the API. Set one from `openssl rand -hex 16`, in the app too."
                 ),
                 weakness(
                     of: "SECRET_KEY_BASE",
                     minCharacters: 32,
-                    "Who guesses it can make the URL of any photo. Set one from `openssl rand -hex 64`."
+                    "Anyone who guesses it can make the URL of any photo. Set one from `openssl rand -hex 64`."
                 ),
             ].compactMap(\.self) + rules.filter(\.isBroken).map { Diagnosis(cause: $0.cause, remedy: $0.remedy) }
     }
@@ -101,7 +101,7 @@ struct SettingsCheck {
         "12345", "qwerty", "selfie",
     ]
 
-    /// Tells made-up secrets from those of a generator.
+    /// Why a secret looks made up by a person; nil if it may come from a generator.
     private func weakness(of key: String, minCharacters: Int, _ remedy: String) -> Diagnosis? {
         guard let secret = source.value(of: key) else { return nil }
         let (characters, lowercased) = (Array(secret), secret.lowercased())
