@@ -42,7 +42,6 @@ extension Endpoint.Parameter {
         "The `cursor` of the answer before, or `now`. Without it, all that the user sees comes first.",
         example: "now",
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: cursorMaxCharacters)],
         valid: "now, or the cursor of an answer"
     )
     static let changedCollections = Self(
@@ -52,7 +51,6 @@ extension Endpoint.Parameter {
         "The collections whose changes are wanted, with commas between them; `photos` for photos. Missing means all.",
         example: "photos",
         isRequired: false,
-        refusedFor: [.invalid],
         valid: "1 to \(ChangeQuery.maxCollectionCount) collections with commas between them"
     )
     static let changeLimit = Self(
@@ -61,8 +59,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The most changes of a page. Without it, a page has \(ChangeQuery.usualLimit).",
         example: "100",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let wait = Self(
         "wait",
@@ -70,8 +67,7 @@ extension Endpoint.Parameter {
         in: .query,
         "For how many seconds the answer may wait for a change.",
         example: "25",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
 }
 

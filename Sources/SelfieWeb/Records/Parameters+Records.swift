@@ -12,7 +12,6 @@ extension Endpoint.Parameter {
         "A JSON object: fields with an index, and the values that they must have. `null` is for missing ones, too.",
         example: #"{"address":"12 Rose Street"}"#,
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: 4_096)],
         valid: "a JSON object with at most \(Schema.maxIndexCount) fields and their values, each no array and no object"
     )
     static let recordIDs = Self(
@@ -22,7 +21,6 @@ extension Endpoint.Parameter {
         "The ids of the records, with commas between them, at most \(RecordLimits.maxPageCount). Not with `where`.",
         example: "house-1,house-2",
         isRequired: false,
-        refusedFor: [.invalid],
         valid: "1 to \(RecordLimits.maxPageCount) ids with commas between them"
     )
     static let deletedIDs = Self(
@@ -31,7 +29,6 @@ extension Endpoint.Parameter {
         in: .query,
         "The ids of the records, with commas between them, at most \(RecordLimits.maxBatchCount).",
         example: "house-1,house-2",
-        refusedFor: [.invalid],
         valid: "1 to \(RecordLimits.maxBatchCount) ids with commas between them"
     )
     static let recordAfter = Self(
@@ -41,7 +38,6 @@ extension Endpoint.Parameter {
         "The record after which the list begins: `next` of the page before, or an id.",
         example: "house-1,1795514400000000",
         isRequired: false,
-        refusedFor: [.invalid],
         valid: "next of the page before, or the id of a record in the list"
     )
     static let recordOrder = Self(
@@ -50,8 +46,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The order by the time of creation; `-created` has the newest first.",
         example: "-created",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let recordLimit = Self(
         "limit",
@@ -59,8 +54,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The most records of the page; \(RecordQuery.usualLimit) where it is missing.",
         example: "50",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let include = Self(
         "include",
@@ -72,7 +66,6 @@ extension Endpoint.Parameter {
         """,
         example: "priority",
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: 1_024)],
         valid: "at most \(RecordQuery.maxIncludeCount) fields with commas between them"
     )
 }

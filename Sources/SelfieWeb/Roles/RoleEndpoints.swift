@@ -201,7 +201,6 @@ extension Endpoint.Parameter {
         "The id of the member after whom the list begins: `next` of the page before.",
         example: Endpoint.Answer.Member.memberID,
         isRequired: false,
-        refusedFor: [.invalid],
         valid: "next of the page before"
     )
     static let membersLimit = Self(
@@ -210,8 +209,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The most members of the page.",
         example: "50",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
 }
 
