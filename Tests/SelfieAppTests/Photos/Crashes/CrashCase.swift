@@ -168,7 +168,6 @@ struct CrashRun: Sendable {
 struct CrashAccount: Sendable {
     let scene: CrashScene
     let session: Session
-    let token: String
 
     var userID: Int { session.userID }
     var postgres: PostgresClient { scene.postgres }
@@ -193,7 +192,7 @@ struct CrashAccount: Sendable {
             """
         )
         let session = try #require(try await SessionStore(postgres: scene.postgres).find(token: token))
-        return CrashAccount(scene: scene, session: session, token: token)
+        return CrashAccount(scene: scene, session: session)
     }
 
     func photo(bytes count: Int) async throws -> NewPhoto {
