@@ -28,10 +28,7 @@ struct BodyTime {
 
     /// Counts time in which the client could have sent more.
     ///
-    /// - Parameters:
-    ///   - time: How long the client was waited for.
-    ///   - limits: How long a body may take.
-    /// - Returns: Whether it has taken too long; the time begins anew then.
+    /// It is true when the body has taken too long. The time begins anew then.
     mutating func isOver(waited time: TimeAmount, _ limits: ConnectionLimits) -> Bool {
         waited = waited + time
         let seconds = (announcedBytes ?? arrivedBytes) / limits.minBodyBytesPerSecond

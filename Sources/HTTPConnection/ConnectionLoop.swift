@@ -10,9 +10,6 @@ struct ConnectionLoop {
     /// Runs their tasks.
     let executor: EventLoopTaskExecutor
 
-    /// - Parameters:
-    ///   - eventLoop: The loop.
-    ///   - limits: How often the limits are checked.
     init(_ eventLoop: any EventLoop, limits: ConnectionLimits) {
         line = ResumptionLine(eventLoop: eventLoop)
         wheel = TimingWheel(eventLoop: eventLoop, turn: limits.tick)
@@ -25,7 +22,6 @@ final class ConnectionLoops: Sendable {
     private let limits: ConnectionLimits
     private let loops = Mutex<[ObjectIdentifier: NIOLoopBound<ConnectionLoop>]>([:])
 
-    /// - Parameter limits: The limits of all connections.
     init(limits: ConnectionLimits) {
         self.limits = limits
     }

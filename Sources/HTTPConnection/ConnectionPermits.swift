@@ -38,8 +38,7 @@ package final class ConnectionPermits: Sendable {
 
     /// Acquires a permit for as long as a connection lives.
     ///
-    /// - Parameter channel: The connection.
-    /// - Returns: Whether there was one. If not, close the connection.
+    /// If there is none, close the connection.
     func admit(_ channel: any Channel) -> Bool {
         do {
             let network = Self.network(of: channel.remoteAddress)

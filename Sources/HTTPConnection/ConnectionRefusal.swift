@@ -40,21 +40,26 @@ package struct RefusalAnswer: Sendable {
     package let status: HTTPResponse.Status
     /// Without the fields that the connection adds.
     package let headers: HTTPFields
+    /// The body's media type.
+    package let contentType: String
     package let body: ByteBuffer
 
     /// - Parameters:
     ///   - status: The answer's status.
     ///   - headers: Its header, without the fields that the connection adds.
+    ///   - contentType: The body's media type.
     ///   - body: Its body. A HEAD request does not get it.
-    package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer) {
+    package init(status: HTTPResponse.Status, headers: HTTPFields, contentType: String, body: ByteBuffer) {
         self.status = status
         self.headers = headers
+        self.contentType = contentType
         self.body = body
     }
 
     /// The answer's head as it is sent.
     func head(requestID: String) -> HTTPResponseHead {
         var fields: HTTPHeaders = [
+            "content-type": contentType,
             "content-length": String(body.readableBytes),
             "x-content-type-options": "nosniff",
             "x-request-id": requestID,

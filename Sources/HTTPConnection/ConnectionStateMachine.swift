@@ -235,12 +235,7 @@ struct ConnectionStateMachine {
         if case .responding = phase { exchanges.allSatisfy(\.isSafe) } else { hasTimedOut }
     }
 
-    /// Notes how much of the written bytes the client has taken.
-    ///
-    /// - Parameters:
-    ///   - bytes: How many bytes the socket has taken since the connection began.
-    ///   - isAll: Whether that is all that was written.
-    ///   - now: The time.
+    /// Notes how many bytes the socket has taken since the connection began, and whether that is all that was written.
     mutating func socketTook(bytes: Int, isAll: Bool, now: NIODeadline) {
         guard !isAll else { return lastTaking = nil }
         if let lastTaking, bytes - lastTaking.bytes < limits.minWrittenBytesPerTimeout { return }
@@ -249,10 +244,7 @@ struct ConnectionStateMachine {
 
     /// Checks the limits.
     ///
-    /// - Parameters:
-    ///   - now: The time.
-    ///   - isReadPending: Whether the server has asked the socket for more bytes, and so waits for the client.
-    /// - Returns: What is due.
+    /// A read is pending when the server has asked the socket for more bytes, and so waits for the client.
     mutating func tick(now: NIODeadline, isReadPending: Bool) -> TimeAction {
         defer { lastTick = now }
         if let lastTaking, now - lastTaking.time >= limits.writeTimeout { return .close }

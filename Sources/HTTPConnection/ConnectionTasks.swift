@@ -13,11 +13,6 @@ package final class ConnectionTasks: Sendable {
     package init() {}
 
     /// Starts a connection's task.
-    ///
-    /// - Parameters:
-    ///   - executor: Runs the task.
-    ///   - operation: Handles the connection.
-    /// - Returns: The task.
     func start(
         on executor: some TaskExecutor,
         _ operation: @escaping @Sendable () async -> Void

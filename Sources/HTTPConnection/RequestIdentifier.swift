@@ -18,9 +18,6 @@ package enum RequestIdentifier {
     }
 
     /// Gives a request an id if it has none, so that all layers use the same one.
-    ///
-    /// - Parameter headers: The request's.
-    /// - Returns: The id.
     static func name(_ headers: inout HTTPFields) -> String {
         let id = of(headers)
         if let headerName { headers[headerName] = id }

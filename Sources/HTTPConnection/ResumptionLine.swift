@@ -18,9 +18,7 @@ final class ResumptionLine {
         self.eventLoop = eventLoop
     }
 
-    /// Waits for a turn.
-    ///
-    /// - Parameter resume: Parses one request. It may ask for another turn.
+    /// Waits for a turn, which parses one request and may ask for another turn.
     func wait(_ resume: @escaping () -> Void) {
         waiting.append(resume)
         schedule()

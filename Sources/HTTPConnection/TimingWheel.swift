@@ -23,9 +23,7 @@ final class TimingWheel {
     /// The time between two slots, but for a turn that is shorter.
     private static let usualPause: TimeAmount = .milliseconds(50)
 
-    /// - Parameters:
-    ///   - eventLoop: The loop of all that is added.
-    ///   - turn: How long it is from one check to the next of the same connection.
+    /// A turn is the time from one check to the next of the same connection.
     init(eventLoop: any EventLoop, turn: TimeAmount) {
         self.eventLoop = eventLoop
         let slotCount = max(1, turn.nanoseconds / Self.usualPause.nanoseconds)
@@ -35,10 +33,7 @@ final class TimingWheel {
 
     /// Calls `check` once each turn, the first time within a turn from now, until it is removed.
     ///
-    /// - Parameters:
-    ///   - owner: Whose check it is.
-    ///   - check: The check, which may remove any.
-    /// - Returns: The slot that ``remove(_:from:)`` takes.
+    /// A check may remove any. The slot is for ``remove(_:from:)``.
     func add(_ owner: AnyObject, check: @escaping () -> Void) -> Int {
         let slot = (next + slots.count - 1 - addedCount % slots.count) % slots.count
         slots[slot][ObjectIdentifier(owner)] = check
@@ -48,11 +43,7 @@ final class TimingWheel {
         return slot
     }
 
-    /// Stops to call a check.
-    ///
-    /// - Parameters:
-    ///   - owner: Whose check it is.
-    ///   - slot: Where it was added.
+    /// Calls an owner's check no more.
     func remove(_ owner: AnyObject, from slot: Int) {
         if slots[slot].removeValue(forKey: ObjectIdentifier(owner)) != nil { count -= 1 }
     }

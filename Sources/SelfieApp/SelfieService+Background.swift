@@ -8,42 +8,22 @@ extension SelfieService {
         let trimmer = MemoryTrimmer()
         let closedConnections = ClosedConnectionReport(connections: connections, logger: logger)
         return [
-            PeriodicService(interval: sweepInterval) {
-                await useCases.sweeper.sweepOrWarn()
-                return .again
-            },
-            PeriodicService(interval: sweepInterval) {
-                await useCases.housekeeper.finishDeletions()
-                return .again
-            },
-            PeriodicService(interval: tidyInterval) {
-                await useCases.housekeeper.tidy()
-                return .again
-            },
-            PeriodicService(interval: expiryInterval) {
-                await useCases.housekeeper.removeExpiredRecords()
-                return .again
-            },
+            PeriodicService(interval: sweepInterval) { await useCases.sweeper.sweepOrWarn() },
+            PeriodicService(interval: sweepInterval) { await useCases.housekeeper.finishDeletions() },
+            PeriodicService(interval: tidyInterval) { await useCases.housekeeper.tidy() },
+            PeriodicService(interval: expiryInterval) { await useCases.housekeeper.removeExpiredRecords() },
             PeriodicService(interval: sessionUseInterval) {
                 await useCases.sessionUses.writeDown(pausing: .milliseconds(100))
-                return .again
             } atEnd: {
                 await useCases.sessionUses.writeDown()
             },
             PeriodicService(interval: undecryptablePasswordInterval) {
                 await useCases.undecryptablePasswords.writeDown()
-                return .again
             } atEnd: {
                 await useCases.undecryptablePasswords.writeDown()
             },
-            PeriodicService(interval: reportInterval) {
-                closedConnections.report()
-                return .again
-            },
-            PeriodicService(interval: trimInterval) {
-                trimmer.trimIfWorthwhile()
-                return .again
-            },
+            PeriodicService(interval: reportInterval) { closedConnections.report() },
+            PeriodicService(interval: trimInterval) { trimmer.trimIfWorthwhile() },
         ]
     }
 }

@@ -55,6 +55,6 @@ struct ConnectionTasksTests {
         end.cancel()
         await end.value
         #expect(!running.isRunning.isSet)
-        await tasks.start(on: executor) { #expect(Task.isCancelled) }.value
+        await startEndless().task.value
     }
 }

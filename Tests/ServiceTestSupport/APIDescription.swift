@@ -3,6 +3,7 @@ package import Encodings
 import Foundation
 import HTTPTypes
 package import OrderedCollections
+import SelfieCore
 import SelfieWeb
 
 /// The API's document, which answers are checked against.

@@ -7,30 +7,17 @@ struct PeriodicService: Service {
     /// The work.
     ///
     /// It is done at once, and then after each pause.
-    let work: @Sendable () async throws -> Next
+    let work: @Sendable () async throws -> Void
     /// The work to do once when the service shuts down.
     var atEnd: @Sendable () async -> Void = {}
-
-    /// Whether the work is done again.
-    enum Next {
-        case again
-        /// The work is finished.
-        case never
-    }
 
     func run() async throws {
         try await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                do {
-                    if case .never = try await work() { break }
-                } catch  where Task.isCancelled {
-                    break
-                }
+                do { try await work() } catch  where Task.isCancelled { break }
                 try? await Task.sleep(for: interval)
             }
         }
-        // If one service ends, the group ends all others.
-        try? await gracefulShutdown()
         await atEnd()
     }
 }

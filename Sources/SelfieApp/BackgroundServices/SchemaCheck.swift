@@ -44,6 +44,12 @@ package struct SchemaCheck: Service {
     ///
     /// - Throws: As above.
     package func run() async throws {
-        try await PeriodicService(interval: interval) { try await self() ? .never : .again }.run()
+        try await cancelWhenGracefulShutdown {
+            do {
+                while try await !self() { try await Task.sleep(for: interval) }
+            } catch  where Task.isCancelled {}
+        }
+        // If one service ends, the group ends all others.
+        try? await gracefulShutdown()
     }
 }

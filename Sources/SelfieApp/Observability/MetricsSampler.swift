@@ -65,10 +65,6 @@ final class MetricsSampler: Sendable {
     private let counters: [SampledCounter]
     private let deletionsWaiting: Meter
 
-    /// - Parameters:
-    ///   - sources: What they are read from.
-    ///   - schemaVersion: The last migration that the service needs.
-    ///   - factory: Where they go.
     init(_ sources: Sources, schemaVersion: String?, factory: any MetricsFactory) {
         self.sources = sources
         gauges = Self.gauges.map { Meter(label: $0.name, factory: factory) }

@@ -5,12 +5,6 @@ import SelfieWeb
 
 extension Readiness {
     /// Looks at the database, its migrations and the store.
-    ///
-    /// - Parameters:
-    ///   - postgres: The database.
-    ///   - versions: The migrations that the service needs.
-    ///   - objects: The store.
-    ///   - logger: Gets a line for each change.
     convenience init(postgres: PostgresClient, versions: Set<String>, objects: any ObjectStore, logger: Logger) {
         self.init(
             [

@@ -15,9 +15,6 @@ struct SpanPipeline {
     /// How often spans are sent.
     private static let interval: Duration = .seconds(1)
 
-    /// - Parameters:
-    ///   - settings: Where spans go; nil for nowhere.
-    ///   - logger: The log.
     init(_ settings: TracesSettings?, logger: Logger) {
         switch settings?.exporter {
         case .otlp(let endpoint):
@@ -49,7 +46,6 @@ struct SpanPipeline {
         return [
             PeriodicService(interval: Self.interval) {
                 await collector.send()
-                return .again
             } atEnd: {
                 await collector.send()
             }

@@ -28,13 +28,6 @@ extension ServiceGroupConfiguration {
     /// A group that a signal stops.
     ///
     /// It begins nothing more, waits for running work, and then cancels it.
-    ///
-    /// - Parameters:
-    ///   - services: The services. Those that others need come first.
-    ///   - signals: The signals.
-    ///   - logger: The log.
-    ///   - shutdownTimeout: How long running requests may take.
-    /// - Returns: The configuration of a group.
     static func untilSignal(
         _ services: [any Service],
         signals: [UnixSignal] = [.sigterm, .sigint],

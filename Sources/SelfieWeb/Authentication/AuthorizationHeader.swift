@@ -14,13 +14,10 @@ enum AuthorizationHeader {
         return headers[first].value
     }
 
-    /// The halves of `Basic <base64 of name:password>`.
+    /// The halves of `Basic <base64 of name:password>`; nil when the header's value has another form.
     ///
     /// The scheme may be in any case with any number of spaces after it. The base64 may be padded or not. The first
     /// colon splits (RFC 7617, section 2).
-    ///
-    /// - Parameter value: The header's value.
-    /// - Returns: Name and password; nil when the value has another form.
     static func basicCredential(in value: String) -> (name: String, password: String)? {
         guard let encoded = parameters(of: value, scheme: "basic") else { return nil }
         var digits = Data(encoded)
@@ -40,10 +37,7 @@ enum AuthorizationHeader {
     }
 
     /// The token of `Token token=x`, `Token token="x"`, either with more parameters after `,` or `;`, `Token x`,
-    /// `Token "x"` and `Bearer x`.
-    ///
-    /// - Parameter value: The header's value.
-    /// - Returns: The token, never blank; nil when there is none.
+    /// `Token "x"` and `Bearer x`, never blank; nil when the header's value has none.
     static func token(in value: String) -> String? {
         guard let parameters = parameters(of: value, scheme: "token") ?? parameters(of: value, scheme: "bearer") else {
             return nil

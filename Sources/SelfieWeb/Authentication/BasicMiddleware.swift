@@ -9,9 +9,7 @@ struct BasicMiddleware: ServiceMiddleware {
     private let passwordDigest: SHA256Digest
     private let isSame: @Sendable (SHA256Digest, SHA256Digest) -> Bool
 
-    /// - Parameters:
-    ///   - credential: The API's.
-    ///   - isSame: Compares two digests, in constant time.
+    /// `isSame` compares two digests, in constant time.
     init(
         credential: APICredential,
         isSame: @escaping @Sendable (SHA256Digest, SHA256Digest) -> Bool = { ConstantTime.isSame($0, $1) }

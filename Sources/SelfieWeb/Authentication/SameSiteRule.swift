@@ -6,15 +6,10 @@ import HTTPTypes
 /// Browsers send where a request comes from, and no page can change that. Sources: W3C, "Fetch Metadata Request Headers",
 /// section 2.3; WHATWG, "Fetch", section 3.1 "`Origin` header".
 enum SameSiteRule {
-    /// Decides about a request.
+    /// Whether a request is allowed, with the service's own origin as this client reaches it.
     ///
     /// A browser that sends neither header is let through only where nothing can be changed: the cookie is sent for its own site only,
     /// and no other page can read the answer.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - origin: The service's own origin, as this client reaches it.
-    /// - Returns: Whether the request is allowed.
     static func allows(_ request: HTTPRequest, origin: String) -> Bool {
         let site = fetchSite.flatMap { request.headerFields[$0] }
         if let site, !site.hasSameBytes(as: "same-origin") { return false }

@@ -39,11 +39,6 @@ struct SessionCookie {
     }
 
     /// The header `Set-Cookie` for a new token.
-    ///
-    /// - Parameters:
-    ///   - issued: The token, and when it ends.
-    ///   - date: The present.
-    /// - Returns: The header's value.
     func setting(_ issued: IssuedToken, at date: Date) -> String {
         text(issued.token, maxAge: max(0, Int(issued.expiry.timeIntervalSince(date))))
     }

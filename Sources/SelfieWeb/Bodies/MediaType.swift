@@ -29,10 +29,7 @@ enum MediaType {
     /// Whether a request says that its body is JSON, and means what the standard calls so.
     static func isJSON(_ request: HTTPRequest) -> Bool { essence(of: request) == "application/json" }
 
-    /// The media type without its parameters; nil when there is no `Content-Type`.
-    ///
-    /// - Parameter request: The request's head.
-    /// - Returns: Such as `application/json`.
+    /// The media type without its parameters, such as `application/json`; nil when there is no `Content-Type`.
     private static func essence(of request: HTTPRequest) -> ProtocolWord? {
         request.headerFields[.contentType].map { value in
             ProtocolWord(value.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") })

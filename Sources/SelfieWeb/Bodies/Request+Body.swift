@@ -29,13 +29,7 @@ extension Request {
         return body
     }
 
-    /// The whole body.
-    ///
-    /// - Parameters:
-    ///   - maxBytes: The most bytes that it may have.
-    ///   - context: The connection.
-    /// - Returns: The body's bytes.
-    /// - Throws: `ServiceError.bodyTooLarge`, or what the connection throws.
+    /// The whole body, if it is not too large.
     func collectedBody(maxBytes: Int, context: some ConnectionContext) async throws -> ByteBuffer {
         var collected = ByteBuffer()
         for try await chunk in try wantedBody(maxBytes: maxBytes, context: context) {

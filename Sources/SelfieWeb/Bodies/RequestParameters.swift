@@ -56,21 +56,14 @@ struct RequestParameters {
         return value
     }
 
-    /// The value of a required parameter.
-    ///
-    /// - Parameter parameter: The parameter.
-    /// - Returns: Its value, which may be empty.
-    /// - Throws: `ServiceError` with status 400.
+    /// The value of a required parameter, which may be empty.
     func require(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String {
         assert(parameter.isRequired, "the description of \(parameter.name) says that it need not be there")
         guard let value = try value(parameter) else { throw missing() }
         return value
     }
 
-    /// The refusal of a request that lacks parameters.
-    ///
-    /// - Parameter more: The names of others that are missing, too.
-    /// - Returns: The refusal, which names all that are missing.
+    /// The refusal of a request that lacks parameters, which names all that are missing, and some more.
     func missing(_ more: [String] = []) -> ServiceError {
         .parametersMissing(names.required.filter { query[$0] == nil && body[$0] == nil } + more, hint: hint)
     }
@@ -84,9 +77,7 @@ struct RequestParameters {
 
     /// The value of a parameter that need not be there, and has rules in the domain.
     ///
-    /// - Parameter parameter: The parameter.
-    /// - Returns: Its value, which may be empty; nil when it is missing.
-    /// - Throws: `ServiceError` with status 400 for an array or an object.
+    /// It may be empty, and is nil when it is missing. An array or an object is refused.
     func optional(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
         if let value = try value(parameter) { return value }
         try requireNoStructure(parameter)
@@ -95,11 +86,8 @@ struct RequestParameters {
 
     /// The value of a text that keeps to its description, and has no NUL.
     ///
-    /// Texts with rules in the domain are read without this, so that one refusal names all broken rules.
-    ///
-    /// - Parameter parameter: The parameter.
-    /// - Returns: Its value, without spaces around it; nil when it is missing and need not be there.
-    /// - Throws: `ServiceError` with status 400.
+    /// It has no spaces around it, and is nil when it is missing and need not be there. Texts with rules in the domain are
+    /// read without this, so that one refusal names all broken rules.
     func text(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String? {
         guard let text = try value(parameter)?.trimmingWhitespace() else {
             if parameter.isRequired { throw missing() }
@@ -123,18 +111,13 @@ struct RequestParameters {
 
     /// The value of a parameter that is JSON: a value of a JSON body, or the text of one.
     ///
-    /// - Parameter parameter: The parameter.
-    /// - Returns: Its value; `null` for a text that is no JSON, nil when it is missing.
+    /// It is `null` for a text that is no JSON, and nil when it is missing.
     func json(_ parameter: Endpoint.Parameter) -> JSONValue? {
         if query[parameter.name] == nil, let structure = structures[parameter.name] { return structure }
         return self[parameter].map { text in (try? JSONValue.parse(text.utf8)) ?? .null }
     }
 
-    /// The value of a number within its range.
-    ///
-    /// - Parameter parameter: The parameter.
-    /// - Returns: Its value; nil when it is missing and need not be there.
-    /// - Throws: `ServiceError` with status 400.
+    /// The value of a number within its range; nil when it is missing and need not be there.
     func integer(_ parameter: Endpoint.Parameter) throws(ServiceError) -> Int? {
         guard let text = try text(parameter) else { return nil }
         guard case .integer(let range) = parameter.kind, let value = Int(text), range.contains(value) else {
@@ -143,13 +126,7 @@ struct RequestParameters {
         return value
     }
 
-    /// The value of a yes-or-no parameter.
-    ///
-    /// - Parameters:
-    ///   - parameter: The parameter.
-    ///   - missing: What a missing or blank one means.
-    /// - Returns: Its value.
-    /// - Throws: `ServiceError` with status 400 for another text.
+    /// The value of a yes-or-no parameter, which may have a meaning when it is missing or blank.
     func flag(_ parameter: Endpoint.Parameter, otherwise missing: Bool = false) throws(ServiceError) -> Bool {
         guard let text = try value(parameter)?.trimmingWhitespace(), !text.isEmpty else {
             try requireNoStructure(parameter)
@@ -203,11 +180,7 @@ struct RequestParameters {
 
     /// Reads only the query.
     ///
-    /// - Parameters:
-    ///   - request: The request. Its body is left alone.
-    ///   - context: What knows the names of the parameters.
-    /// - Returns: The parameters.
-    /// - Throws: `ServiceError.malformedParameters`, `ServiceError.tooManyParameters`.
+    /// The body is left alone.
     static func readQuery(of request: Request, context: some ConnectionContext) throws(ServiceError)
         -> RequestParameters
     {

@@ -42,7 +42,6 @@ extension Endpoint.Parameter {
         "The `cursor` of the previous answer, or `now`. Without it, the first page starts with everything the user can see.",
         example: "now",
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: cursorMaxCharacters)],
         valid: "now, or the cursor of an answer"
     )
     static let changedCollections = Self(
@@ -52,7 +51,6 @@ extension Endpoint.Parameter {
         "Collections, comma-separated; `photos` for photos. Without it, changes of all collections.",
         example: "photos",
         isRequired: false,
-        refusedFor: [.invalid],
         valid: "1 to \(ChangeQuery.maxCollectionCount) comma-separated collections"
     )
     static let changeLimit = Self(
@@ -61,8 +59,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The maximum number of changes of a page. Defaults to \(ChangeQuery.usualLimit).",
         example: "100",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let wait = Self(
         "wait",
@@ -70,8 +67,7 @@ extension Endpoint.Parameter {
         in: .query,
         "How many seconds the answer may wait for a change.",
         example: "25",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
 }
 

@@ -31,10 +31,7 @@ enum CompressedBody {
 
     /// A large body, piece by piece, on threads that may be busy.
     ///
-    /// - Parameters:
-    ///   - body: The body.
-    ///   - permit: Held until the end.
-    /// - Returns: The body as gzip.
+    /// It holds the permit until the end.
     static func streamed(_ body: ResponseBody, holding permit: Permit<Bool>) -> ResponseBody {
         ResponseBody { writer in
             try await body.write(writer.compressing(with: GzipStream()))

@@ -84,6 +84,25 @@ extension Endpoint {
                 }
             }
 
+            /// The rules that a value may break.
+            var rules: [Complaint.Problem] {
+                switch self {
+                case .text(let max): [.invalid] + (max.map { [.tooLong(maxCharacters: $0)] } ?? [])
+                case .lines(let max), .line(let max): [.invalid, .tooLong(maxCharacters: max)]
+                case .email(let max): [.taken, .invalid, .tooLong(maxCharacters: max)]
+                case .encryptedNewPassword(let min, let max), .typedNewPassword(let min, let max):
+                    [.tooShort(minCharacters: min), .tooManyBytes(max: max), .invalid]
+                case .json(let max):
+                    [
+                        .invalid, .tooManyBytes(max: max), .tooDeep(maxDepth: ProfileFields.maxDepth), .hasNull,
+                        .numberOutOfRange,
+                    ]
+                case .flag, .integer, .word, .id: [.invalid]
+                case .photo: [.blank]
+                case .encryptedPassword, .typedPassword, .signature: []
+                }
+            }
+
             /// Whether its value is a password, encrypted or not.
             var isPassword: Bool {
                 switch self {

@@ -7,7 +7,7 @@ extension Endpoint.Parameter {
         text,
         "The user's name. Its first word is the first name, and its last word the last name.",
         example: "Ada Lovelace",
-        refusedFor: [.blank] + textRules
+        mayBeBlank: false
     )
     /// The same for a call that takes two names in its place.
     static let fullNameOrNames = Self(
@@ -16,7 +16,7 @@ extension Endpoint.Parameter {
         "The user's name, instead of `first_name` and `last_name`. Its first and last word are used.",
         example: "Ada Lovelace",
         isRequired: false,
-        refusedFor: [.blank] + textRules
+        mayBeBlank: false
     )
     static let firstName = Self(
         "first_name",
@@ -24,7 +24,7 @@ extension Endpoint.Parameter {
         "The first name, of any number of words. It is ignored if `full_name` is sent.",
         example: "Ada",
         isRequired: false,
-        refusedFor: [.blank] + textRules
+        mayBeBlank: false
     )
     static let lastName = Self(
         "last_name",
@@ -32,30 +32,28 @@ extension Endpoint.Parameter {
         "The last name, of any number of words. It is ignored if `full_name` is sent.",
         example: "Lovelace",
         isRequired: false,
-        refusedFor: [.blank] + textRules
+        mayBeBlank: false
     )
     static let memberTitle = Self(
         "title",
         text,
         "A title that others see below the name.",
         example: "Analyst",
-        isRequired: false,
-        refusedFor: textRules
+        isRequired: false
     )
     static let memberFields = Self(
         "fields",
         .json(maxBytes: ProfileFields.maxBytes),
         "Other data of the app that others may see: a JSON object. In a form or query, send its text.",
         example: #"{"phone":"+44 20 7946 0000"}"#,
-        isRequired: false,
-        refusedFor: fieldsRules
+        isRequired: false
     )
     static let email = Self(
         "email",
         .email(maxCharacters: Complaint.maxCharacters),
         "The e-mail address. No other account may have it, ignoring case.",
         example: "ada@example.com",
-        refusedFor: [.blank, .taken] + textRules
+        mayBeBlank: false
     )
     /// The e-mail of an account.
     ///
@@ -64,8 +62,7 @@ extension Endpoint.Parameter {
         "email",
         .text(maxCharacters: nil),
         "The account's e-mail address.",
-        example: "ada@example.com",
-        refusedFor: [.invalid]
+        example: "ada@example.com"
     )
     static let password = Self("password", .encryptedPassword, "The password, encrypted.", example: ciphertext)
     static let oldPassword = Self(
@@ -79,15 +76,13 @@ extension Endpoint.Parameter {
         "password",
         newPasswordKind,
         "The new account's password, encrypted.",
-        example: ciphertext,
-        refusedFor: newPasswordRules
+        example: ciphertext
     )
     static let newPassword = Self(
         "new_password",
         newPasswordKind,
         "The new password, encrypted.",
         example: ciphertext,
-        refusedFor: newPasswordRules,
         as: "password"
     )
     static let typedPassword = Self("password", .typedPassword, "The password.", example: typed)
@@ -96,15 +91,13 @@ extension Endpoint.Parameter {
         "password",
         typedNewPasswordKind,
         "The new account's password.",
-        example: typed,
-        refusedFor: newPasswordRules
+        example: typed
     )
     static let typedChangedPassword = Self(
         "new_password",
         typedNewPasswordKind,
         "The new password.",
         example: typed,
-        refusedFor: newPasswordRules,
         as: "password"
     )
     /// The label of a session, for its user.
@@ -113,54 +106,47 @@ extension Endpoint.Parameter {
         .line(maxCharacters: Complaint.maxCharacters),
         "The device's name in the list of sessions. Defaults to the `User-Agent`.",
         example: "Ada's phone",
-        isRequired: false,
-        refusedFor: textRules
+        isRequired: false
     )
     static let remember = Self(
         "remember",
         .flag,
         "`true` keeps the session until it is ended, or is unused for `REMEMBERED_LIFETIME_DAYS`.",
         example: "true",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let all = Self(
         "all",
         .flag,
         "`true` ends all of the user's sessions.",
         example: "true",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let listed = Self(
         "listed",
         .flag,
         "Whether the photo is in the list of photos. Defaults to `true`.",
         example: "true",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let title = Self(
         "title",
         lines,
         "The photo's title. Line breaks and tabs are kept.",
-        example: "My first selfie",
-        refusedFor: textRules
+        example: "My first selfie"
     )
     static let photoID = Self(
         "photo_id",
         .id,
         "The photo's `random_id`.",
-        example: randomIDExample,
-        refusedFor: [.invalid]
+        example: randomIDExample
     )
     static let limit = Self(
         "limit",
         .integer(1...PhotoSelection.maxLimit),
         "The maximum number of photos of a page. Without it, the list is complete.",
         example: "50",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let after = Self(
         "after",
@@ -168,7 +154,6 @@ extension Endpoint.Parameter {
         "The `random_id` of the last photo of the previous page. That photo must still exist.",
         example: randomIDExample,
         isRequired: false,
-        refusedFor: [.invalid],
         valid: ServiceError.validPhotoPosition
     )
     static let order = Self(
@@ -176,8 +161,7 @@ extension Endpoint.Parameter {
         .word(PhotoSelection.Order.allCases.map(\.rawValue)),
         "The order: the oldest or the newest photos first.",
         example: PhotoSelection.Order.newest.rawValue,
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let memberID = Self(
         "member",
@@ -192,8 +176,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The start of a full name, a last name or a title, ignoring case.",
         example: "ada l",
-        isRequired: false,
-        refusedFor: textRules
+        isRequired: false
     )
     static let afterMember = Self(
         "after",
@@ -202,7 +185,6 @@ extension Endpoint.Parameter {
         "The `next` of the previous page.",
         example: Endpoint.Answer.Member.memberID,
         isRequired: false,
-        refusedFor: [.invalid],
         valid: ServiceError.validPosition
     )
     static let memberLimit = Self(
@@ -211,16 +193,14 @@ extension Endpoint.Parameter {
         in: .query,
         "The maximum number of members of a page. Defaults to \(DirectorySelection.usualLimit).",
         example: "50",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let image = Self(
         "image",
         .photo,
         in: .multipart,
         "The photo, as a file: JPEG, PNG, GIF, WebP, HEIC or AVIF.",
-        example: "IMG_0042.jpg",
-        refusedFor: [.blank]
+        example: "IMG_0042.jpg"
     )
     static let fileName = Self(
         "name",
@@ -228,8 +208,7 @@ extension Endpoint.Parameter {
         in: .fileName,
         "The file's name. Only the part after the last `/` or `\\` is used.",
         example: "IMG_0042.jpg",
-        isRequired: false,
-        refusedFor: textRules
+        isRequired: false
     )
     static let sessionID = Self("id", .id, in: .path, "The session's `id`.", example: "17")
     static let randomID = Self("random_id", .id, in: .path, "The photo's `random_id`.", example: randomIDExample)
@@ -267,18 +246,10 @@ extension Endpoint.Parameter {
 
     private static let text = Kind.text(maxCharacters: Complaint.maxCharacters)
     private static let lines = Kind.lines(maxCharacters: Complaint.maxCharacters)
-    private static let textRules: [Complaint.Problem] = [.invalid, .tooLong(maxCharacters: Complaint.maxCharacters)]
-    private static let fieldsRules: [Complaint.Problem] = [
-        .invalid, .tooManyBytes(max: ProfileFields.maxBytes), .tooDeep(maxDepth: ProfileFields.maxDepth), .hasNull,
-        .numberOutOfRange,
-    ]
     private static let newPasswordKind = Kind.encryptedNewPassword(
         minCharacters: Password.minCharacters,
         maxBytes: Password.maxBytes
     )
-    private static let newPasswordRules: [Complaint.Problem] = [
-        .tooShort(minCharacters: Password.minCharacters), .tooManyBytes(max: Password.maxBytes), .invalid,
-    ]
     private static let typedNewPasswordKind = Kind.typedNewPassword(
         minCharacters: Password.minCharacters,
         maxBytes: Password.maxBytes
@@ -295,10 +266,12 @@ extension Endpoint.Parameter {
         _ summary: String,
         example: String,
         isRequired: Bool = true,
-        refusedFor problems: [Complaint.Problem] = [],
+        mayBeBlank: Bool = true,
         as nameInRefusals: String? = nil,
         valid: String? = nil
     ) {
+        // Another path has no such call.
+        let rules: [Complaint.Problem] = (mayBeBlank ? [] : [.blank]) + (place == .path ? [] : kind.rules)
         self.init(
             name: name,
             place: place,
@@ -306,7 +279,7 @@ extension Endpoint.Parameter {
             kind: kind,
             summary: summary,
             example: example,
-            complaints: problems.map { ServiceError($0, of: nameInRefusals ?? name, valid: valid ?? kind.valid) },
+            complaints: rules.map { ServiceError($0, of: nameInRefusals ?? name, valid: valid ?? kind.valid) },
             valid: valid
         )
     }

@@ -13,11 +13,6 @@ struct MemberWriter {
     /// Who gets the URLs.
     let reader: PhotoReader
 
-    /// - Parameters:
-    ///   - parts: What the endpoints share.
-    ///   - date: The present.
-    ///   - request: The request to answer.
-    ///   - session: Its session.
     init(_ parts: WebParts, at date: Date, for request: HTTPRequest, of session: Session) {
         signer = parts.photoURLs
         self.date = date
@@ -26,10 +21,6 @@ struct MemberWriter {
     }
 
     /// Writes a member as others see it.
-    ///
-    /// - Parameters:
-    ///   - member: The member.
-    ///   - json: What to write to.
     func write(_ member: Member, to json: inout JSONWriter) {
         json.object { json in
             addSeen(member, to: &json)
@@ -38,10 +29,6 @@ struct MemberWriter {
     }
 
     /// Writes a member as its owner sees it.
-    ///
-    /// - Parameters:
-    ///   - profile: The owner's profile.
-    ///   - json: What to write to.
     func write(_ profile: Profile, to json: inout JSONWriter) {
         json.object { json in
             addSeen(profile.member, to: &json)

@@ -27,9 +27,6 @@ final class DocumentCache: Sendable {
     /// The document of the present schema.
     ///
     /// When the schema can't be read, it is the last document, or one without collections.
-    ///
-    /// - Parameter schema: Reads the schema.
-    /// - Returns: The document.
     func file(of schema: () async throws -> AppliedSchema) async -> StaticFile {
         let now = ContinuousClock.now
         let isFresh = cached.withLock { cached in

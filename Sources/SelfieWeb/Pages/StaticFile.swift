@@ -35,9 +35,6 @@ struct StaticFile: Sendable {
         )
     }
 
-    /// - Parameters:
-    ///   - bytes: The contents.
-    ///   - contentType: Their media type.
     init(_ bytes: ByteBuffer, contentType: String) {
         self.bytes = bytes
         self.contentType = contentType
@@ -48,11 +45,6 @@ struct StaticFile: Sendable {
     /// The file as an answer, or 304 for a client that has it.
     ///
     /// Clients ask each time, so that all files of a page are of one version.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - others: More headers.
-    /// - Returns: The answer.
     func response(to request: Request, headers others: HTTPFields = [:]) -> Response {
         var headers = others
         headers[.eTag] = tag.quoted

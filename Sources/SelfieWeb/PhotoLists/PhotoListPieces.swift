@@ -30,10 +30,6 @@ struct PhotoListPieces {
     /// About how many bytes a photo takes, for the first memory of a piece.
     private static let usualPhotoBytes = 384
 
-    /// - Parameters:
-    ///   - selected: The photos.
-    ///   - photos: Reads their rows.
-    ///   - urls: Makes their URLs.
     init(_ selected: SelectedPhotos, photos: PhotoStore, urls: PhotoURLDay) {
         self.selected = selected
         self.photos = photos

@@ -30,15 +30,7 @@ struct PhotoLists: Sendable {
         streams = parts.permits.listStreams
     }
 
-    /// Makes a list.
-    ///
-    /// - Parameters:
-    ///   - selection: Which photos.
-    ///   - session: The session of their owner.
-    ///   - channel: The connection that it is sent on.
-    ///   - urls: The photos' URLs in a library.
-    /// - Returns: The list.
-    /// - Throws: `SessionError.ended`, `PhotoError.noSuchPosition`, `TooBusy`, `PostgresError`.
+    /// Makes a list of the photos of a session's user, to be sent on a connection.
     func list(
         _ selection: PhotoSelection,
         of session: Session,

@@ -29,12 +29,7 @@ extension PhotoSelection {
         return order
     }
 
-    /// The header `Link` to the next page (RFC 8288).
-    ///
-    /// - Parameters:
-    ///   - randomID: The id of this page's last photo.
-    ///   - list: The URL of the list, without a query.
-    /// - Returns: The header's value.
+    /// The header `Link` to the next page (RFC 8288), of a list's URL without a query.
     func link(toPageAfter randomID: String, of list: String) -> String {
         var items = ["after=\(PercentEncoding.string(of: randomID))"]
         if let limit { items.append("limit=\(limit)") }

@@ -27,12 +27,6 @@ struct PhotoURLSigner: Sendable {
     }
 
     /// Makes the URLs of the day of a date.
-    ///
-    /// - Parameters:
-    ///   - date: When the URLs are made.
-    ///   - origin: Scheme, host and port.
-    ///   - series: The number of the user's present series of URLs.
-    /// - Returns: The maker of that day's URLs.
     func day(of date: Date, origin: String, series: Int) -> PhotoURLDay {
         let day = Int(date.timeIntervalSince1970) / Self.secondsPerDay
         let expires = (day + 2) * Self.secondsPerDay
@@ -54,16 +48,7 @@ struct PhotoURLSigner: Sendable {
         let scope: PhotoScope?
     }
 
-    /// Checks the signature and the end of a URL, in constant time.
-    ///
-    /// - Parameters:
-    ///   - randomID: The photo's id.
-    ///   - expires: The parameter `expires`.
-    ///   - series: The parameter `series`; nil when it is missing.
-    ///   - scope: The parameter `for`; nil when it is missing.
-    ///   - signature: The parameter `signature`.
-    ///   - date: When the URL is used.
-    /// - Returns: The URL's end and series; nil when it does not work.
+    /// Checks the parameters of a URL in constant time; nil when it does not work.
     func check(
         randomID: String,
         expires: String,

@@ -11,7 +11,6 @@ struct PhotoURLWriter {
     private let suffix: [UInt8]
     private let authenticator: MessageAuthenticator
 
-    /// - Parameter day: What the URLs have in common.
     init(_ day: PhotoURLDay) {
         prefix = Array("\(day.origin)\(PhotoURLDay.path)".utf8)
         let seriesItem = day.series == 0 ? "" : "\(PhotoURLDay.seriesName)=\(day.series)&"
@@ -28,10 +27,6 @@ struct PhotoURLWriter {
     /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`, with
     /// `series=<number>&` in the middle after the user has ended earlier URLs, and `for=<scope>&` where it is not for the
     /// photo's owner.
-    ///
-    /// - Parameters:
-    ///   - randomID: The photo's id, as UTF-8.
-    ///   - text: The text to append to.
     func appendURL(of randomID: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         prefix.withUnsafeBytes { text.append($0) }
         PercentEncoding.append(randomID, to: &text)

@@ -26,10 +26,7 @@ struct UploadForm {
 
     /// The least number of bytes that a request's file has, by the length of its body.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - maxFileBytes: The largest photo. A longer one is refused later, whatever is known of it.
-    /// - Returns: From 0 to `maxFileBytes`.
+    /// It is `maxFileBytes` at most: a longer file is refused later, whatever is known of it.
     static func minFileBytes(of request: Request, maxFileBytes: Int) -> Int {
         let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
         return min(max(0, length - maxOverheadBytes), maxFileBytes)
@@ -41,7 +38,7 @@ struct UploadForm {
     ///   - request: The request. Its body is consumed.
     ///   - context: Its connection.
     ///   - maxFileBytes: The largest photo.
-    ///   - makeSpool: Makes a place for the photo's bytes.
+    ///   - makeSpool: Makes a spool for the photo's bytes.
     ///   - keepsFile: Whether the photo's bytes are wanted; otherwise they are counted and dropped.
     /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, `TooBusy`, or what the connection throws.
     init(

@@ -12,7 +12,6 @@ extension Endpoint.Parameter {
         "A JSON object: indexed fields, and the values that they must have. `null` also finds missing values.",
         example: #"{"address":"12 Rose Street"}"#,
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: 4_096)],
         valid: "a JSON object with at most \(Schema.maxIndexCount) fields and their values, without arrays and objects"
     )
     static let recordIDs = Self(
@@ -22,7 +21,6 @@ extension Endpoint.Parameter {
         "The records' ids, comma-separated, at most \(RecordLimits.maxPageCount). Not together with `where`.",
         example: "house-1,house-2",
         isRequired: false,
-        refusedFor: [.invalid],
         valid: "1 to \(RecordLimits.maxPageCount) comma-separated ids"
     )
     static let deletedIDs = Self(
@@ -31,7 +29,6 @@ extension Endpoint.Parameter {
         in: .query,
         "The records' ids, comma-separated, at most \(RecordLimits.maxBatchCount).",
         example: "house-1,house-2",
-        refusedFor: [.invalid],
         valid: "1 to \(RecordLimits.maxBatchCount) comma-separated ids"
     )
     static let recordAfter = Self(
@@ -41,7 +38,6 @@ extension Endpoint.Parameter {
         "The record after which the page starts: the `next` of the previous page, or an id.",
         example: "house-1,1795514400000000",
         isRequired: false,
-        refusedFor: [.invalid],
         valid: "next of the previous page, or the id of a record in the list"
     )
     static let recordOrder = Self(
@@ -50,8 +46,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The order by creation time; `-created` returns the newest first.",
         example: "-created",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let recordLimit = Self(
         "limit",
@@ -59,8 +54,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The maximum number of records of a page. Defaults to \(RecordQuery.usualLimit).",
         example: "50",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
     static let include = Self(
         "include",
@@ -72,7 +66,6 @@ extension Endpoint.Parameter {
         """,
         example: "priority",
         isRequired: false,
-        refusedFor: [.invalid, .tooLong(maxCharacters: 1_024)],
         valid: "at most \(RecordQuery.maxIncludeCount) comma-separated fields"
     )
 }

@@ -19,9 +19,6 @@ package struct ConnectionRefusals: Sendable {
     /// Refuses a request.
     ///
     /// A request whose handler takes too long is counted and logged at the handler's end.
-    ///
-    /// - Parameter request: What the connection knows of it.
-    /// - Returns: The answer.
     package func answer(_ request: RefusedRequest) -> RefusalAnswer {
         let answer = ServiceError(request.refusal).connectionAnswer
         var metadata: Logger.Metadata = ["request_id": "\(request.requestID)"]

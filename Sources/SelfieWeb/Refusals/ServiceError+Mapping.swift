@@ -68,10 +68,6 @@ extension ServiceError {
     }
 
     /// The same, with the limit of what is too large.
-    ///
-    /// - Parameters:
-    ///   - error: Why the body is refused.
-    ///   - limits: Its limits.
     init(_ error: MultipartError, within limits: MultipartLimits) {
         self =
             switch error {
@@ -121,12 +117,7 @@ extension ServiceError {
         )
     }
 
-    /// The value of a parameter breaks a rule.
-    ///
-    /// - Parameters:
-    ///   - problem: The rule.
-    ///   - name: The parameter's name.
-    ///   - valid: What would be valid, in a few words.
+    /// The value of a parameter breaks a rule; `valid` says in a few words what would not.
     init(_ problem: Complaint.Problem, of name: String, valid: String? = nil) {
         // A name that there is no rule for is the client's own, and no part of a code.
         let code = problem == .unknown ? "field_unknown" : "\(name)_\(problem.code)"

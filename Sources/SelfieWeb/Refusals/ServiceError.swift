@@ -250,8 +250,7 @@ package struct ServiceError: Error, Equatable {
     /// The whole answer, in the form that the connection needs.
     var connectionAnswer: RefusalAnswer {
         var headers = headers
-        headers[.contentType] = jsonContentType
         headers[.cacheControl] = "no-store"
-        return RefusalAnswer(status: status, headers: headers, body: json().buffer)
+        return RefusalAnswer(status: status, headers: headers, contentType: jsonContentType, body: json().buffer)
     }
 }

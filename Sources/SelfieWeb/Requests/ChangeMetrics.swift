@@ -29,11 +29,7 @@ package struct ChangeMetrics: Sendable {
         for counter in resets.values + [delivered] { counter.increment(by: 0) }
     }
 
-    /// Changes were handed over.
-    ///
-    /// - Parameters:
-    ///   - count: How many.
-    ///   - time: When the process knew of the first of them; nil for what was there before.
+    /// Changes were handed over; the process knew of the first of them at a time, if they were not there before.
     func delivered(_ count: Int, since time: ContinuousClock.Instant? = nil) {
         delivered.increment(by: count)
         if let time { duration.recordNanoseconds(TimeAmount(ContinuousClock.now - time).nanoseconds) }

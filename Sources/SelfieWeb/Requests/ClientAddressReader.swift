@@ -14,10 +14,7 @@ struct ClientAddressReader: Sendable {
     /// Each proxy adds the address that it was called from to the end of `X-Forwarded-For`. So with two trusted
     /// proxies, the second address from the end is the client's. The client can forge those before it.
     ///
-    /// - Parameters:
-    ///   - headers: The request's.
-    ///   - socket: The other end of the connection.
-    /// - Returns: The address. It is the socket's own if there is no proxy, or the header has too few addresses.
+    /// It is the socket's own if there is no proxy, or the header has too few addresses.
     func address(headers: HTTPFields, socket: SocketAddress?) -> ClientAddress {
         let direct = socket?.ipAddress.flatMap { ClientAddress($0) } ?? .none
         guard trustedProxies > 0, let name = Self.forwardedFor, let list = headers[name] else { return direct }
@@ -26,10 +23,7 @@ struct ClientAddressReader: Sendable {
 
     /// The network of the client, for the log: that of an IPv4 address with 24 bits, of an IPv6 address with 48.
     ///
-    /// - Parameters:
-    ///   - headers: The request's.
-    ///   - socket: The other end of the connection.
-    /// - Returns: Such as `203.0.113.0/24`; `none` for peers without an address.
+    /// It is such as `203.0.113.0/24`, and `none` for peers without an address.
     func network(headers: HTTPFields, socket: SocketAddress?) -> String {
         address(headers: headers, socket: socket).maskedNetwork
     }

@@ -5,8 +5,7 @@ import SelfieCore
 enum DeviceLabel {
     /// Makes a label of the client's `User-Agent`, without control characters, cut if it is too long.
     ///
-    /// - Parameter userAgent: The header's value; nil when there is none.
-    /// - Returns: The label; nil when nothing is left.
+    /// It is nil when nothing is left.
     static func of(userAgent: String?) -> String? {
         let agent = (userAgent ?? "").trimmingWhitespace().unicodeScalars.filter { !$0.isControl }
         let label = String(String.UnicodeScalarView(agent.prefix(Complaint.maxCharacters)))

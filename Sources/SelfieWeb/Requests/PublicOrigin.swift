@@ -6,13 +6,10 @@ struct PublicOrigin: Sendable {
     /// `PUBLIC_URL`, without a slash at its end; nil to take each request's own origin.
     let configured: String?
 
-    /// The origin to put before a photo's path.
+    /// The origin to put before a photo's path, such as `https://selfies.example.com`.
     ///
     /// A proxy that ends TLS sends the client's scheme in `X-Forwarded-Proto`. A client that forges it, or `Host`, only
     /// harms itself: no other client gets the answer, and no cache keeps it.
-    ///
-    /// - Parameter request: The request to answer.
-    /// - Returns: For instance `https://selfies.example.com`.
     func origin(of request: HTTPRequest) -> String {
         if let configured { return configured }
         let forwarded = Self.forwardedProtocol.flatMap { request.headerFields[$0] } ?? ""

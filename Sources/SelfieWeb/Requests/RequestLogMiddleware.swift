@@ -52,7 +52,7 @@ struct RequestLogMiddleware: ServiceMiddleware {
         )
         if request.method == .head {
             record.end(byteCount: 0)
-        } else if context.notes.streamsAnswer {
+        } else if context.notes.contents.streamsAnswer {
             response.body = Self.recorded(response.body, record, context.notes)
         } else {
             record.end(byteCount: response.body.contentLength ?? 0)

@@ -40,15 +40,13 @@ final class RequestRecord: Sendable {
 
     /// An answer whose body was not finished was broken off.
     deinit {
-        if !hasEnded.load(ordering: .relaxed) { note(context.notes.sentByteCount, isBrokenOff: true) }
+        if !hasEnded.load(ordering: .relaxed) { note(context.notes.contents.sentByteCount, isBrokenOff: true) }
     }
 
-    /// The answer is complete.
-    ///
-    /// - Parameter byteCount: The length of its body; nil for what was written.
+    /// The answer is complete, with a body of this length, or as long as what was written.
     func end(byteCount: Int?) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
-        note(byteCount ?? context.notes.sentByteCount, isBrokenOff: false)
+        note(byteCount ?? context.notes.contents.sentByteCount, isBrokenOff: false)
     }
 
     private func note(_ byteCount: Int, isBrokenOff: Bool) {
@@ -65,9 +63,10 @@ final class RequestRecord: Sendable {
         log.metrics.ended(line)
         span?.finish(line)
         var metadata = line.metadata
-        if let userID = context.notes.userID { metadata["user"] = .stringConvertible(userID) }
-        if let failure = context.notes.failure { metadata["error"] = .string(failure) }
-        if let reason = context.notes.undecryptablePassword { metadata["undecryptable_password"] = .string(reason) }
+        let notes = context.notes.contents
+        if let userID = notes.userID { metadata["user"] = .stringConvertible(userID) }
+        if let failure = notes.failure { metadata["error"] = .string(failure) }
+        if let reason = notes.undecryptablePassword { metadata["undecryptable_password"] = .string(reason) }
         if isBrokenOff { metadata["broken_off"] = .stringConvertible(true) }
         context.logger.log(level: level(of: line), "request", metadata: metadata)
     }
@@ -78,7 +77,7 @@ final class RequestRecord: Sendable {
 
     /// Probes come every second or so, and what they find is logged when it changes.
     private func level(of line: RequestLine) -> Logger.Level {
-        if context.notes.failure != nil { return .error }
+        if context.notes.contents.failure != nil { return .error }
         return line.endpoint.map(log.quietEndpoints.contains) ?? false ? .debug : .info
     }
 }

@@ -201,7 +201,6 @@ extension Endpoint.Parameter {
         "The `next` of the previous page.",
         example: Endpoint.Answer.Member.memberID,
         isRequired: false,
-        refusedFor: [.invalid],
         valid: "next of the previous page"
     )
     static let membersLimit = Self(
@@ -210,8 +209,7 @@ extension Endpoint.Parameter {
         in: .query,
         "The maximum number of members of a page. Defaults to 50.",
         example: "50",
-        isRequired: false,
-        refusedFor: [.invalid]
+        isRequired: false
     )
 }
 

@@ -10,9 +10,6 @@ enum RequestedRange: Equatable {
     /// Bytes that do not exist.
     case unsatisfiable
 
-    /// - Parameters:
-    ///   - header: The header's value; nil when there is none.
-    ///   - length: How many bytes there are.
     init(_ header: String?, length: Int) {
         guard let header, let range = Self.parse(header) else {
             self = .whole

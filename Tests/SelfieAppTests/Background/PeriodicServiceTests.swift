@@ -28,7 +28,6 @@ struct PeriodicServiceTests {
         let service = PeriodicService(interval: .milliseconds(1)) {
             #expect(ends.withLock { $0 } == 0)
             round.yield()
-            return .again
         } atEnd: {
             ends.withLock { $0 += 1 }
         }
@@ -38,26 +37,6 @@ struct PeriodicServiceTests {
             #expect(ends.withLock { $0 } == 0)
         }
         #expect(ends.withLock { $0 } == 1)
-    }
-
-    @Test("What need not be done any more is not, and the service stays until the shutdown")
-    func never() async throws {
-        let (rounds, round) = AsyncStream.makeStream(of: Void.self)
-        let count = Mutex(0)
-        let service = PeriodicService(interval: .zero) {
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            round.yield()
-            return number == 2 ? .never : .again
-        }
-        try await Self.run(service) {
-            var seen = rounds.makeAsyncIterator()
-            for _ in 0..<2 { await seen.next() }
-            for _ in 0..<100 { await Task.yield() }
-        }
-        #expect(count.withLock { $0 } == 2)
     }
 
     @Test("What it throws ends it")

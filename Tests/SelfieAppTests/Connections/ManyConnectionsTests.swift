@@ -75,7 +75,6 @@ struct MemoryTrimmerTests {
         let running = Task {
             try await PeriodicService(interval: .milliseconds(1)) {
                 trimmer.trimIfWorthwhile()
-                return .again
             }.run()
         }
         var seen = looks.makeAsyncIterator()

@@ -7,6 +7,7 @@ import Testing
 
 @testable import ObjectStore
 @testable import SelfieApp
+@testable import SelfieWeb
 
 @Suite("The memory that uploads share", .timeLimit(.minutes(2)))
 struct SharedMemoryTests {

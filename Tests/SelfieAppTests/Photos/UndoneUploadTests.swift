@@ -105,7 +105,6 @@ extension PhotoSweeperTests {
                     let sweeping = Task {
                         try await PeriodicService(interval: .milliseconds(10)) {
                             await sweeper.sweepOrWarn()
-                            return .again
                         }.run()
                     }
                     try await poll("the region is learned") { client.configuration.region == "eu-west-1" }

@@ -168,7 +168,6 @@ struct CrashRun: Sendable {
 struct CrashAccount: Sendable {
     let scene: CrashScene
     let session: Session
-    let token: String
 
     var userID: Int { session.userID }
     var postgres: PostgresClient { scene.postgres }
@@ -193,7 +192,7 @@ struct CrashAccount: Sendable {
             """
         )
         let session = try #require(try await SessionStore(postgres: scene.postgres).find(token: token))
-        return CrashAccount(scene: scene, session: session, token: token)
+        return CrashAccount(scene: scene, session: session)
     }
 
     func photo(bytes count: Int) async throws -> NewPhoto {
@@ -212,7 +211,7 @@ struct CrashAccount: Sendable {
 
     /// What the account's user sees.
     func listed() async throws -> [String] {
-        let selected = try #require(try await photos.select(.all, token: token))
+        let selected = try await photos.select(.all, bySession: session.id)
         let rows = try await photos.rows(0..<selected.count, of: selected)
         return (0..<rows.count).map { String(decoding: rows[$0].randomID, as: UTF8.self) }
     }
