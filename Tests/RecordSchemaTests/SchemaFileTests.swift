@@ -80,9 +80,9 @@ struct SchemaFileTests {
     )
     func refusal(text: String, line: Int, key: String, words: String) throws {
         let error = try #require(throws: InvalidSchema.self) { try Schema(file: Array(text.utf8)) }
-        let problem = try #require(error.problems.first { $0.key == key })
-        #expect(problem.line == line)
-        #expect(problem.message.contains(words))
+        let found = try #require(error.errors.first { $0.key == key })
+        #expect(found.line == line)
+        #expect(found.message.contains(words))
     }
 
     private static func collection(_ members: String) -> String { "{\"collections\": {\"c\": {\(members)}}}" }
@@ -116,8 +116,8 @@ struct SchemaFileTests {
     func misfit(members: String, key: String, words: String) throws {
         let text = Self.collection("\"access\": \"acl\", \(members)")
         let error = try #require(throws: InvalidSchema.self) { try Schema(file: Array(text.utf8)) }
-        #expect(error.problems.map(\.key) == [key])
-        #expect(error.problems[0].message.contains(words))
+        #expect(error.errors.map(\.key) == [key])
+        #expect(error.errors[0].message.contains(words))
     }
 
     /// A collection's own records as parents of each other, which set a field of them.

@@ -117,7 +117,7 @@ struct RecordEndpoints: EndpointGroup {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let place = try place(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
-        guard elements.areMany else { throw RecordBodyProblem("the body", "must be an array").refusal }
+        guard elements.areMany else { throw RecordBodyError("the body", "must be an array").refusal }
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
             // It answers with whole records, however little of them was sent.

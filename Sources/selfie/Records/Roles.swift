@@ -28,7 +28,7 @@ private enum RolesError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .noRole(let role): "There is no role \(role). The schema file has them."
+        case .noRole(let role): "There is no role \(role). The schema file defines the roles."
         case .full: "A role has at most \(RoleStore.maxMemberCount) members."
         }
     }

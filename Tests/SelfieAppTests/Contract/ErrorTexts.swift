@@ -117,7 +117,7 @@ enum ErrorTexts {
         "too_many_readers": ("A record has at most 100 readers and writers.", "Name fewer, or use a role."),
         "expires_at_invalid": ("The end is not in the future.", "Look at the clock of the device."),
         "index_missing": ("`where` names a field without an index.", "Add the index to the schema."),
-        "include_no_reference": ("`include` names a field that is no reference.", "Leave it out."),
+        "include_no_reference": ("`include` names a field that is not a reference.", "Leave it out."),
         "changes_access": ("The user has lost a role, or a collection was removed.", "Begin again without `since`."),
         "changes_collections": ("The cursor is of other `collections`.", "Begin again without `since`."),
         "changes_database": (

@@ -204,7 +204,7 @@ struct SchemaCommandTests {
             #expect(removed.output == "ada@example.com has the role team no more.\n")
             for arguments in [["add", "nothing", "ada@example.com"], ["disable", "nothing"], ["list", "nothing"]] {
                 let outcome = try await Self.run(service, ["roles"] + arguments)
-                let error = "Error: There is no role nothing. The schema file has them.\n"
+                let error = "Error: There is no role nothing. The schema file defines the roles.\n"
                 #expect(outcome.status == 1 && outcome.errors == error, "\(outcome)")
             }
             let nobody = try await Self.run(service, ["roles", "add", "team", "eve@example.com"])

@@ -154,8 +154,8 @@ struct RecordListStatement {
             }
             let type = reader.collection.definition.field(field)?.type
             // No record can have such a value, so a list without records would hide the mistake.
-            if value != .null, let reason = type?.problem(with: value), case .notA = reason {
-                throw RecordRefusal(.invalidCondition(RecordProblem(field, reason)))
+            if value != .null, let reason = type?.validationError(of: value), case .notA = reason {
+                throw RecordRefusal(.invalidCondition(RecordValidationError(field, reason)))
             }
             values.append((field, IndexValue(value, of: type)))
         }

@@ -119,7 +119,7 @@ struct ParentDrafts {
             let old = RecordPlanner.stored(record.data)
             let new = old.with([parent.set: .string(draft.id)])
             guard new.text.utf8.count <= RecordLimits.maxBytes else {
-                throw RecordRefusal(.invalid([RecordProblem(parent.field, .parentFull)]), at: draft.position)
+                throw RecordRefusal(.invalid([RecordValidationError(parent.field, .parentFull)]), at: draft.position)
             }
             parentDrafts.append(Self.draft(of: record, in: target, changing: old, to: new))
         }

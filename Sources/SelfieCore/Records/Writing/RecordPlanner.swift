@@ -196,7 +196,7 @@ struct RecordPlanner {
         do throws(InvalidRecord) {
             return try RecordData(value, in: collection.definition)
         } catch {
-            throw RecordRefusal(.invalid(error.problems))
+            throw RecordRefusal(.invalid(error.errors))
         }
     }
 

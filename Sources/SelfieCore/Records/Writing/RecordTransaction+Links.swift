@@ -33,7 +33,7 @@ extension RecordTransaction {
                 }
             }
             guard missing.isEmpty else {
-                throw RecordRefusal(.invalid(missing.map { RecordProblem($0.field, .notFound) }), at: draft.position)
+                throw RecordRefusal(.invalid(missing.map { RecordValidationError($0.field, .notFound) }), at: draft.position)
             }
         }
         return targets

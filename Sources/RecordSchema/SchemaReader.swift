@@ -23,7 +23,7 @@ extension Schema {
     private init(_ text: some Collection<UInt8>, isStored: Bool) throws(InvalidSchema) {
         guard text.count <= Self.maxFileBytes else {
             let message = "The file has more than \(Self.maxFileBytes) bytes."
-            throw InvalidSchema(problems: [SchemaProblem(line: 1, key: "", message: message)])
+            throw InvalidSchema(errors: [SchemaValidationError(line: 1, key: "", message: message)])
         }
         let document: JSONDocument
         do {
@@ -36,12 +36,12 @@ extension Schema {
                 case .tooManyValues: "The file has too many values."
                 case .unfitName: "A name has more than 255 bytes, or more than 30 combining marks in a row."
                 }
-            throw InvalidSchema(problems: [SchemaProblem(line: error.line, key: "", message: message)])
+            throw InvalidSchema(errors: [SchemaValidationError(line: error.line, key: "", message: message)])
         }
         var reader = SchemaReader(document: document, isStored: isStored)
         let schema = reader.schema()
-        let problems = reader.problems.sorted { $0.line < $1.line }
-        guard problems.isEmpty else { throw InvalidSchema(problems: problems) }
+        let errors = reader.errors.sorted { $0.line < $1.line }
+        guard errors.isEmpty else { throw InvalidSchema(errors: errors) }
         self = isStored ? schema.withoutRequiredSetFields : schema
     }
 }
@@ -63,7 +63,7 @@ struct SchemaReader {
     let document: JSONDocument
     /// Whether an older service may have taken it.
     let isStored: Bool
-    private(set) var problems: [SchemaProblem] = []
+    private(set) var errors: [SchemaValidationError] = []
 
     init(document: JSONDocument, isStored: Bool) {
         self.document = document
@@ -73,7 +73,7 @@ struct SchemaReader {
 
     mutating func refuse(_ path: [String], _ message: String) {
         let line = document.duplicates.first { $0.path == path }?.line ?? document.line(of: path)
-        problems.append(SchemaProblem(line: line, key: path.joined(separator: "."), message: message))
+        errors.append(SchemaValidationError(line: line, key: path.joined(separator: "."), message: message))
     }
 
     mutating func schema() -> Schema {
