@@ -26,7 +26,7 @@ package struct UseCases: Sendable {
     package let describePhoto: DescribePhoto
     package let photos: PhotoStore
     package let schemas: SchemaCache
-    package let roles: RoleStore
+    package let manageRoles: ManageRoles
     package let countRecordWrites: CountRecordWrites
     package let readRecords: ReadRecords
     package let writeRecords: WriteRecords
@@ -182,9 +182,14 @@ package struct UseCases: Sendable {
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
         deletePhoto = DeletePhoto(photos: photos, objects: objects, bell: bell)
         describePhoto = DescribePhoto(photos: photos, objects: objects)
-        roles = RoleStore(postgres: postgres, bell: bell)
         countRecordWrites = CountRecordWrites(limiter: limiter)
         schemas = SchemaCache(store: SchemaStore(postgres: postgres))
+        manageRoles = ManageRoles(
+            store: RoleStore(postgres: postgres),
+            schemas: schemas,
+            limiter: limiter,
+            bell: bell
+        )
         readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
         writeRecords = WriteRecords(
             postgres: postgres,
