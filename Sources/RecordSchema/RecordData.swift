@@ -58,15 +58,23 @@ package struct RecordData: Sendable {
     ///
     /// - Parameters:
     ///   - text: The data as JSON.
-    ///   - value: The same, read.
+    ///   - value: The same, parsed; nil when only this needs it.
     ///   - collection: The record's collection.
-    package init(stored text: String, _ value: JSONValue, in collection: RecordCollection) {
+    package init(stored text: String, _ value: JSONValue? = nil, in collection: RecordCollection) {
         self.text = text
-        guard case .object(let members) = value else {
+        guard case .object(let members) = value ?? Self.value(stored: text) else {
             (links, indexValues) = Self.parts(of: [:], in: collection)
             return
         }
         (links, indexValues) = Self.parts(of: members, in: collection)
+    }
+
+    /// Parses data that was stored before, perhaps when fewer texts were refused.
+    ///
+    /// - Parameter text: The data as JSON.
+    /// - Returns: The data; `null` for a text that is not JSON.
+    package static func value(stored text: String) -> JSONValue {
+        (try? JSONValue.parse(stored: text.utf8)) ?? .null
     }
 
     private static func parts(

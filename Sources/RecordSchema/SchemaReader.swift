@@ -12,7 +12,7 @@ extension Schema {
 
     /// Reads a schema that was applied, perhaps by an older service, which refused less.
     ///
-    /// No field is required that the `parent` of a collection sets: it is `null` when the record that it names is gone.
+    /// No field is required that the `parent` of a collection sets: it is `null` when the record that it names is deleted.
     ///
     /// - Parameter text: The schema as JSON in UTF-8.
     /// - Throws: `InvalidSchema` with all that is refused.
@@ -68,7 +68,7 @@ struct SchemaReader {
     init(document: JSONDocument, isStored: Bool) {
         self.document = document
         self.isStored = isStored
-        for (path, _) in document.duplicates { refuse(path, "The name is there twice.") }
+        for (path, _) in document.duplicates { refuse(path, "The name appears twice.") }
     }
 
     mutating func refuse(_ path: [String], _ message: String) {
@@ -106,7 +106,7 @@ struct SchemaReader {
         }
         if let names {
             for name in members.keys where !names.contains(name) {
-                refuse(path + [name], "It is unknown. Here may be: \(names.joined(separator: ", ")).")
+                refuse(path + [name], "It is unknown. Allowed here: \(names.joined(separator: ", ")).")
             }
         }
         return SchemaObject(path: path, members: members.map { ($0.key, $0.value) })
@@ -127,7 +127,7 @@ struct SchemaReader {
             if !Self.isName(name) {
                 refuse(
                     path,
-                    "A name is a letter with letters, digits, `_` and `-` behind it, \(Schema.maxNameLength) at most."
+                    "A name starts with a letter, then has letters, digits, `_` and `-`, \(Schema.maxNameLength) characters at most."
                 )
             }
             if let next = describe(&self, name, value, path) { described.append(next) }
@@ -145,7 +145,7 @@ struct SchemaReader {
         for (position, element) in elements.enumerated() {
             let path = path + [String(position)]
             guard let name = text(element, at: path) else { continue }
-            if names.contains(name) { refuse(path, "The name is there twice.") }
+            if names.contains(name) { refuse(path, "The name appears twice.") }
             names.append(name)
         }
         return names

@@ -166,7 +166,11 @@ package struct UseCases: Sendable {
             lifetimes: lifetimes,
             now: clocks.now
         )
-        deleteAccount = DeleteAccount(users: users, check: check)
+        deleteAccount = DeleteAccount(
+            users: users,
+            removeAccount: RemoveAccount(postgres: postgres, bell: bell),
+            check: check
+        )
         clearTokens = ClearTokens(users: users, sessions: sessions)
         let guesses = TokenGuesses(limiter: limiter)
         findSession = FindSession(sessions: sessions, guesses: guesses, uses: sessionUses)

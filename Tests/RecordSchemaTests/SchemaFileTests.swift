@@ -49,7 +49,7 @@ struct SchemaFileTests {
             ("{\n\"roles\": {},\n", 3, "", "valid JSON"),
             ("[]", 1, "", "object"),
             ("{\n\"tables\": {}}", 2, "tables", "unknown"),
-            ("{\"roles\": {\n\"a b\": {}}}", 2, "roles.a b", "name is a letter"),
+            ("{\"roles\": {\n\"a b\": {}}}", 2, "roles.a b", "starts with a letter"),
             ("{\"roles\": {\"a\": {\n\"manages\": [\n\"b\"]}}}", 3, "roles.a.manages.0", "no such role"),
             ("{\"roles\": {\"a\": {\"manages\": \"a\"}}}", 1, "roles.a.manages", "array"),
             ("{\"roles\": {\"a\": {\"manages\": [\"a\", \"a\"]}}}", 1, "roles.a.manages.1", "twice"),
@@ -96,7 +96,7 @@ struct SchemaFileTests {
         arguments: [
             (
                 "\"fields\": {\"f\": {\"type\": \"json\"}}, \"indexes\": [\"f\"]", "collections.c.indexes.0",
-                "can't be looked"
+                "can't be indexed"
             ),
             ("\"fields\": {}, \"indexes\": [\"f\"]", "collections.c.indexes.0", "no such field"),
             ("\"indexes\": [\"a\", \"b\", \"c\", \"d\", \"e\"]", "collections.c.indexes", "more than 4"),

@@ -19,7 +19,7 @@ struct RateLimitStore: Sendable {
     struct Place: Sendable {
         let key: String
         let limit: Int
-        let amount: Int
+        var amount: Int
         /// In microseconds since 1970.
         let windowEnd: Int
     }

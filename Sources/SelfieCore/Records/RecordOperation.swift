@@ -33,6 +33,15 @@ package struct RecordOperation: Sendable {
         case unchanged
         case never
         case at(Timestamp)
+
+        /// When a record ends that had another end; nil for never.
+        func end(after old: Timestamp?) -> Timestamp? {
+            switch self {
+            case .unchanged: old
+            case .never: nil
+            case .at(let time): time
+            }
+        }
     }
 
     /// What must be true of the record before.

@@ -1,7 +1,7 @@
 import Postgres
 import RecordSchema
 
-/// Lets the readers of records hear that a photo of these is gone.
+/// Shows the readers of records that a photo of these was deleted.
 ///
 /// The record's data stays. It has a new version, and its readers' streams show it with the photos that are left.
 struct TellPhotoLosses: Sendable {
@@ -29,10 +29,8 @@ struct TellPhotoLosses: Sendable {
             let keys = try rows.map { try $0.decode("record_key", as: Int.self) }
             let owners = try rows.compactMap { try $0.decodeIfPresent("photo_owner_id", as: Int.self) }
             if keys.isEmpty { return }
-            let streams = try await schemas.withSchema { schema in
-                try await postgres.withTransaction { connection in
-                    try await tell(keys, ofPhotosOf: Array(Set(owners)), schema, on: connection)
-                }
+            let streams = try await RecordTransaction.run(on: postgres, schemas, waits: false) { transaction in
+                try await tell(keys, ofPhotosOf: Array(Set(owners)), in: transaction)
             }
             bell?.ring(streams.map { .stream($0) })
             if keys.count < Self.batchSize { return }
@@ -42,17 +40,12 @@ struct TellPhotoLosses: Sendable {
     private func tell(
         _ keys: [Int],
         ofPhotosOf owners: [Int],
-        _ schema: AppliedSchema,
-        on connection: PostgresConnection
+        in transaction: RecordTransaction
     ) async throws -> Set<Int> {
-        try await SchemaLock.shareAtOnce(on: connection)
-        let version = try await connection.query("SELECT \(part: SchemaStore.versionColumn) AS version")
-        guard try version[0].decode("version") == schema.version else { throw SchemaChanged() }
-        let transaction = RecordTransaction(connection: connection, schema: schema)
         let records = try await transaction.lock(keys: keys, by: owners)
         try await transaction.lockPhotos(ofRecords: records.map(\.key))
         // Another process may have told of some meanwhile.
-        let noted = try await connection.query(
+        let noted = try await transaction.connection.query(
             """
             DELETE FROM photo_losses WHERE record_key = ANY(\(keys)) RETURNING record_key, photo_owner_id::bigint AS photo_owner_id
             """
@@ -60,23 +53,15 @@ struct TellPhotoLosses: Sendable {
             let owner: Int? = try row.decodeIfPresent("photo_owner_id")
             noted[try row.decode("record_key")] = owner.map { [$0] } ?? []
         }
-        let drafts = try records.filter { noted[$0.key] != nil }.map { record in
-            guard let collection = schema.collection(id: record.collectionID) else { throw SchemaChanged() }
-            let value = RecordPlanner.stored(record.data)
-            let data = RecordData(stored: record.data, value, in: collection.definition)
-            var draft = RecordDraft(
-                position: nil,
-                collection: collection,
-                existing: record,
-                id: record.id,
-                content: RecordDraft.Content(data, value, changing: value, expiry: .unchanged),
-                sharing: record.sharing,
-                memberIDs: record.memberIDs
-            )
-            draft.authorIDs = noted[record.key] ?? []
-            return draft
+        let drafts = try records.compactMap { record -> RecordDraft? in
+            guard let owners = noted[record.key] else { return nil }
+            guard let collection = transaction.schema.collection(id: record.name.collectionID) else {
+                throw SchemaChanged()
+            }
+            let content = RecordDraft.Content(of: record, in: collection)
+            return RecordDraft(of: record, in: collection, content, by: owners)
         }
-        if !drafts.isEmpty { _ = try await transaction.apply(drafts) }
-        return drafts.reduce(into: []) { $0.formUnion($1.numberedStreams) }
+        try await transaction.write(drafts)
+        return drafts.shownStreams
     }
 }

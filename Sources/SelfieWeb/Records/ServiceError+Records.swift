@@ -57,7 +57,7 @@ extension ServiceError {
     static let recordIDInvalid = ServiceError(
         status: .badRequest,
         code: "record_id_invalid",
-        message: "An id has 1 to \(RecordLimits.maxIDLength) of A-Z a-z 0-9 . _ : ~ @ - and comes once in a call"
+        message: "An id has 1 to \(RecordLimits.maxIDLength) of A-Z a-z 0-9 . _ : ~ @ - and appears once in a call"
     )
     static let recordExpiryInvalid = ServiceError(
         status: .badRequest,
@@ -72,7 +72,7 @@ extension ServiceError {
     static let readerUnknown = ServiceError(
         status: .badRequest,
         code: "reader_unknown",
-        message: "A reader or writer is no member, or does not take records from you"
+        message: "A reader or writer is not a member, or does not accept records from you"
     )
     static let tooManyReaders = ServiceError(
         status: .badRequest,

@@ -94,7 +94,7 @@ enum ErrorTexts {
         "if_match_invalid": ("`If-Match` is no entity tag.", "Send the `ETag` as it came, in its quotes."),
         "record_invalid": ("The data breaks rules of the schema, field by field.", "Correct the fields."),
         "record_malformed": (
-            "The body is no record: the record's own members go into `data`.", "Send `{\"data\":{…}}`."
+            "The body is not a record: the record's own members go into `data`.", "Send `{\"data\":{…}}`."
         ),
         "record_too_large": (
             "The data has more than 64 KiB, or the record as it is sent has more than 32,768 JSON values.",
@@ -113,7 +113,7 @@ enum ErrorTexts {
             "Delete some of those that were sent, or try again in hours."
         ),
         "readers_not_allowed": ("Records of this collection have no readers.", "Leave `readers` and `writers` out."),
-        "reader_unknown": ("Somebody who is named is no member, or blocks the user.", "Leave the member out."),
+        "reader_unknown": ("Somebody who is named is not a member, or blocks the user.", "Leave the member out."),
         "too_many_readers": ("A record has at most 100 readers and writers.", "Name fewer, or use a role."),
         "expires_at_invalid": ("The end is not in the future.", "Look at the clock of the device."),
         "index_missing": ("`where` names a field without an index.", "Add the index to the schema."),

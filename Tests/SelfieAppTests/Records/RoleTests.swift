@@ -188,8 +188,8 @@ struct RoleTests {
             #expect(try await service.call("PUT", "/api/roles/team/members/\(ada.id)", as: lead).status == 200)
             let kept = "SELECT count(*) FROM audit_events WHERE event = 'role_added' AND address IS NOT NULL"
             #expect(try await service.count("\(part: PostgresQuery(stringLiteral: kept))") == 1)
-            let store = UserStore(postgres: service.postgres)
-            #expect(try await store.delete(userID: lead.userID, passwordHash: nil, sessionID: nil))
+            let removeAccount = RemoveAccount(postgres: service.postgres)
+            #expect(try await removeAccount(userID: lead.userID, passwordHash: nil, sessionID: nil))
             #expect(try await service.count("\(part: PostgresQuery(stringLiteral: kept))") == 0)
         }
     }
