@@ -210,7 +210,7 @@ package struct UseCases: Sendable {
             uses: sessionUses,
             now: clocks.now
         )
-        let tellLosses = TellPhotoLosses(postgres: postgres, schemas: schemas, bell: bell)
+        let tellLosses = ReportPhotoLosses(postgres: postgres, schemas: schemas, bell: bell)
         sweeper = PhotoSweeper(
             photos: photos,
             objects: objects,

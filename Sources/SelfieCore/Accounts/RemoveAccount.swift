@@ -2,7 +2,7 @@ package import Postgres
 
 /// Removes an account with everything that belongs to it.
 ///
-/// An account without records, and with few grants, goes in one transaction. Another one is first closed for good. Then
+/// An account without records, and with few grants, is removed in one transaction. Another one is first closed for good. Then
 /// its records are deleted, batch by batch, and those who share them are shown each deletion. The rest follows.
 /// ``finishAll()`` finishes what was left.
 ///
@@ -28,7 +28,7 @@ package struct RemoveAccount: Sendable {
     ///   - sessionID: The session of the request; nil for an administrator.
     ///   - isWhole: Whether all of it is removed before this returns. Otherwise most of a large account may be left for
     ///     ``finishAll()``, and nothing is thrown once the account is closed.
-    /// - Returns: Whether it did. False when the account is gone or has another password.
+    /// - Returns: Whether it did. False when the account is deleted already or has another password.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     package func callAsFunction(
         userID: Int,
@@ -57,7 +57,7 @@ package struct RemoveAccount: Sendable {
         do {
             try await finish(userID, maxBatches: isWhole ? .max : Self.maxBatchesAtOnce)
         } catch {
-            // The account is closed. Whoever waits for the answer is told so.
+            // The account is closed, which is the answer.
             if isWhole { throw error }
         }
         return true
@@ -127,7 +127,7 @@ package struct RemoveAccount: Sendable {
         }
     }
 
-    /// Whether a user reads more than goes in one transaction.
+    /// Whether a user reads more than one transaction removes.
     private static func hasManyGrants(_ userID: Int, on connection: PostgresConnection) async throws -> Bool {
         try await !connection.query(
             """
@@ -145,7 +145,7 @@ package struct RemoveAccount: Sendable {
     /// Removes an account that is locked and has no records.
     private static func remove(_ userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
         try await PhotoStore.removeAll(ofUser: userID, on: connection)
-        // The stream itself goes with the user.
+        // A trigger removes the stream itself with the user.
         if let stream = try await lockStream(ofUser: userID, on: connection) {
             try await connection.executeInBatches { GrantTable.removal(ofStream: "\(stream)", rowCount: $0) }
             try await connection.executeInBatches { RecordTable.indexRemoval(ofStream: stream, rowCount: $0) }

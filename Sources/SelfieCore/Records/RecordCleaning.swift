@@ -30,7 +30,7 @@ struct RecordCleaning: Sendable {
         } while removedCount > 0
     }
 
-    /// Forgets records that were deleted long ago, once no stream tells of that any more.
+    /// Forgets records that were deleted long ago, once no stream shows that any more.
     ///
     /// From then on they count for their owners no more.
     ///

@@ -103,6 +103,9 @@ package struct RecordOperation: Sendable {
         }
     }
 
+    /// Whether it says who reads or writes.
+    var namesMembers: Bool { readers != nil || writers != nil }
+
     /// All members who are named, without regard to what they may do.
     var named: Set<String> { Set((readers ?? []) + (writers ?? [])) }
 }

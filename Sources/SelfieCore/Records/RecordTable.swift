@@ -37,7 +37,7 @@ enum RecordTable {
 
     /// Adds records.
     ///
-    /// An id that was there before goes on after its last version, so that old entity tags do not fit. The rows are `key` and
+    /// The versions of an id that was used before continue, so that old entity tags do not match. The rows are `key` and
     /// `version`.
     static func adding(_ rows: [Row]) -> PostgresQuery {
         // Two calls that add the same ids wait for each other in one order.

@@ -38,7 +38,7 @@ struct RemoveRecords: Sendable {
     /// Deletes records, all of them or none.
     ///
     /// - Parameters:
-    ///   - keys: Their keys, at most `batchSize`. Those that are gone are left alone.
+    ///   - keys: Their keys, at most `batchSize`. Those that are deleted already are left alone.
     ///   - areExpired: Whether those that have not expired are left alone, too.
     /// - Returns: How many were deleted.
     /// - Throws: `PostgresError`.

@@ -22,7 +22,7 @@ package struct WriteRecords: Sendable {
     ///   - session: The session of who does it.
     ///   - source: Where the request came from.
     /// - Returns: The records, without those that were deleted.
-    /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is gone or disabled,
+    /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is deleted or disabled,
     ///   `RecordsBusy`, `PostgresError`.
     package func callAsFunction(
         _ operations: [RecordOperation],

@@ -88,7 +88,7 @@ package struct ManageRoles: Sendable {
     ///   - session: The session of who changes it.
     ///   - source: Where the request came from.
     /// - Returns: Whether that is a change.
-    /// - Throws: `RoleError`, `RateLimitExceeded`, `SessionError.ended` when the manager's account is gone or disabled,
+    /// - Throws: `RoleError`, `RateLimitExceeded`, `SessionError.ended` when the manager's account is deleted or disabled,
     ///   `RecordsBusy` when the schema changes meanwhile, `PostgresError`.
     package func callAsFunction(
         _ change: Change,

@@ -16,6 +16,9 @@ enum GrantTable {
         let number: Int?
         /// The number of the change since which the stream shows the record; nil if it does not.
         let shownNumber: Int?
+
+        /// Whether it gives nothing, and its stream never showed the record.
+        var isUseless: Bool { rights.isEmpty && number == nil }
     }
 
     /// Adds grants, or changes those that are there.

@@ -106,16 +106,13 @@ struct PlannerScene {
         RecordAuthor(
             member: Self.member(number),
             roleIDs: roleIDs,
-            named: Dictionary(
-                uniqueKeysWithValues: Self.names.indices.map { position in
-                    let named = RecordAuthor.Named(
-                        member: Self.member(position + 1),
-                        isDisabled: disabled.contains(position + 1),
-                        isBlocking: blocking.contains(position + 1)
-                    )
-                    return (Self.names[position], named)
-                }
-            ),
+            naming: (1...Self.names.count).map { number in
+                RecordAuthor.Named(
+                    member: Self.member(number),
+                    isDisabled: disabled.contains(number),
+                    isBlocking: blocking.contains(number)
+                )
+            },
             now: Timestamp(milliseconds: 1_795_514_400_000)
         )
     }

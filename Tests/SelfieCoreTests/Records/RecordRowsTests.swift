@@ -26,7 +26,7 @@ struct RecordRowsTests {
             // Those who never saw it.
             (nil, deletes, true, (nil, nil), false),
             (old(deletes, nil, since: nil), deletes, true, nil, false),
-            (old(deletes, nil, since: nil), nothing, true, nil, true),
+            (old(deletes, nil, since: nil), nothing, true, (nil, nil), true),
             (old(deletes, nil, since: nil), reads, true, (9, 9), false),
             (old(nothing, 5, since: nil), nothing, true, nil, false),
             (old(deletes, 5, since: nil), nothing, true, (5, nil), false),
@@ -46,8 +46,9 @@ struct RecordRowsTests {
                 number: expected?.0,
                 shownNumber: expected?.since
             )
-            let wanted: GrantChange.Writing = isRemoved ? .removal(row) : expected == nil ? .nothing : .row(row)
-            #expect(change.writing(key: 3, in: 2, next: change.isShown ? 9 : nil) == wanted, "line \(line)")
+            let written = change.row(key: 3, in: 2, next: change.isShown ? 9 : nil)
+            #expect(written == (expected == nil ? nil : row), "line \(line)")
+            #expect((written?.isUseless == true) == isRemoved, "line \(line)")
             #expect(change.isShown == (expected?.0 == 9), "line \(line)")
         }
     }

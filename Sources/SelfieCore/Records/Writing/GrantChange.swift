@@ -29,26 +29,16 @@ struct GrantChange: Sendable, Equatable {
         (rights.contains(.read) ? 1 : 0) - (old?.rights.contains(.read) == true ? 1 : 0)
     }
 
-    /// What is to be written.
-    enum Writing: Equatable {
-        case nothing
-        /// The grant goes: the stream never showed the record, and has no rights left.
-        case removal(GrantTable.Row)
-        case row(GrantTable.Row)
-    }
-
-    /// What is to be written for a record.
-    func writing(key: Int, in collectionID: Int, next: Int?) -> Writing {
-        if next == nil, rights == old?.rights ?? [] { return .nothing }
-        let number = next ?? old?.number
-        let row = GrantTable.Row(
+    /// The grant's row, with the stream's next number if it is shown the change; nil when nothing changes.
+    func row(key: Int, in collectionID: Int, next: Int?) -> GrantTable.Row? {
+        if next == nil, rights == old?.rights ?? [] { return nil }
+        return GrantTable.Row(
             collectionID: collectionID,
             key: key,
             stream: stream,
             rights: rights,
-            number: number,
+            number: next ?? old?.number,
             shownNumber: rights.contains(.read) ? (readCount == 0 ? old?.shownNumber : next) : nil
         )
-        return rights.isEmpty && number == nil ? .removal(row) : .row(row)
     }
 }

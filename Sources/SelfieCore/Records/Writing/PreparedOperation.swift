@@ -16,7 +16,7 @@ struct PreparedOperation {
     let parent: RecordName?
     /// Whether a new record would get the readers of that one, since nobody is named.
     let inherits: Bool
-    /// As ``SentDigests`` makes it; nil for what goes to no inbox.
+    /// As ``SentDigests`` makes it; nil for what is not sent to an inbox.
     let sentDigest: String?
 
     init(
@@ -43,9 +43,7 @@ struct PreparedOperation {
         let content = RecordData.checked(value, in: collection)
         self.content = content
         parent = (try? content.get()).flatMap { schema.parentRule(of: collection)?.parent(of: $0) }
-        inherits =
-            parent != nil && collection.definition.access == .acl && operation.readers == nil
-            && operation.writers == nil
+        inherits = parent != nil && collection.definition.access == .acl && !operation.namesMembers
         sentDigest = digest?(sent, id)
     }
 

@@ -15,8 +15,18 @@ struct RecordAuthor: Sendable {
     let roleIDs: Set<Int>
     /// The members whom the call names, by their ids: those who are there, the author included.
     let named: [String: Named]
+    /// The ids of these members, by their streams.
+    let memberIDs: [Int: String]
     /// The time of the transaction.
     let now: Timestamp
+
+    init(member: MemberStream, roleIDs: Set<Int>, naming named: [Named], now: Timestamp) {
+        self.member = member
+        self.roleIDs = roleIDs
+        self.named = Dictionary(uniqueKeysWithValues: named.map { ($0.member.id, $0) })
+        memberIDs = Dictionary(uniqueKeysWithValues: named.map { ($0.member.streamID, $0.member.id) })
+        self.now = now
+    }
 
     /// A member whom the call names.
     struct Named: Sendable {

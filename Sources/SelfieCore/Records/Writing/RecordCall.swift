@@ -48,8 +48,7 @@ struct RecordCall {
         guard collection.definition.access == .acl else { return [:] }
         var rights: [RecordName: Rights] = [:]
         for operation in operations {
-            let namesMembers = operation.readers != nil || operation.writers != nil
-            if namesMembers, operation.action != .create { rights[name(operation)] = .share }
+            if operation.namesMembers, operation.action != .create { rights[name(operation)] = .share }
             guard operation.inherits, let parent = operation.parent else { continue }
             rights[parent] = .write
             if operation.action != .create { rights[name(operation)] = .write }

@@ -2,14 +2,14 @@ import RecordSchema
 
 /// What a sender is answered about messages that were sent before.
 ///
-/// Answers come from what was sent, never from what is there now. So they tell nothing of what the recipient has done.
+/// Answers come from what was sent, never from what is there now. So they disclose nothing of what the recipient has done.
 extension RecordPlanner {
     /// The version that a message had when it was sent.
     private static let sentVersion = 1
 
     /// Whether nothing new can be sent, since the recipient has blocked the author or is disabled.
     ///
-    /// What was sent before is answered as before, and can be taken back: a block tells nothing.
+    /// What was sent before is answered as before, and can be taken back: a block is not disclosed.
     func isUnreachable(for operations: [PreparedOperation]) -> Bool {
         guard isSender, let recipient, author.reader(recipient.id) == nil else { return false }
         return operations.contains { $0.content != nil && sentRecord($0.id) == nil }

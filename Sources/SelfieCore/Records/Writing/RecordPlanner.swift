@@ -64,24 +64,7 @@ struct RecordPlanner {
         }
         let data = try content.get()
         if let role = collection.role, !author.roleIDs.contains(role.id) { throw RecordRefusal(.noCollection) }
-        let named: Named
-        if let parent = inheritedFrom(operation) {
-            let others = parent.readers.filter { $0 != author.member.id }
-            // Left out are members who have blocked the author, and those who are disabled.
-            named = (others.compactMap(author.reader), [])
-        } else {
-            named = try namedMembers(operation)
-        }
-        let sharing = collection.sharing(
-            owner: author.member.streamID,
-            recipient: recipient?.streamID,
-            readers: named.readers.map(\.streamID),
-            writers: named.writers.map(\.streamID)
-        )
-        let members = Dictionary(
-            (named.readers + named.writers + [recipient].compactMap(\.self)).map { ($0.streamID, $0.id) },
-            uniquingKeysWith: { $1 }
-        )
+        let sharing = try sharing(of: nil, after: operation, mayShare: true)
         return RecordDraft(
             position: operation.position,
             collection: collection,
@@ -95,7 +78,7 @@ struct RecordPlanner {
                 sentDigest: isSender ? operation.sentDigest : nil
             ),
             grants: sharing.sorted { $0.key < $1.key }.map { stream, rights in
-                GrantChange(stream: stream, memberID: members[stream], from: nil, to: rights, isChange: true)
+                GrantChange(stream: stream, memberID: author.memberIDs[stream], from: nil, to: rights, isChange: true)
             }
         )
     }
@@ -110,33 +93,42 @@ struct RecordPlanner {
         return parent
     }
 
-    private typealias Named = (readers: [MemberStream], writers: [MemberStream])
-
-    /// The members whom an operation names, without the author.
+    /// The rights of streams after an operation.
     ///
-    /// Who reads the record already stays, whatever came since.
-    private func namedMembers(
-        _ operation: PreparedOperation,
-        changing record: ExistingRecord? = nil
-    ) throws(RecordRefusal) -> Named {
-        guard collection.definition.access == .acl else {
-            guard operation.readers == nil, operation.writers == nil else { throw RecordRefusal(.notShared) }
-            return ([], [])
+    /// Who is named nowhere any more has none. What is not named again stays, and who reads already, whatever came since. A new
+    /// record that names nobody is for those who read the one that it belongs to.
+    private func sharing(
+        of record: ExistingRecord?,
+        after operation: PreparedOperation,
+        mayShare: Bool
+    ) throws(RecordRefusal) -> [Int: Rights] {
+        let owner = record?.owner.streamID ?? author.member.streamID
+        if operation.namesMembers {
+            guard collection.definition.access == .acl else { throw RecordRefusal(.notShared) }
+            guard mayShare else { throw RecordRefusal(.forbidden) }
+        } else if let record {
+            return record.sharing
         }
-        func members(_ ids: [String]?) throws(RecordRefusal) -> [MemberStream] {
-            var members: [MemberStream] = []
-            for id in Set(ids ?? []) where id != author.member.id {
+        func streams(_ ids: [String]?, _ right: Rights) throws(RecordRefusal) -> [Int] {
+            guard let ids else {
+                return record?.sharing.filter { $0.key != owner && $0.value.contains(right) }.map(\.key) ?? []
+            }
+            var streams: [Int] = []
+            for id in Set(ids) where id != author.member.id {
                 let known = author.reader(id) ?? record.flatMap { author.presentReader(id, of: $0) }
                 guard let member = known else { throw RecordRefusal(.unknownReader) }
-                members.append(member)
+                streams.append(member.streamID)
             }
-            return members
+            return streams
         }
-        let named = (readers: try members(operation.readers), writers: try members(operation.writers))
-        guard Set((named.readers + named.writers).map(\.id)).count <= RecordLimits.maxReaderCount else {
-            throw RecordRefusal(.tooManyReaders)
+        var readers = try streams(operation.readers, .read)
+        let writers = try streams(operation.writers, .write)
+        if let parent = inheritedFrom(operation) {
+            // Left out are members who have blocked the author, and those who are disabled.
+            readers = parent.readers.filter { $0 != author.member.id }.compactMap(author.reader).map(\.streamID)
         }
-        return named
+        guard Set(readers + writers).count <= RecordLimits.maxReaderCount else { throw RecordRefusal(.tooManyReaders) }
+        return collection.sharing(owner: owner, recipient: recipient?.streamID, readers: readers, writers: writers)
     }
 
     // MARK: Records that are there
@@ -150,43 +142,15 @@ struct RecordPlanner {
         let expiresAt = operation.expiry.end(after: record.expiresAt)
         // Who sets an end deletes the record, only later.
         guard expiresAt == record.expiresAt || rights.contains(.delete) else { throw RecordRefusal(.forbidden) }
-        var (sharing, memberIDs): ([Int: Rights]?, [Int: String]) = (nil, [:])
-        if operation.readers != nil || operation.writers != nil {
-            guard collection.definition.access == .acl else { throw RecordRefusal(.notShared) }
-            guard rights.contains(.share) else { throw RecordRefusal(.forbidden) }
-            let named = try namedMembers(operation, changing: record)
-            for member in named.readers + named.writers { memberIDs[member.streamID] = member.id }
-            let new = self.sharing(
-                of: record,
-                readers: operation.readers == nil ? nil : named.readers,
-                writers: operation.writers == nil ? nil : named.writers
-            )
-            guard new.count <= RecordLimits.maxReaderCount + 1 else { throw RecordRefusal(.tooManyReaders) }
-            sharing = new
-        }
+        let sharing = try sharing(of: record, after: operation, mayShare: rights.contains(.share))
         return RecordDraft(
             of: record,
             in: collection,
             at: operation.position,
             try content(of: record, after: operation, expiresAt: expiresAt),
             sharing: sharing,
-            memberIDs: memberIDs,
+            memberIDs: author.memberIDs,
             by: [author.member.userID]
-        )
-    }
-
-    /// The rights of all streams after others were named.
-    ///
-    /// Who is named nowhere any more has none. What is not named again stays.
-    private func sharing(of record: ExistingRecord, readers: [MemberStream]?, writers: [MemberStream]?) -> [Int: Rights]
-    {
-        func others(with right: Rights) -> [Int] {
-            record.sharing.filter { $0.key != record.owner.streamID && $0.value.contains(right) }.map(\.key)
-        }
-        return collection.sharing(
-            owner: record.owner.streamID,
-            readers: readers?.map(\.streamID) ?? others(with: .read),
-            writers: writers?.map(\.streamID) ?? others(with: .write)
         )
     }
 
@@ -214,9 +178,9 @@ struct RecordPlanner {
         return RecordDraft.Content(data, changing: old, expiresAt: expiresAt)
     }
 
-    /// The draft of a record that its reader wants to see no more.
+    /// The draft of a record that its reader leaves.
     ///
-    /// It has a new version, since those who share it get its readers. They are told of it, and nobody else.
+    /// It has a new version, since those who share it see its readers. Only they are shown the change.
     private func leaving(_ record: ExistingRecord, by operation: PreparedOperation) throws(RecordRefusal) -> RecordDraft
     {
         try Self.check(operation.condition, version: record.version)

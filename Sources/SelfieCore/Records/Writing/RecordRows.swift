@@ -15,7 +15,7 @@ struct RecordRows {
     private(set) var reviewed: [Int] = []
     private(set) var grants: [GrantTable.Row] = []
     private(set) var removedGrants: [GrantTable.Row] = []
-    /// What comes and goes of authors' records in members' streams.
+    /// How many more records of an author a member's stream shows.
     private(set) var authors: [StreamTable.AuthoredStream: StreamTable.AuthorCounts] = [:]
     /// The last operations that add one.
     private var lastAddition: [StreamTable.AuthoredStream: Int] = [:]
@@ -94,7 +94,7 @@ struct RecordRows {
     private mutating func add(_ change: GrantChange, of draft: RecordDraft, key: Int) {
         var next: Int?
         if change.isShown {
-            // The stream of an account that is gone went with it.
+            // The stream of a deleted account was deleted with it.
             guard streams[change.stream] != nil else { return }
             streams[change.stream]?.number += 1
             next = streams[change.stream]?.number
@@ -105,10 +105,8 @@ struct RecordRows {
             if draft.recipientStream != nil { authors[pair]?.inboxCount += change.readCount }
             if change.readCount > 0 { lastAddition[pair] = draft.position }
         }
-        switch change.writing(key: key, in: draft.collection.id, next: next) {
-        case .nothing: break
-        case .removal(let row): removedGrants.append(row)
-        case .row(let row): grants.append(row)
+        if let row = change.row(key: key, in: draft.collection.id, next: next) {
+            if row.isUseless { removedGrants.append(row) } else { grants.append(row) }
         }
         if change.rights.contains(.read), let data = draft.content?.data {
             indexed += zip(draft.collection.definition.indexes, data.indexValues).map { field, value in

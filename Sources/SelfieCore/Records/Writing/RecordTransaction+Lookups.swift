@@ -70,7 +70,7 @@ extension RecordTransaction {
 
     /// The names of records that name some others as the last ones that were created below them.
     ///
-    /// They may be gone when they are locked.
+    /// They may be deleted before they are locked.
     func parents(naming children: PostgresQuery) async throws -> Set<RecordName> {
         let rules = schema.parentRules
         if rules.isEmpty { return [] }

@@ -41,7 +41,7 @@ struct RecordTransaction {
     /// From here on the transaction keeps its plans. PostgreSQL makes a new plan for each array that it can count, which
     /// takes longer than to run it. Here it can't count, because the array comes from a subquery.
     ///
-    /// - Throws: `SessionError.ended` when the author's account is gone or disabled, `SchemaChanged`, `PostgresError`.
+    /// - Throws: `SessionError.ended` when the author's account is deleted or disabled, `SchemaChanged`, `PostgresError`.
     func author(userID: Int, naming named: Set<String>) async throws -> RecordAuthor {
         let rows = try await connection.query(
             """
@@ -79,7 +79,7 @@ struct RecordTransaction {
         return RecordAuthor(
             member: own.member,
             roleIDs: Set(try row.decode("role_ids", as: [Int].self)),
-            named: Dictionary(uniqueKeysWithValues: members.map { ($0.member.id, $0) }),
+            naming: members,
             now: Timestamp(milliseconds: try row.decode("now"))
         )
     }

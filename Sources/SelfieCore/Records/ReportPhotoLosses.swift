@@ -4,7 +4,7 @@ import RecordSchema
 /// Shows the readers of records that a photo of these was deleted.
 ///
 /// The record's data stays. It has a new version, and its readers' streams show it with the photos that are left.
-struct TellPhotoLosses: Sendable {
+struct ReportPhotoLosses: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
     let bell: ChangeBell?
@@ -18,10 +18,10 @@ struct TellPhotoLosses: Sendable {
     ///
     /// - Throws: `PostgresError`, `InvalidSchema`.
     func callAsFunction() async throws {
-        do { try await tellAll() } catch is SchemaLockTaken {}
+        do { try await reportAll() } catch is SchemaLockTaken {}
     }
 
-    private func tellAll() async throws {
+    private func reportAll() async throws {
         while true {
             let rows = try await postgres.read(
                 "SELECT record_key, photo_owner_id::bigint AS photo_owner_id FROM photo_losses ORDER BY record_key LIMIT \(Self.batchSize)"
@@ -30,21 +30,21 @@ struct TellPhotoLosses: Sendable {
             let owners = try rows.compactMap { try $0.decodeIfPresent("photo_owner_id", as: Int.self) }
             if keys.isEmpty { return }
             let streams = try await RecordTransaction.run(on: postgres, schemas, waits: false) { transaction in
-                try await tell(keys, ofPhotosOf: Array(Set(owners)), in: transaction)
+                try await report(keys, ofPhotosOf: Array(Set(owners)), in: transaction)
             }
             bell?.ring(streams.map { .stream($0) })
             if keys.count < Self.batchSize { return }
         }
     }
 
-    private func tell(
+    private func report(
         _ keys: [Int],
         ofPhotosOf owners: [Int],
         in transaction: RecordTransaction
     ) async throws -> Set<Int> {
         let records = try await transaction.lock(keys: keys, by: owners)
         try await transaction.lockPhotos(ofRecords: records.map(\.key))
-        // Another process may have told of some meanwhile.
+        // Another process may have worked off some meanwhile.
         let noted = try await transaction.connection.query(
             """
             DELETE FROM photo_losses WHERE record_key = ANY(\(keys)) RETURNING record_key, photo_owner_id::bigint AS photo_owner_id
