@@ -33,24 +33,24 @@ package struct RecordData: Sendable {
     /// - Throws: `InvalidRecord` with all that is refused.
     package init(_ value: JSONValue, in collection: RecordCollection) throws(InvalidRecord) {
         guard case .object(let members) = value else {
-            throw InvalidRecord(problems: [RecordProblem(nil, .notAnObject)])
+            throw InvalidRecord(errors: [RecordValidationError(nil, .notAnObject)])
         }
         // Deeper values are not written, which would take as many calls in each other.
         guard value.depth <= RecordLimits.maxDepth else {
-            throw InvalidRecord(problems: [RecordProblem(nil, .tooDeep)])
+            throw InvalidRecord(errors: [RecordValidationError(nil, .tooDeep)])
         }
         text = value.text
         // What is too large is not looked at closely, which would take long.
         guard text.utf8.count <= RecordLimits.maxBytes else {
-            throw InvalidRecord(problems: [RecordProblem(nil, .tooManyBytes)])
+            throw InvalidRecord(errors: [RecordValidationError(nil, .tooManyBytes)])
         }
-        var problems: [RecordProblem] = []
+        var errors: [RecordValidationError] = []
         for (name, member) in members {
-            if name.utf8.contains(0) { problems.append(RecordProblem(nil, .hasNull)) }
-            problems += member.problems.map { RecordProblem(name, $0) }
+            if name.utf8.contains(0) { errors.append(RecordValidationError(nil, .hasNull)) }
+            errors += member.validationErrors.map { RecordValidationError(name, $0) }
         }
-        problems += Self.problems(of: members, in: collection)
-        guard problems.isEmpty else { throw InvalidRecord(problems: problems) }
+        errors += Self.errors(of: members, in: collection)
+        guard errors.isEmpty else { throw InvalidRecord(errors: errors) }
         (links, indexValues) = Self.parts(of: members, in: collection)
     }
 
@@ -58,15 +58,23 @@ package struct RecordData: Sendable {
     ///
     /// - Parameters:
     ///   - text: The data as JSON.
-    ///   - value: The same, read.
+    ///   - value: The same, parsed; nil when only this needs it.
     ///   - collection: The record's collection.
-    package init(stored text: String, _ value: JSONValue, in collection: RecordCollection) {
+    package init(stored text: String, _ value: JSONValue? = nil, in collection: RecordCollection) {
         self.text = text
-        guard case .object(let members) = value else {
+        guard case .object(let members) = value ?? Self.value(stored: text) else {
             (links, indexValues) = Self.parts(of: [:], in: collection)
             return
         }
         (links, indexValues) = Self.parts(of: members, in: collection)
+    }
+
+    /// Parses data that was stored before, perhaps when fewer texts were refused.
+    ///
+    /// - Parameter text: The data as JSON.
+    /// - Returns: The data; `null` for a text that is not JSON.
+    package static func value(stored text: String) -> JSONValue {
+        (try? JSONValue.parse(stored: text.utf8)) ?? .null
     }
 
     private static func parts(
@@ -83,18 +91,18 @@ package struct RecordData: Sendable {
         return (links, indexValues)
     }
 
-    private static func problems(
+    private static func errors(
         of members: OrderedDictionary<String, JSONValue>,
         in collection: RecordCollection
-    ) -> [RecordProblem] {
+    ) -> [RecordValidationError] {
         guard let fields = collection.fields else { return [] }
         let unknown = collection.isOpen ? [] : members.keys.filter { collection.field($0) == nil }
-        return unknown.map { RecordProblem($0, .unknown) }
+        return unknown.map { RecordValidationError($0, .unknown) }
             + fields.compactMap { field in
                 guard let value = members[field.name], value != .null else {
-                    return field.isRequired ? RecordProblem(field.name, .missing) : nil
+                    return field.isRequired ? RecordValidationError(field.name, .missing) : nil
                 }
-                return field.type.problem(with: value).map { RecordProblem(field.name, $0) }
+                return field.type.validationError(of: value).map { RecordValidationError(field.name, $0) }
             }
     }
 }
@@ -114,7 +122,7 @@ extension FieldType {
     ///
     /// - Parameter value: The value, not `null`.
     /// - Returns: The rule.
-    package func problem(with value: JSONValue) -> RecordProblem.Reason? {
+    package func validationError(of value: JSONValue) -> RecordValidationError.Reason? {
         switch (self, value) {
         case (.json, _), (.number, .number), (.boolean, .boolean): nil
         case (.string(let max?), .string(let text)):

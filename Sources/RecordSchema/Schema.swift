@@ -35,6 +35,6 @@ package struct Schema: Sendable, Equatable {
     package static let maxNameLength = 63
     /// The most bytes of a schema file.
     package static let maxFileBytes = 1 << 20
-    /// The name under which the feed tells of photos.
+    /// The name of photos in the feed.
     package static let photosName = "photos"
 }

@@ -7,7 +7,7 @@ package struct SchemaPlan: Sendable, Equatable {
     package struct Change: Sendable, Equatable {
         /// In a line, such as `add the collection bugs (shared, role team)`.
         package let description: String
-        /// Whether it loses what nobody can bring back.
+        /// Whether it loses data.
         package let losesData: Bool
         /// Whether it can't be made.
         package let isRefused: Bool

@@ -91,7 +91,7 @@ extension SchemaReader {
 
     // MARK: What names refer to
 
-    /// Refuses names of roles, collections and fields that are not there, or can't be meant.
+    /// Refuses names of roles, collections and fields that do not exist, or can't be meant.
     mutating func checkNames(_ schema: Schema) {
         for role in schema.roles {
             for (position, name) in role.manages.enumerated() where !schema.roles.contains(where: { $0.name == name }) {
@@ -141,7 +141,7 @@ extension SchemaReader {
             if collection.fields == nil { continue }
             switch collection.field(name)?.type.canBeIndexed {
             case nil where !collection.isOpen: refuse(path, "There is no such field.")
-            case false: refuse(path, "A field of its type can't be looked for.")
+            case false: refuse(path, "A field of this type can't be indexed.")
             default: break
             }
         }
@@ -160,7 +160,7 @@ extension SchemaReader {
         } else if set?.isRequired == true, !isStored {
             refuse(
                 ["collections", target, "fields", parent.set, "required"],
-                "It can't be required: the `parent` of `\(collection.name)` sets it, and it is `null` when that record is gone."
+                "It can't be required: the `parent` of `\(collection.name)` sets it, and it is `null` when that record is deleted."
             )
         }
     }

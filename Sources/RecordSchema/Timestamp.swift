@@ -13,6 +13,11 @@ package struct Timestamp: Sendable, Equatable {
 
     private static let maxDecimalCount = 9
 
+    /// - Parameter milliseconds: Since 1970, in UTC.
+    package init(milliseconds: Int) {
+        self.milliseconds = milliseconds
+    }
+
     /// - Parameter text: The text, with capital letters, and at most nine decimals of a second.
     package init?(_ text: String) {
         let text = Array(text.utf8)

@@ -25,7 +25,7 @@ package struct UseCases: Sendable {
     package let describePhoto: DescribePhoto
     package let photos: PhotoStore
     package let schemas: SchemaCache
-    package let roles: RoleStore
+    package let manageRoles: ManageRoles
     package let countRecordWrites: CountRecordWrites
     package let readRecords: ReadRecords
     package let writeRecords: WriteRecords
@@ -165,7 +165,11 @@ package struct UseCases: Sendable {
             lifetimes: lifetimes,
             now: clocks.now
         )
-        deleteAccount = DeleteAccount(users: users, check: check)
+        deleteAccount = DeleteAccount(
+            users: users,
+            removeAccount: RemoveAccount(postgres: postgres, bell: bell),
+            check: check
+        )
         clearTokens = ClearTokens(users: users, sessions: sessions)
         findSession = FindSession(sessions: sessions, limiter: limiter, uses: sessionUses)
 
@@ -179,9 +183,14 @@ package struct UseCases: Sendable {
         uploadPhoto = UploadPhoto(photos: photos, objects: objects, quota: settings.photoQuota, bell: bell)
         deletePhoto = DeletePhoto(photos: photos, objects: objects, bell: bell)
         describePhoto = DescribePhoto(photos: photos, objects: objects)
-        roles = RoleStore(postgres: postgres, bell: bell)
         countRecordWrites = CountRecordWrites(limiter: limiter)
         schemas = SchemaCache(store: SchemaStore(postgres: postgres))
+        manageRoles = ManageRoles(
+            store: RoleStore(postgres: postgres),
+            schemas: schemas,
+            limiter: limiter,
+            bell: bell
+        )
         readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
         writeRecords = WriteRecords(
             postgres: postgres,
@@ -198,7 +207,7 @@ package struct UseCases: Sendable {
             uses: sessionUses,
             now: clocks.now
         )
-        let tellLosses = TellPhotoLosses(postgres: postgres, schemas: schemas, bell: bell)
+        let tellLosses = ReportPhotoLosses(postgres: postgres, schemas: schemas, bell: bell)
         sweeper = PhotoSweeper(
             photos: photos,
             objects: objects,

@@ -30,6 +30,17 @@ struct ArrayTests {
         #expect(try await read("'\(literal)'::int8[]") == value)
     }
 
+    @Test("An array of optionals may have NULLs, and another one may not")
+    func nulls() async throws {
+        let (integers, texts): ([Int?], [String?]) = ([nil, 0, nil, -1], ["", nil])
+        #expect(try await roundTrip(integers) == integers)
+        #expect(try await serverText(of: integers) == "{NULL,0,NULL,-1}")
+        #expect(try await roundTrip(texts) == texts)
+        #expect(try await serverText(of: texts) == #"{"",NULL}"#)
+        #expect(try await roundTrip([Int?]()) == [])
+        await #expect(throws: PostgresError.self) { let _: [Int] = try await read("'{1,NULL}'::int8[]") }
+    }
+
     @Test("Arrays of the narrower types are read too")
     func otherTypes() async throws {
         #expect(try await read("'{-32768,32767}'::int2[]") == [-32_768, 32_767])

@@ -9,12 +9,12 @@ struct RecordDataTests {
         return try #require(try Schema(file: Array(text.utf8)).collection("c"))
     }
 
-    private func problems(_ text: String, _ collection: RecordCollection) throws -> [RecordProblem] {
+    private func errors(_ text: String, _ collection: RecordCollection) throws -> [RecordValidationError] {
         do {
             _ = try RecordData(try JSONValue.parse(Array(text.utf8)), in: collection)
             return []
         } catch let error as InvalidRecord {
-            return error.problems
+            return error.errors
         }
     }
 
@@ -40,16 +40,16 @@ struct RecordDataTests {
         #expect(
             data.links.map(\.target) == [.member(id: "m"), .record(id: "a:b", collection: "c"), .photo(randomID: "p")]
         )
-        #expect(try problems("{\"text\": \"a\", \"points\": null}", try collection(Self.fields)).isEmpty)
+        #expect(try errors("{\"text\": \"a\", \"points\": null}", try collection(Self.fields)).isEmpty)
     }
 
     @Test(
         "Each field that breaks its rule is named",
         arguments: [
-            ("[]", [RecordProblem(nil, .notAnObject)]),
-            ("{}", [RecordProblem("text", .missing)]),
-            ("{\"text\": null}", [RecordProblem("text", .missing)]),
-            ("{\"text\": \"abcd\"}", [RecordProblem("text", .tooLong(maxCharacters: 3))]),
+            ("[]", [RecordValidationError(nil, .notAnObject)]),
+            ("{}", [RecordValidationError("text", .missing)]),
+            ("{\"text\": null}", [RecordValidationError("text", .missing)]),
+            ("{\"text\": \"abcd\"}", [RecordValidationError("text", .tooLong(maxCharacters: 3))]),
             ("{\"text\": 1, \"other\": 1}", [.init("other", .unknown), .init("text", .notA(.string(max: 3)))]),
             ("{\"text\": \"\", \"points\": 1.5}", [.init("points", .notA(.integer))]),
             ("{\"text\": \"\", \"points\": 9223372036854775808}", [.init("points", .notA(.integer))]),
@@ -65,29 +65,29 @@ struct RecordDataTests {
             ("{\"text\": \"\", \"extra\": [-1e-400]}", [.init("extra", .numberOutOfRange)]),
         ]
     )
-    func wrong(text: String, problems: [RecordProblem]) throws {
-        #expect(try self.problems(text, try collection(Self.fields)) == problems)
+    func wrong(text: String, errors: [RecordValidationError]) throws {
+        #expect(try self.errors(text, try collection(Self.fields)) == errors)
     }
 
     @Test("An open collection keeps other fields, and one without fields takes any object")
     func open() throws {
         #expect(
-            try problems("{\"text\": \"a\", \"other\": 1}", try collection(Self.fields + ", \"open\": true")).isEmpty
+            try errors("{\"text\": \"a\", \"other\": 1}", try collection(Self.fields + ", \"open\": true")).isEmpty
         )
-        #expect(try problems("{\"any\": [1]}", try collection()).isEmpty)
+        #expect(try errors("{\"any\": [1]}", try collection()).isEmpty)
     }
 
     @Test("As many bytes and levels as the limits, and not one more")
     func limits() throws {
         let collection = try collection()
         func text(_ count: Int) -> String { "{\"a\": \"\(String(repeating: "x", count: count - 8))\"}" }
-        #expect(try problems(text(65_536), collection).isEmpty)
-        #expect(try problems(text(65_537), collection) == [RecordProblem(nil, .tooManyBytes)])
+        #expect(try errors(text(65_536), collection).isEmpty)
+        #expect(try errors(text(65_537), collection) == [RecordValidationError(nil, .tooManyBytes)])
         func nested(_ depth: Int) -> String {
             "{\"a\": \(String(repeating: "[", count: depth - 1))\(String(repeating: "]", count: depth - 1))}"
         }
-        #expect(try problems(nested(16), collection).isEmpty)
-        #expect(try problems(nested(17), collection) == [RecordProblem(nil, .tooDeep)])
+        #expect(try errors(nested(16), collection).isEmpty)
+        #expect(try errors(nested(17), collection) == [RecordValidationError(nil, .tooDeep)])
     }
 
     @Test(

@@ -49,7 +49,7 @@ struct SchemaFileTests {
             ("{\n\"roles\": {},\n", 3, "", "valid JSON"),
             ("[]", 1, "", "object"),
             ("{\n\"tables\": {}}", 2, "tables", "unknown"),
-            ("{\"roles\": {\n\"a b\": {}}}", 2, "roles.a b", "name is a letter"),
+            ("{\"roles\": {\n\"a b\": {}}}", 2, "roles.a b", "starts with a letter"),
             ("{\"roles\": {\"a\": {\n\"manages\": [\n\"b\"]}}}", 3, "roles.a.manages.0", "no such role"),
             ("{\"roles\": {\"a\": {\"manages\": \"a\"}}}", 1, "roles.a.manages", "array"),
             ("{\"roles\": {\"a\": {\"manages\": [\"a\", \"a\"]}}}", 1, "roles.a.manages.1", "twice"),
@@ -80,9 +80,9 @@ struct SchemaFileTests {
     )
     func refusal(text: String, line: Int, key: String, words: String) throws {
         let error = try #require(throws: InvalidSchema.self) { try Schema(file: Array(text.utf8)) }
-        let problem = try #require(error.problems.first { $0.key == key })
-        #expect(problem.line == line)
-        #expect(problem.message.contains(words))
+        let found = try #require(error.errors.first { $0.key == key })
+        #expect(found.line == line)
+        #expect(found.message.contains(words))
     }
 
     private static func collection(_ members: String) -> String { "{\"collections\": {\"c\": {\(members)}}}" }
@@ -96,7 +96,7 @@ struct SchemaFileTests {
         arguments: [
             (
                 "\"fields\": {\"f\": {\"type\": \"json\"}}, \"indexes\": [\"f\"]", "collections.c.indexes.0",
-                "can't be looked"
+                "can't be indexed"
             ),
             ("\"fields\": {}, \"indexes\": [\"f\"]", "collections.c.indexes.0", "no such field"),
             ("\"indexes\": [\"a\", \"b\", \"c\", \"d\", \"e\"]", "collections.c.indexes", "more than 4"),
@@ -116,8 +116,8 @@ struct SchemaFileTests {
     func misfit(members: String, key: String, words: String) throws {
         let text = Self.collection("\"access\": \"acl\", \(members)")
         let error = try #require(throws: InvalidSchema.self) { try Schema(file: Array(text.utf8)) }
-        #expect(error.problems.map(\.key) == [key])
-        #expect(error.problems[0].message.contains(words))
+        #expect(error.errors.map(\.key) == [key])
+        #expect(error.errors[0].message.contains(words))
     }
 
     /// A collection's own records as parents of each other, which set a field of them.

@@ -32,7 +32,7 @@ extension UInt8: PostgresArrayElement {
 
 /// A type for which PostgreSQL has an array type.
 ///
-/// Its arrays have no NULL elements.
+/// The elements of an array of optionals may be NULL.
 package protocol PostgresArrayItem: PostgresArrayElement, PostgresEncodable, PostgresDecodable {
     /// The array type to encode as; its elements are of the type that the item itself encodes as.
     static var arrayType: PostgresType { get }
@@ -53,7 +53,7 @@ extension Int: PostgresArrayItem {
 
 extension PostgresArrayItem {
     package static func encode(_ array: [Self]) -> PostgresValue {
-        PostgresArrayFormat.encode(array.lazy.map(\.binary), as: arrayType)
+        PostgresArrayFormat.encode(array.lazy.map { Optional($0.binary) }, as: arrayType)
     }
 
     package static func canDecodeArray(_ type: PostgresType) -> Bool {
@@ -68,6 +68,25 @@ extension PostgresArrayItem {
         try PostgresArrayFormat.decode(bytes, of: type) { (cell, type) throws(UnreadableCell) in
             guard let cell else { throw .nullElement }
             array.append(try Self(postgresBytes: cell, type: type))
+        }
+        return array
+    }
+}
+
+extension Optional: PostgresArrayElement where Wrapped: PostgresArrayItem {
+    package static func encode(_ array: [Wrapped?]) -> PostgresValue {
+        PostgresArrayFormat.encode(array.lazy.map { $0?.binary }, as: Wrapped.arrayType)
+    }
+
+    package static func canDecodeArray(_ type: PostgresType) -> Bool { Wrapped.canDecodeArray(type) }
+
+    package static func decodeArray(
+        _ bytes: ArraySlice<UInt8>,
+        type: PostgresType
+    ) throws(UnreadableCell) -> [Wrapped?] {
+        var array: [Wrapped?] = []
+        try PostgresArrayFormat.decode(bytes, of: type) { (cell, type) throws(UnreadableCell) in
+            if let cell { array.append(try Wrapped(postgresBytes: cell, type: type)) } else { array.append(nil) }
         }
         return array
     }

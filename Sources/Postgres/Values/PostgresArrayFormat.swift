@@ -6,16 +6,22 @@ enum PostgresArrayFormat {
     /// The server's MAXDIM.
     private static let maxDimensions = 6
 
-    /// Writes elements as an array; an empty one has no dimensions.
-    static func encode(_ elements: some Collection<[UInt8]>, as type: PostgresType) -> PostgresValue {
+    /// Writes elements as an array, nil as NULL; an empty one has no dimensions.
+    static func encode(_ elements: some Collection<[UInt8]?>, as type: PostgresType) -> PostgresValue {
         var header: [UInt8] = []
         var body: [UInt8] = []
+        var hasNull = false
         for element in elements {
+            guard let element else {
+                hasNull = true
+                body += Int32(-1).bigEndianBytes
+                continue
+            }
             body += length(element.count)
             body += element
         }
         header += Int32(elements.isEmpty ? 0 : 1).bigEndianBytes
-        header += Int32(0).bigEndianBytes
+        header += Int32(hasNull ? 1 : 0).bigEndianBytes
         header += (type.element?.rawValue ?? 0).bigEndianBytes
         if !elements.isEmpty {
             header += length(elements.count)

@@ -1,6 +1,7 @@
 /// Removes an account with everything that belongs to it, for a user who gives the password.
 package struct DeleteAccount: Sendable {
     let users: UserStore
+    let removeAccount: RemoveAccount
     let check: PasswordCheck
 
     /// Removes the account.
@@ -29,7 +30,7 @@ package struct DeleteAccount: Sendable {
                 guard let user, !user.isDisabled else { throw SessionError.ended }
             },
             use: { user, _ in
-                let isDeleted = try await users.delete(
+                let isDeleted = try await removeAccount(
                     userID: user.id,
                     passwordHash: user.passwordHash,
                     sessionID: session.id,

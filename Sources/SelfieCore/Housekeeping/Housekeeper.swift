@@ -58,7 +58,7 @@ package struct Housekeeper: Sendable {
     /// Run it every few seconds: nobody can sign up with the e-mail of such an account until then.
     package func finishDeletions() async {
         do {
-            try await UserStore(postgres: postgres, bell: bell).finishDeletions()
+            try await RemoveAccount(postgres: postgres, bell: bell).finishAll()
             if !Task.isCancelled { deletionReport.succeeded() }
         } catch {
             if !Task.isCancelled { deletionReport.failed("\(error)") }

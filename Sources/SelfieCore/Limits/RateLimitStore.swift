@@ -25,7 +25,7 @@ struct RateLimitStore: Sendable {
     struct Increment: Sendable {
         let key: String
         let limit: Int
-        let amount: Int
+        var amount: Int
         /// In microseconds since 1970.
         let windowEnd: Int
     }

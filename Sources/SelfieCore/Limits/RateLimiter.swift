@@ -85,6 +85,16 @@ struct RateLimiter: Sendable {
         memory.forget(increments.map(\.key))
     }
 
+    /// Takes back a part of what was counted as one action.
+    ///
+    /// - Parameters:
+    ///   - amount: How much of its amount.
+    ///   - counted: The count.
+    func giveBack(_ amount: Int, of counted: CountedActions) async {
+        guard amount > 0 else { return }
+        await giveBack(counted.limited(to: amount))
+    }
+
     /// Runs work, and takes back what was counted if the work fails.
     ///
     /// A client that goes away before the answer keeps its count.
@@ -138,6 +148,12 @@ struct CountedActions: Sendable {
 
     fileprivate mutating func add(_ increment: RateLimitStore.Increment, isForgiven: Bool) {
         if isForgiven { forgiven.append(increment) } else { unforgiven.append(increment) }
+    }
+
+    fileprivate func limited(to amount: Int) -> CountedActions {
+        var counted = self
+        for position in counted.forgiven.indices { counted.forgiven[position].amount = amount }
+        return counted
     }
 
     fileprivate var onlyForgiven: CountedActions {

@@ -17,7 +17,7 @@ package enum ProfileFields {
         var problems: [Complaint.Problem] = []
         if fields.text.utf8.count > maxBytes { problems.append(.tooManyBytes(max: maxBytes)) }
         if fields.depth > maxDepth { problems.append(.tooDeep(maxDepth: maxDepth)) }
-        problems += fields.problems.map { problem in
+        problems += fields.validationErrors.map { problem in
             switch problem {
             case .hasNull: .hasNull
             case .tooManyMarks: .invalid

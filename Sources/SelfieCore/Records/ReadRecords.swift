@@ -47,7 +47,7 @@ package struct ReadRecords: Sendable {
         try await schemas.withSchema { schema in
             let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
             try await requireOwnInbox(place, of: reader)
-            // Before anything else of the query: what is wrong with it would tell what the collection is like.
+            // Before anything else of the query: its errors would disclose the collection's fields.
             guard try await store.lists(reader) else { throw RecordRefusal(.noCollection) }
             let targets = try Self.targets(of: query.include, in: reader.collection, schema: schema)
             guard let page = try await store.page(query, for: reader, schema: schema) else {

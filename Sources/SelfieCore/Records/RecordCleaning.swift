@@ -30,21 +30,14 @@ struct RecordCleaning: Sendable {
         } while removedCount > 0
     }
 
-    /// Forgets records that were deleted long ago, once no stream tells of that any more.
+    /// Forgets records that were deleted long ago, once no stream shows that any more.
     ///
     /// From then on they count for their owners no more.
     ///
     /// - Throws: `PostgresError`.
     func forgetDeleted() async throws {
         while try await forgetSomeDeleted() {}
-        try await postgres.writeInBatches { rowCount in
-            """
-            DELETE FROM stream_authors WHERE (stream_id, author_id) IN (
-                SELECT stream_id, author_id FROM stream_authors WHERE record_count <= 0 LIMIT \(rowCount)
-                FOR UPDATE SKIP LOCKED
-            ) AND record_count <= 0
-            """
-        }
+        try await postgres.writeInBatches { StreamTable.removalOfUnusedAuthors(rowCount: $0) }
     }
 
     private func forgetSomeDeleted() async throws -> Bool {
@@ -63,22 +56,14 @@ struct RecordCleaning: Sendable {
             if rows.isEmpty { return false }
             let owners = try rows.map { try $0.decode("owner_id", as: Int.self) }
             let bytes = try rows.map { try $0.decode("sent_byte_count", as: Int.self) }
-            try await connection.execute(
-                "SELECT FROM streams WHERE user_id = ANY(\(Array(Set(owners)))) ORDER BY id FOR NO KEY UPDATE"
-            )
-            try await connection.execute(
+            try await connection.execute(StreamTable.locking(.users(Array(Set(owners)))))
+            let tombstones = RecordTable.removal(ofTombstones: try rows.map { try $0.decode("key") })
+            let sums: PostgresQuery = """
+                SELECT user_id, count(*) AS owned, 0 AS waiting, sum(sent)::bigint AS bytes
+                FROM unnest(\(owners), \(bytes)) AS owner (user_id, sent) GROUP BY user_id
                 """
-                WITH forgotten AS (
-                    DELETE FROM records WHERE key = ANY(\(try rows.map { try $0.decode("key", as: Int.self) }))
-                )
-                UPDATE streams SET record_count = greatest(0, record_count - owned.count),
-                    byte_count = greatest(0, byte_count - owned.bytes)
-                FROM (
-                    SELECT user_id, count(*), sum(sent)::bigint AS bytes
-                    FROM unnest(\(owners), \(bytes)) AS owner (user_id, sent) GROUP BY user_id
-                ) AS owned
-                WHERE streams.user_id = owned.user_id
-                """
+            try await connection.execute(
+                "WITH forgotten AS (\(part: tombstones)) \(part: StreamTable.subtracting(sums))"
             )
             return true
         }
@@ -94,38 +79,22 @@ struct RecordCleaning: Sendable {
         while try await forgetSomeEnded() {}
     }
 
-    /// Selects the keys of grants that ended long ago and give nothing, the oldest first.
-    ///
-    /// The index `grants_forgettable_index` has these alone.
-    static let forgettable: PostgresQuery = """
-        SELECT collection_id, record_key, stream_id FROM grants
-        WHERE rights = 0 AND ended_at < now() AT TIME ZONE 'UTC' - \(forgettingDays) * interval '1 day'
-        ORDER BY ended_at LIMIT \(batchSize)
-        """
+    /// Selects the grants that are forgotten next.
+    static let forgettable = GrantTable.ended(days: forgettingDays, rowCount: batchSize)
 
     private func forgetSomeEnded() async throws -> Bool {
         try await postgres.withTransaction { connection in
             // A schema that is applied holds streams in no order. It holds this lock before them.
             try await SchemaLock.share(on: connection)
-            let old = Self.forgettable
             let streams: [Int] = try await connection.query(
-                "SELECT DISTINCT stream_id FROM (\(part: old)) AS old ORDER BY stream_id"
+                "SELECT DISTINCT stream_id FROM (\(part: Self.forgettable)) AS old ORDER BY stream_id"
             ).map { try $0.decode("stream_id") }
             if streams.isEmpty { return false }
             // Whoever gives such a grant again takes a number, and so waits for this lock.
-            try await connection.execute(
-                "SELECT FROM streams WHERE id = ANY(\(streams)) ORDER BY id FOR NO KEY UPDATE"
-            )
+            try await connection.execute(StreamTable.locking(.ids(streams)))
+            let removal = GrantTable.removal(of: Self.forgettable, ofStreams: streams)
             let count = try await connection.execute(
-                """
-                WITH forgotten AS (
-                    DELETE FROM grants WHERE (collection_id, record_key, stream_id) IN (\(part: old))
-                        AND stream_id = ANY(\(streams)) RETURNING stream_id, seq
-                )
-                UPDATE streams SET forgotten_seq = greatest(forgotten_seq, last)
-                FROM (SELECT stream_id, max(seq) AS last FROM forgotten GROUP BY stream_id) AS sums
-                WHERE streams.id = sums.stream_id
-                """
+                "WITH forgotten AS (\(part: removal)) \(part: StreamTable.forgetting("forgotten"))"
             )
             return count > 0
         }

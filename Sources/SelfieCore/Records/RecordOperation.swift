@@ -33,6 +33,15 @@ package struct RecordOperation: Sendable {
         case unchanged
         case never
         case at(Timestamp)
+
+        /// When a record ends that had another end; nil for never.
+        func end(after old: Timestamp?) -> Timestamp? {
+            switch self {
+            case .unchanged: old
+            case .never: nil
+            case .at(let time): time
+            }
+        }
     }
 
     /// What must be true of the record before.
@@ -93,6 +102,9 @@ package struct RecordOperation: Sendable {
         case (.create, _), (.put, _), (.patch, _): false
         }
     }
+
+    /// Whether it says who reads or writes.
+    var namesMembers: Bool { readers != nil || writers != nil }
 
     /// All members who are named, without regard to what they may do.
     var named: Set<String> { Set((readers ?? []) + (writers ?? [])) }

@@ -33,7 +33,7 @@ package struct RecordRefusal: Error, Equatable {
         /// It has not the version that the client asks for.
         case otherVersion
         /// The data breaks rules.
-        case invalid([RecordProblem])
+        case invalid([RecordValidationError])
         /// The id is none, or comes twice in the call.
         case invalidID
         /// The end is not in the future.
@@ -55,7 +55,7 @@ package struct RecordRefusal: Error, Equatable {
         /// `where` names a field that has no index.
         case noIndex(field: String)
         /// `where` asks for a value that the field can't have.
-        case invalidCondition(RecordProblem)
+        case invalidCondition(RecordValidationError)
         /// `include` names a field that is no reference.
         case noReference(field: String)
         /// The list begins after a record that the user does not see.

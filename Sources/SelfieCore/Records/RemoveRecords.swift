@@ -15,37 +15,46 @@ struct RemoveRecords: Sendable {
     /// Nobody sees those, and none of them can be numbered.
     static let ofUsers: PostgresQuery = "JOIN users AS owner ON owner.id = owner_id"
 
+    /// Selects some of the records that a user owns, and of those in the user's inboxes.
+    private static func ofUser(_ userID: Int, rowCount: Int) -> PostgresQuery {
+        """
+        (SELECT key FROM records WHERE owner_id = \(userID) AND deleted_at IS NULL LIMIT \(rowCount))
+        UNION (SELECT key FROM records \(part: ofUsers)
+            WHERE recipient_id = \(userID) AND recipient_id > 0 AND deleted_at IS NULL LIMIT \(rowCount))
+        LIMIT \(rowCount)
+        """
+    }
+
+    /// The keys of at most `batchSize` of these records.
+    func keys(ofUser userID: Int) async throws -> [Int] {
+        try await postgres.read(Self.ofUser(userID, rowCount: Self.batchSize)).map { try $0.decode("key") }
+    }
+
+    /// Whether there are any of these records.
+    static func areThere(ofUser userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        try await !connection.query(ofUser(userID, rowCount: 1)).isEmpty
+    }
+
     /// Deletes records, all of them or none.
     ///
     /// - Parameters:
-    ///   - keys: Their keys, at most `batchSize`. Those that are gone are left alone.
+    ///   - keys: Their keys, at most `batchSize`. Those that are deleted already are left alone.
     ///   - areExpired: Whether those that have not expired are left alone, too.
     /// - Returns: How many were deleted.
     /// - Throws: `PostgresError`.
     @discardableResult
     func callAsFunction(keys: [Int], areExpired: Bool) async throws -> Int {
-        let (count, streams) = try await schemas.withSchema { schema in
-            try await postgres.withTransaction { connection in
-                try await SchemaLock.share(on: connection)
-                let version = try await connection.query("SELECT \(part: SchemaStore.versionColumn) AS version")
-                guard try version[0].decode("version") == schema.version else { throw SchemaChanged() }
-                let transaction = RecordTransaction(connection: connection, schema: schema)
-                let parentNames = try await transaction.parents(naming: "key = ANY(\(keys))")
-                let locked = try await transaction.lock(keys: keys, and: parentNames)
-                let records = locked.filter { keys.contains($0.key) && ($0.isExpired || !areExpired) }
-                var drafts = try records.map { record in
-                    guard let collection = schema.collection(id: record.collectionID) else { throw SchemaChanged() }
-                    return RecordPlanner.deletion(of: record, in: collection, at: nil)
-                }
-                let count = drafts.count
-                drafts += ParentDrafts.clearing(
-                    drafts,
-                    in: locked.filter { parentNames.contains($0.name) },
-                    schema: schema
-                )
-                if !drafts.isEmpty { _ = try await transaction.apply(drafts) }
-                return (count, drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) })
+        let (count, streams) = try await RecordTransaction.run(on: postgres, schemas) { transaction in
+            let schema = transaction.schema
+            let parents = try await transaction.parents(naming: "key = ANY(\(keys))")
+            let locked = try await transaction.lock(parents, keys: keys)
+            let deleted = try locked.filter { keys.contains($0.key) && ($0.isExpired || !areExpired) }.map { record in
+                guard let collection = schema.collection(id: record.name.collectionID) else { throw SchemaChanged() }
+                return RecordDraft(of: record, in: collection, nil)
             }
+            let drafts = deleted + RecordPlanner.clearing(deleted, in: locked, schema)
+            try await transaction.write(drafts)
+            return (deleted.count, drafts.shownStreams)
         }
         bell?.ring(streams.map { .stream($0) })
         return count

@@ -1,5 +1,3 @@
-import Encodings
-import OrderedCollections
 import Postgres
 import RecordSchema
 
@@ -24,7 +22,7 @@ package struct WriteRecords: Sendable {
     ///   - session: The session of who does it.
     ///   - source: Where the request came from.
     /// - Returns: The records, without those that were deleted.
-    /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is gone or disabled,
+    /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is deleted or disabled,
     ///   `RecordsBusy`, `PostgresError`.
     package func callAsFunction(
         _ operations: [RecordOperation],
@@ -32,70 +30,94 @@ package struct WriteRecords: Sendable {
         by session: Session,
         from source: RequestSource
     ) async throws -> [StoredRecord] {
-        let userID = session.userID
         try Self.checkIDs(operations)
-        var paidSends = 0
-        if place.inboxOf != nil {
-            paidSends = operations.count { [.create, .put].contains($0.action) }
-        } else {
-            paidSends = operations.reduce(0) { $0 + ($1.action == .create ? $1.named.count : 0) }
-        }
-        let clearsInbox = try await clearsInbox(operations, in: place)
-        let isOwn = place.inboxOf == nil || place.inboxOf == session.photoReader.memberID
-        let writes: LimitedAction =
-            clearsInbox && isOwn
-            ? .inboxDeletion(userID: userID) : .recordWrites(operations.count, userID: userID)
-        // Nothing is counted for a call that is refused by one of the two.
-        let counted = try await limiter.count(
-            [writes] + Self.sends(paidSends, by: userID),
+        let userID = session.userID
+        let clearsInbox = try await clearsOwnInbox(operations, in: place, by: session)
+        let writes = try await limiter.count(
+            [clearsInbox ? .inboxDeletion(userID: userID) : .recordWrites(operations.count, userID: userID)],
             ofUser: userID,
             from: source
         )
-        for _ in 1...Self.maxAttempts {
-            do {
-                let result = try await schemas.withSchema { schema in
-                    let call = RecordCall(
-                        operations: operations,
-                        place: place,
-                        userID: userID,
-                        schema: schema,
-                        digests: digests,
-                        quotaBytes: quotaBytes
+        var sends = Sends()
+        do {
+            for _ in 1...Self.maxAttempts {
+                let attempt = try await schemas.withSchema { schema in
+                    let call = try await RecordCall(operations, in: place, by: session, schema, digests: digests)
+                    let readers = try await RecordStore(postgres: postgres).readers(
+                        of: call.sharedRecords,
+                        askedBy: userID
                     )
-                    return try await postgres.withTransaction { try await call.run(on: $0, paidSends: paidSends) }
+                    // Nothing is counted for a call that is refused by one of the two limits.
+                    try await limiter.givingBack(writes) {
+                        try await count(call.maxSends(readers), as: &sends, of: call, by: userID, from: source)
+                    }
+                    return try await run(call, readers)
                 }
-                bell.ring(result.streams.map { .stream($0) })
-                // What others have put there costs its recipient nothing.
-                if clearsInbox, result.isOwnInbox { await limiter.giveBack(counted) }
-                return result.records
-            } catch let unpaid as UnpaidSends {
-                _ = try await limiter.givingBack(counted) {
-                    try await limiter.count(Self.sends(unpaid.count, by: userID), ofUser: userID, from: source)
+                switch attempt {
+                case .done(let done):
+                    bell.ring(done.streams.map { .stream($0) })
+                    await limiter.giveBack(sends.count - done.sendCount, of: sends.counted)
+                    // What others have put there costs its recipient nothing.
+                    if clearsInbox { await limiter.giveBack(writes) }
+                    return done.records
+                case .expired(let keys):
+                    let removal = RemoveRecords(postgres: postgres, schemas: schemas, bell: bell)
+                    try await removal(keys: keys, areExpired: true)
+                case .busy: try await Task.sleep(for: .milliseconds(Int.random(in: 1...20)))
                 }
-                paidSends += unpaid.count
-            } catch let expired as ExpiredRecords {
-                let removal = RemoveRecords(postgres: postgres, schemas: schemas, bell: bell)
-                try await removal(keys: expired.keys, areExpired: true)
-            } catch is RecordBusy {
-                try await Task.sleep(for: .milliseconds(Int.random(in: 1...20)))
-            } catch let error as PostgresError where error.sqlState?.code == Self.uniqueViolation {
-                // Somebody else has just created a record of the id. It is seen now.
-                continue
             }
+            throw RecordsBusy()
+        } catch {
+            // Nobody was named. To try to send a message counts.
+            if !sends.areMessages, !Task.isCancelled { await limiter.giveBack(sends.counted) }
+            throw error
         }
-        throw RecordsBusy()
     }
 
-    /// Whether a call only deletes from an inbox.
-    private func clearsInbox(_ operations: [RecordOperation], in place: RecordPlace) async throws -> Bool {
-        guard operations.allSatisfy({ $0.action == .delete }) else { return false }
-        return try await schemas.known().access(of: place.collection) == .inbox
+    /// What was counted as sent before it was known how much that is.
+    private struct Sends {
+        var count = 0
+        var counted = CountedActions()
+        var areMessages = false
+    }
+
+    /// Counts the most sends that a call may be, unless as many are counted already.
+    private func count(
+        _ maxSends: Int,
+        as sends: inout Sends,
+        of call: RecordCall,
+        by userID: Int,
+        from source: RequestSource
+    ) async throws {
+        guard maxSends > sends.count else { return }
+        await limiter.giveBack(sends.counted)
+        sends = Sends()
+        let counted = try await limiter.count([.inboxSends(maxSends, userID: userID)], ofUser: userID, from: source)
+        sends = Sends(count: maxSends, counted: counted, areMessages: call.isInbox)
+    }
+
+    private func run(_ call: RecordCall, _ readers: [RecordName: Set<String>]) async throws -> RecordCall.Attempt {
+        do {
+            return try await postgres.withTransaction { connection in
+                try await call.attempt(on: connection, readers, quotaBytes: quotaBytes)
+            }
+        } catch let error as PostgresError where error.sqlState?.code == Self.uniqueViolation {
+            // Somebody else has just created a record of the id. It is seen now.
+            return .busy
+        }
     }
 
     private static let uniqueViolation = "23505"
 
-    private static func sends(_ count: Int, by userID: Int) -> [LimitedAction] {
-        count > 0 ? [.inboxSends(count, userID: userID)] : []
+    /// Whether a call only deletes from the caller's own inbox.
+    private func clearsOwnInbox(
+        _ operations: [RecordOperation],
+        in place: RecordPlace,
+        by session: Session
+    ) async throws -> Bool {
+        guard operations.allSatisfy({ $0.action == .delete }) else { return false }
+        guard place.inboxOf == nil || place.inboxOf == session.photoReader.memberID else { return false }
+        return try await schemas.known().access(of: place.collection) == .inbox
     }
 
     private static func checkIDs(_ operations: [RecordOperation]) throws(RecordRefusal) {
@@ -109,13 +131,3 @@ package struct WriteRecords: Sendable {
 
 /// Others are in the way of a call again and again.
 package struct RecordsBusy: Error {}
-
-/// So many more sends are to be counted before the call begins again.
-struct UnpaidSends: Error {
-    let count: Int
-}
-
-/// Records that have ended by themselves are in the way.
-struct ExpiredRecords: Error {
-    let keys: [Int]
-}

@@ -4,14 +4,10 @@ package import Postgres
 /// The tables `roles` and `role_members`.
 package struct RoleStore: Sendable {
     let postgres: PostgresClient
-    let bell: ChangeBell?
 
-    /// - Parameters:
-    ///   - postgres: The database.
-    ///   - bell: Tells readers of changes; nil where they notice later.
-    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
+    /// - Parameter postgres: The database.
+    package init(postgres: PostgresClient) {
         self.postgres = postgres
-        self.bell = bell
     }
 
     /// The most members of a role.
@@ -92,115 +88,35 @@ package struct RoleStore: Sendable {
     /// Gives a user a role.
     ///
     /// - Parameters:
-    ///   - role: The role's name.
-    ///   - userID: The user.
-    ///   - manager: Who gives it; nil for the command line.
+    ///   - roleID: The role, which is locked.
+    ///   - userID: The user, who is locked.
+    ///   - connection: In a transaction.
     /// - Returns: Whether the user did not have it before.
-    /// - Throws: `RoleError`, `SessionError.ended` when the manager's account is gone or disabled, `RecordsBusy` when the
-    ///   schema changes meanwhile, `PostgresError`.
-    package func add(_ role: String, to userID: Int, by manager: RoleManager?) async throws -> Bool {
-        let isAdded = try await postgres.withTransaction { connection in
-            let roleID = try await Self.lock(role, of: userID, for: manager, on: connection)
-            let present = try await connection.query(
-                "SELECT FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
-            )
-            guard present.isEmpty else { return false }
-            let added = try await connection.execute(
-                """
-                INSERT INTO role_members (role_id, user_id) SELECT \(roleID), \(userID)
-                WHERE (SELECT count(*) FROM role_members WHERE role_id = \(roleID)) < \(Self.maxMemberCount)
-                """
-            )
-            guard added == 1 else { throw RoleError.full }
-            try await Self.note(.roleAdded, of: userID, role, by: manager, on: connection)
-            return true
-        }
-        if isAdded { bell?.ring([.user(userID)]) }
-        return isAdded
+    /// - Throws: `RoleError.full`, `PostgresError`.
+    static func add(_ roleID: Int, to userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        let present = try await connection.query(
+            "SELECT FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
+        )
+        guard present.isEmpty else { return false }
+        let added = try await connection.execute(
+            """
+            INSERT INTO role_members (role_id, user_id) SELECT \(roleID), \(userID)
+            WHERE (SELECT count(*) FROM role_members WHERE role_id = \(roleID)) < \(Self.maxMemberCount)
+            """
+        )
+        guard added == 1 else { throw RoleError.full }
+        return true
     }
 
     /// Takes a role from a user.
     ///
-    /// - Parameters:
-    ///   - role: The role's name.
-    ///   - userID: The user.
-    ///   - manager: Who takes it; nil for the command line.
+    /// - Parameters: As ``add(_:to:on:)``.
     /// - Returns: Whether the user had it.
-    /// - Throws: As ``add(_:to:by:)``.
-    package func remove(_ role: String, from userID: Int, by manager: RoleManager?) async throws -> Bool {
-        let isRemoved = try await postgres.withTransaction { connection in
-            let roleID = try await Self.lock(role, of: userID, for: manager, on: connection)
-            let removed = try await connection.execute(
-                "DELETE FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
-            )
-            guard removed == 1 else { return false }
-            try await Self.note(.roleRemoved, of: userID, role, by: manager, on: connection)
-            return true
-        }
-        if isRemoved { bell?.ring([.user(userID)]) }
-        return isRemoved
-    }
-
-    /// Locks a role, and all that decides on who manages it, to the end of the transaction.
-    ///
-    /// Parallel calls wait here for each other. So they can't pass the limit together, and nobody acts who has lost the right
-    /// to meanwhile: with the account, by the schema, or with the role.
-    ///
-    /// - Returns: The role's id.
-    private static func lock(
-        _ role: String,
-        of userID: Int,
-        for manager: RoleManager?,
-        on connection: PostgresConnection
-    ) async throws -> Int {
-        try await SchemaLock.share(on: connection)
-        let users: [(id: Int, isDisabled: Bool)] = try await connection.query(
-            """
-            SELECT id::bigint AS id, disabled_at IS NOT NULL AS is_disabled FROM users
-            WHERE id = ANY(\([userID] + (manager.map { [$0.userID] } ?? []))) ORDER BY id FOR SHARE
-            """
-        ).map { (try $0.decode("id"), try $0.decode("is_disabled")) }
-        if let manager {
-            guard users.contains(where: { $0.id == manager.userID && !$0.isDisabled }) else { throw SessionError.ended }
-            let present = try await connection.query("SELECT \(part: SchemaStore.versionColumn) AS version")
-            guard try present[0].decode("version") == manager.schemaVersion else { throw RecordsBusy() }
-        }
-        guard users.contains(where: { $0.id == userID }) else { throw RoleError.noMember }
-        let rows = try await connection.query(
-            """
-            SELECT id::bigint AS id, name = \(role) AS is_wanted FROM roles
-            WHERE name = ANY(\((manager?.roles ?? []) + [role])) ORDER BY id FOR NO KEY UPDATE
-            """
-        )
-        guard let row = try rows.first(where: { try $0.decode("is_wanted") }) else { throw RoleError.noRole }
-        if let manager {
-            let names = try await connection.query(
-                names(ofUser: manager.userID, in: role, managers: manager.roles)
-            ).map { try $0.decode("name", as: String.self) }
-            switch Standing(names, managers: manager.roles) {
-            case .manager: break
-            case .member: throw RoleError.notManager
-            case .none: throw RoleError.noRole
-            }
-        }
-        return try row.decode("id")
-    }
-
-    private static func note(
-        _ event: AuditEvent,
-        of userID: Int,
-        _ role: String,
-        by manager: RoleManager?,
-        on connection: PostgresConnection
-    ) async throws {
-        try await AuditStore.add(
-            event,
-            userID: userID,
-            by: manager?.userID,
-            role: role,
-            from: manager?.source,
-            on: connection
-        )
+    /// - Throws: `PostgresError`.
+    static func remove(_ roleID: Int, from userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        try await connection.execute(
+            "DELETE FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
+        ) == 1
     }
 
     /// Switches a role off or on.
@@ -222,60 +138,12 @@ package struct RoleStore: Sendable {
         return false
     }
 
-    /// What a user may do with the list of a role's members.
-    package enum Standing: Sendable {
-        /// The user has nothing to do with the role.
-        case none
-        /// The user has the role.
-        case member
-        /// The user has a role that manages it.
-        case manager
-
-        /// - Parameters:
-        ///   - names: Those of the role and its managers that the user has, and that are not disabled.
-        ///   - managers: The names of the roles that manage it.
-        fileprivate init(_ names: [String], managers: [String]) {
-            self = names.contains(where: managers.contains) ? .manager : names.isEmpty ? .none : .member
-        }
-    }
-
-    /// What a user may do with the list of a role's members.
-    ///
-    /// - Parameters:
-    ///   - userID: The user.
-    ///   - role: The role's name.
-    ///   - managers: The names of the roles that manage it.
-    /// - Returns: The most that the user may do. A role that is disabled gives nothing.
-    /// - Throws: `PostgresError`.
-    package func standing(of userID: Int, in role: String, managers: [String]) async throws -> Standing {
-        let names: [String] = try await postgres.read(
-            Self.names(ofUser: userID, in: role, managers: managers)
-        ).map { try $0.decode("name") }
-        return Standing(names, managers: managers)
-    }
-
-    /// Selects the names of a role and its managers that a user has, and that are not disabled.
-    private static func names(ofUser userID: Int, in role: String, managers: [String]) -> PostgresQuery {
+    /// Selects the names of those of some roles that a user has, and that are not disabled.
+    static func names(ofUser userID: Int, among roles: [String]) -> PostgresQuery {
         """
         SELECT name::text AS name FROM role_members JOIN roles ON roles.id = role_id
-        WHERE user_id = \(userID) AND disabled_at IS NULL AND name = ANY(\(managers + [role]))
+        WHERE user_id = \(userID) AND disabled_at IS NULL AND name = ANY(\(roles))
         """
-    }
-
-    /// The user whom other members know by an id.
-    ///
-    /// - Parameters:
-    ///   - memberID: The id.
-    ///   - isDisabledToo: Whether the account may be disabled.
-    /// - Returns: The user's id.
-    /// - Throws: `RoleError.noMember`, `PostgresError`.
-    package func userID(ofMember memberID: String, isDisabledToo: Bool) async throws -> Int {
-        guard MemberID.isPossible(memberID) else { throw RoleError.noMember }
-        let rows = try await postgres.read(
-            "SELECT id::bigint AS id FROM users WHERE member_id = \(memberID) AND (disabled_at IS NULL OR \(isDisabledToo))"
-        )
-        guard let row = rows.first else { throw RoleError.noMember }
-        return try row.decode("id")
     }
 }
 

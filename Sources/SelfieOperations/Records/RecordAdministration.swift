@@ -7,8 +7,6 @@ package struct RecordAdministration: Sendable {
     private let users: UserAdministration
 
     /// The roles and their members.
-    ///
-    /// Changes go by ``change(_:)``, so that readers are told.
     package var roles: RoleStore { RoleStore(postgres: users.postgres) }
 
     /// Runs a body with a database.
@@ -27,13 +25,34 @@ package struct RecordAdministration: Sendable {
         }
     }
 
-    /// Changes roles, and tells readers, since roles decide on what they see.
+    /// Gives or takes a role, and notifies readers, since roles decide on what they see.
     ///
-    /// - Parameter body: Changes them, and says whether it did.
-    /// - Returns: Whether it did.
-    /// - Throws: What the body throws.
-    package func change(_ body: (RoleStore) async throws -> Bool) async throws -> Bool {
-        let isChanged = try await body(roles)
+    /// - Parameters:
+    ///   - change: Whether it is given or taken.
+    ///   - role: The role's name.
+    ///   - selector: The user.
+    /// - Returns: Whether that is a change.
+    /// - Throws: `UserAdministrationError.noSuchUser`, `RoleError`, `PostgresError`.
+    package func change(_ change: ManageRoles.Change, _ role: String, of selector: UserSelector) async throws -> Bool {
+        let memberID = try await users.find(selector).memberId
+        return try await notifying {
+            try await ManageRoles.change(change, role, ofMember: memberID, in: users.postgres)
+        }
+    }
+
+    /// Switches a role off or on, and notifies readers.
+    ///
+    /// - Parameters:
+    ///   - role: The role's name.
+    ///   - isDisabled: Whether it gives nothing from now on.
+    /// - Returns: Whether that is a change.
+    /// - Throws: `RoleError.noRole`, `PostgresError`.
+    package func setDisabled(_ role: String, _ isDisabled: Bool) async throws -> Bool {
+        try await notifying { try await roles.setDisabled(role, isDisabled) }
+    }
+
+    private func notifying(_ change: () async throws -> Bool) async throws -> Bool {
+        let isChanged = try await change()
         if isChanged { await ChangeBell(postgres: users.postgres).ringForEverything() }
         return isChanged
     }
@@ -73,14 +92,5 @@ package struct RecordAdministration: Sendable {
         // The schema decides on what readers see.
         if let report, !report.plan.changes.isEmpty { await ChangeBell(postgres: users.postgres).ringForEverything() }
         return report
-    }
-
-    /// The id of a user.
-    ///
-    /// - Parameter selector: The user.
-    /// - Returns: The id.
-    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
-    package func id(of selector: UserSelector) async throws -> Int {
-        try await users.id(of: selector)
     }
 }

@@ -105,7 +105,7 @@ package struct UserAdministration: Sendable {
     /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
     package func delete(_ selector: UserSelector) async throws {
         let id = try await id(of: selector)
-        let isDeleted = try await UserStore(postgres: postgres).delete(
+        let isDeleted = try await RemoveAccount(postgres: postgres)(
             userID: id,
             passwordHash: nil,
             sessionID: nil

@@ -56,8 +56,8 @@ struct RecordBodies: Sendable {
                 do throws(JSONError) { value = try JSONValue.parse(text) } catch { throw ServiceError(error) }
                 do {
                     results.append(try transform(value))
-                } catch let problem as RecordBodyProblem {
-                    throw areMany ? problem.at(position).refusal : problem.refusal
+                } catch let error as RecordBodyError {
+                    throw areMany ? error.at(position).refusal : error.refusal
                 } catch let refusal as RecordRefusal {
                     throw ServiceError(areMany ? RecordRefusal(refusal.reason, at: position) : refusal)
                 }
@@ -114,42 +114,42 @@ extension RecordOperation {
     ///   - value: The element.
     ///   - id: The id of the path; nil when the element has it.
     ///   - condition: What must be true of the record.
-    /// - Throws: `RecordBodyProblem`, `RecordRefusal` for data that is too large, or has texts that are slow to compare.
+    /// - Throws: `RecordBodyError`, `RecordRefusal` for data that is too large, or has texts that are slow to compare.
     init(
         _ action: Action,
         _ value: JSONValue,
         id: String?,
         condition: Condition
     ) throws {
-        guard case .object(let body) = value else { throw RecordBodyProblem("the body", "must be an object") }
+        guard case .object(let body) = value else { throw RecordBodyError("the body", "must be an object") }
         if let unknown = body.keys.first(where: { !Self.members.union(Self.ignoredMembers).contains($0) }) {
             let name = unknown.isPlainName ? unknown : "a member"
-            guard body["data"] == nil else { throw RecordBodyProblem(name, "is unknown") }
-            throw RecordBodyProblem(
+            guard body["data"] == nil else { throw RecordBodyError(name, "is unknown") }
+            throw RecordBodyError(
                 "data",
                 "is missing, and \(name) is unknown: the record's fields belong in data"
             )
         }
         let ownID = try Self.text(body["id"], "id")
-        if let id, let ownID, ownID != id { throw RecordBodyProblem("id", "differs from the path") }
-        if action == .patch, id == nil, ownID == nil { throw RecordBodyProblem("id", "is missing") }
+        if let id, let ownID, ownID != id { throw RecordBodyError("id", "differs from the path") }
+        if action == .patch, id == nil, ownID == nil { throw RecordBodyError("id", "is missing") }
         var data: String?
         if let value = body["data"] {
             // Deeper values are not written, which would take as many calls in each other.
-            guard value.depth <= RecordLimits.maxDepth else { throw RecordBodyProblem("data", "is too deep") }
-            guard case .object(let members) = value else { throw RecordBodyProblem("data", "must be an object") }
+            guard value.depth <= RecordLimits.maxDepth else { throw RecordBodyError("data", "is too deep") }
+            guard case .object(let members) = value else { throw RecordBodyError("data", "must be an object") }
             let text = value.text
             guard text.utf8.count <= RecordLimits.maxBytes else {
-                throw RecordRefusal(.invalid([RecordProblem(nil, .tooManyBytes)]))
+                throw RecordRefusal(.invalid([RecordValidationError(nil, .tooManyBytes)]))
             }
             // Before anything compares its texts.
-            let slow = members.filter { $0.value.problems.contains(.tooManyMarks) }
+            let slow = members.filter { $0.value.validationErrors.contains(.tooManyMarks) }
             guard slow.isEmpty else {
-                throw RecordRefusal(.invalid(slow.keys.map { RecordProblem($0, .tooManyMarks) }))
+                throw RecordRefusal(.invalid(slow.keys.map { RecordValidationError($0, .tooManyMarks) }))
             }
             data = text
         } else if action == .create || action == .put {
-            throw RecordBodyProblem("data", "is missing")
+            throw RecordBodyError("data", "is missing")
         }
         self.init(
             action,
@@ -162,33 +162,33 @@ extension RecordOperation {
         )
     }
 
-    private static func text(_ value: JSONValue?, _ name: String) throws(RecordBodyProblem) -> String? {
+    private static func text(_ value: JSONValue?, _ name: String) throws(RecordBodyError) -> String? {
         switch value {
         case nil: nil
-        case .string(let text) where !text.isFitName: throw RecordBodyProblem(name, "is invalid")
+        case .string(let text) where !text.isFitName: throw RecordBodyError(name, "is invalid")
         case .string(let text): text
-        default: throw RecordBodyProblem(name, "must be a string")
+        default: throw RecordBodyError(name, "must be a string")
         }
     }
 
-    private static func members(_ value: JSONValue?, _ name: String) throws(RecordBodyProblem) -> [String]? {
+    private static func members(_ value: JSONValue?, _ name: String) throws(RecordBodyError) -> [String]? {
         guard let value else { return nil }
-        guard case .array(let elements) = value else { throw RecordBodyProblem(name, "must be an array") }
+        guard case .array(let elements) = value else { throw RecordBodyError(name, "must be an array") }
         // The owner may be among them.
         guard elements.count <= RecordLimits.maxReaderCount + 1 else {
-            throw RecordBodyProblem(name, "has more than \(RecordLimits.maxReaderCount) members")
+            throw RecordBodyError(name, "has more than \(RecordLimits.maxReaderCount) members")
         }
         var ids: [String] = []
         for element in elements {
             guard case .string(let id) = element, RecordID.isValid(id) else {
-                throw RecordBodyProblem(name, "must be ids of members")
+                throw RecordBodyError(name, "must be ids of members")
             }
             ids.append(id)
         }
         return ids
     }
 
-    private static func expiry(_ value: JSONValue?) throws(RecordBodyProblem) -> Expiry {
+    private static func expiry(_ value: JSONValue?) throws(RecordBodyError) -> Expiry {
         switch value {
         case nil: return .unchanged
         case .null: return .never
@@ -196,26 +196,26 @@ extension RecordOperation {
             if let time = Timestamp(text) { return .at(time) }
         default: break
         }
-        throw RecordBodyProblem("expires_at", "must be a time such as 2026-11-24T10:00:00Z, or null")
+        throw RecordBodyError("expires_at", "must be a time such as 2026-11-24T10:00:00Z, or null")
     }
 }
 
 /// A body is JSON, but none that records have.
-struct RecordBodyProblem: Error {
+struct RecordBodyError: Error {
     private let name: String
-    private let problem: String
+    private let rule: String
     private let prefix: String
 
-    init(_ name: String, _ problem: String, prefix: String = "") {
+    init(_ name: String, _ rule: String, prefix: String = "") {
         self.name = name
-        self.problem = problem
+        self.rule = rule
         self.prefix = prefix
     }
 
     /// The same with the position of its element.
-    func at(_ position: Int) -> RecordBodyProblem { RecordBodyProblem(name, problem, prefix: "record \(position): ") }
+    func at(_ position: Int) -> RecordBodyError { RecordBodyError(name, rule, prefix: "record \(position): ") }
 
-    var refusal: ServiceError { .invalidRecordBody("\(prefix)\(name) - \(problem),") }
+    var refusal: ServiceError { .invalidRecordBody("\(prefix)\(name) - \(rule),") }
 }
 
 extension String {

@@ -41,6 +41,7 @@ extension RecordEndpoints {
             [.tokenExpired, .collectionNotFound] + (suffix.isEmpty ? [] : [.memberNotFound])
         let one404 = place404 + [.recordNotFound, .recordForbidden]
         let inWords = suffix.isEmpty ? "" : " in an inbox"
+        func details(_ text: String) -> String { "\(text)\n\n\(note)" }
         return [
             HandledEndpoint(
                 "listRecords\(suffix)",
@@ -49,9 +50,7 @@ extension RecordEndpoints {
                 path,
                 .token(handleList),
                 "List the records\(inWords)",
-                details: ["The records that the user may read, page by page. A page ends at about 1 MiB.", note].joined(
-                    separator: "\n\n"
-                ),
+                details: details("The records that the user may read, page by page. A page ends at about 1 MiB."),
                 takes: place + [.where, .recordIDs, .recordOrder, .recordAfter, .recordLimit, .include],
                 answers: [.ok("A page.", RecordJSON.page)],
                 refuses: place404 + [.indexMissing, .includeInvalid, .recordIDInvalid]
@@ -63,9 +62,7 @@ extension RecordEndpoints {
                 path,
                 .token(handleCreate),
                 "Create one record or many\(inWords)",
-                details: ["Either all records of an array are stored, or none. \(inheritedReaders)", note].joined(
-                    separator: "\n\n"
-                ),
+                details: details("Either all records of an array are stored, or none. \(inheritedReaders)"),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
                 takes: place,
                 sends: Body(
@@ -85,10 +82,9 @@ extension RecordEndpoints {
                 path,
                 .token(handlePatchMany),
                 "Change many records\(inWords)",
-                details: [
-                    "Each element has an `id`, and is a merge patch (RFC 7396) of `data`. All are changed, or none.",
-                    note,
-                ].joined(separator: "\n\n"),
+                details: details(
+                    "Each element has an `id`, and is a merge patch (RFC 7396) of `data`. All are changed, or none."
+                ),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
                 takes: place,
                 sends: Body(
@@ -106,7 +102,7 @@ extension RecordEndpoints {
                 path,
                 .token(handleDeleteMany),
                 "Delete many records\(inWords)",
-                details: ["All are deleted, or none.", note].joined(separator: "\n\n"),
+                details: details("All are deleted, or none."),
                 limitedBy: [.recordWritesPerUser],
                 takes: place + [.deletedIDs],
                 answers: [.ok("How many were deleted.", RecordJSON.deleted)],
@@ -132,11 +128,8 @@ extension RecordEndpoints {
                 "\(path)/:id",
                 .token(handlePut),
                 "Create or replace a record\(inWords)",
-                details: [
-                    "`readers`, `writers` and `expires_at` stay unchanged if they are left out. \(inheritedReaders)",
-                    note,
-                ].joined(
-                    separator: "\n\n"
+                details: details(
+                    "`readers`, `writers` and `expires_at` stay unchanged if they are left out. \(inheritedReaders)"
                 ),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
                 dependsOn: [.ifMatchVersion, .ifNoRecord],
@@ -153,9 +146,7 @@ extension RecordEndpoints {
                 "\(path)/:id",
                 .token(handlePatch),
                 "Change a record\(inWords)",
-                details: ["A merge patch (RFC 7396) of `data`. What is left out stays unchanged.", note].joined(
-                    separator: "\n\n"
-                ),
+                details: details("A merge patch (RFC 7396) of `data`. What is left out stays unchanged."),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
                 dependsOn: [.ifMatchVersion],
                 takes: record,
@@ -174,9 +165,9 @@ extension RecordEndpoints {
                 "\(path)/:id",
                 .token(handleDelete),
                 "Delete a record\(inWords)",
-                details: [
-                    "In an `acl` collection, a reader who may not delete the record leaves it. Others keep it.", note,
-                ].joined(separator: "\n\n"),
+                details: details(
+                    "In an `acl` collection, a reader who may not delete the record leaves it. Others keep it."
+                ),
                 limitedBy: [.recordWritesPerUser],
                 dependsOn: [.ifMatchVersion],
                 takes: record,

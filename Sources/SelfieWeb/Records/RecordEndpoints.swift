@@ -52,7 +52,7 @@ struct RecordEndpoints: EndpointGroup {
             json.nested("included") { $0.array(page.included) { writer.write($1, to: &$0) } }
             json.member("next", page.next)
         }
-        return Self.notKept(response)
+        return response.revalidated()
     }
 
     @Sendable
@@ -63,9 +63,9 @@ struct RecordEndpoints: EndpointGroup {
         let record = try await readRecords.record(try id(context), in: place, by: session.userID)
         // The URLs of photos change each day.
         if record.photos.isEmpty, Preconditions(tag: record.tag).outcome(request.headers) == .notModified {
-            return Self.notKept(Response(status: .notModified, headers: [.eTag: record.tag.quoted]))
+            return Response(status: .notModified, headers: [.eTag: record.tag.quoted]).revalidated()
         }
-        return Self.notKept(try response(record, to: request, session, within: memory))
+        return try response(record, to: request, session, within: memory).revalidated()
     }
 
     // MARK: Writing
@@ -117,7 +117,7 @@ struct RecordEndpoints: EndpointGroup {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let place = try place(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
-        guard elements.areMany else { throw RecordBodyProblem("the body", "must be an array").refusal }
+        guard elements.areMany else { throw RecordBodyError("the body", "must be an array").refusal }
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
             // It answers with whole records, however little of them was sent.
@@ -175,14 +175,14 @@ struct RecordEndpoints: EndpointGroup {
                 from: sources.source(of: request, context: context)
             )
         } catch let refusal as RecordRefusal {
-            // Only in an array does a position tell anything.
+            // A position is of use in an array only.
             throw ServiceError(areMany ? refusal : refusal.withoutPosition)
         }
     }
 
     // MARK: Parts
 
-    /// The memory of an answer that tells of a change.
+    /// The memory of an answer to a change.
     private func memory(
         _ maxBytes: Int,
         _ session: Session,
@@ -246,13 +246,6 @@ struct RecordEndpoints: EndpointGroup {
 
     private static func deleted(_ count: Int) -> Response {
         .json { $0.member("deleted", count) }
-    }
-
-    /// The answer, which a client asks for again before it uses its copy.
-    private static func notKept(_ response: Response) -> Response {
-        var response = response
-        response.headers[.cacheControl] = "private, no-cache"
-        return response
     }
 }
 

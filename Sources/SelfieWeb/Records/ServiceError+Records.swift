@@ -107,14 +107,14 @@ extension ServiceError {
         code: "include_no_reference",
         message: "include - this field is not a reference field"
     )
-    /// The message tells the fields.
+    /// The message names the fields.
     static let recordInvalid = ServiceError(
         status: .badRequest,
         code: "record_invalid",
         message: "title - must be a string,"
     )
 
-    /// A body that is JSON, but none that records have.
+    /// A body that is JSON, but not of a record.
     static func invalidRecordBody(_ message: String) -> ServiceError {
         ServiceError(status: .badRequest, code: "record_malformed", message: message)
     }
@@ -131,8 +131,8 @@ extension ServiceError {
             case .messageIDTaken: .messageIDTaken
             case .referredTo: .recordReferredTo
             case .otherVersion: .recordVersionDiffers
-            case .invalid(let problems) where problems.contains { $0.reason == .tooManyBytes }: .recordTooLarge
-            case .invalid(let problems): .recordInvalid.with(Self.message(of: problems))
+            case .invalid(let errors) where errors.contains { $0.reason == .tooManyBytes }: .recordTooLarge
+            case .invalid(let errors): .recordInvalid.with(Self.message(of: errors))
             case .invalidID: .recordIDInvalid
             case .invalidExpiry: .recordExpiryInvalid
             case .notShared: .recordNotShared
@@ -144,8 +144,8 @@ extension ServiceError {
             case .inboxFull: .inboxFull
             case .readerFull: .readerFull
             case .noIndex(let field): .indexMissing.with("where - the collection has no index of \(field)")
-            case .invalidCondition(let problem):
-                Endpoint.Parameter.where.invalid.with("where: \(problem.message)")
+            case .invalidCondition(let error):
+                Endpoint.Parameter.where.invalid.with("where: \(error.message)")
             case .noReference(let field): .includeInvalid.with("include - \(field) is not a reference field")
             case .noSuchPosition: Endpoint.Parameter.recordAfter.invalid
             }
@@ -156,17 +156,17 @@ extension ServiceError {
         ServiceError(status: status, code: code, message: message, headers: headers)
     }
 
-    /// The most problems that a message tells.
-    private static let maxProblemCount = 20
+    /// The most errors in a message.
+    private static let maxErrorCount = 20
 
-    private static func message(of problems: [RecordProblem]) -> String {
-        let rest = problems.count - maxProblemCount
-        return problems.prefix(maxProblemCount).map(\.message).joined(separator: " ")
+    private static func message(of errors: [RecordValidationError]) -> String {
+        let rest = errors.count - maxErrorCount
+        return errors.prefix(maxErrorCount).map(\.message).joined(separator: " ")
             + (rest > 0 ? " and \(rest) more" : "")
     }
 }
 
-extension RecordProblem {
+extension RecordValidationError {
     /// In the contract's form.
     fileprivate var message: String {
         let rule =

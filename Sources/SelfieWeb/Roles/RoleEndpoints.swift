@@ -7,9 +7,7 @@ import SelfieCore
 
 /// The members of roles, for those who manage them.
 struct RoleEndpoints: EndpointGroup {
-    private let roles: RoleStore
-    private let schemas: SchemaCache
-    private let countWrites: CountRecordWrites
+    private let manageRoles: ManageRoles
     private let sources: RequestSourceReader
     private let answers: AnswerMemory.Budget
     private let now: @Sendable () -> Date
@@ -91,9 +89,7 @@ struct RoleEndpoints: EndpointGroup {
     private static let pageExample: JSONValue = ["members": [memberExample], "next": .null]
 
     init(_ parts: WebParts) {
-        roles = parts.useCases.roles
-        schemas = parts.useCases.schemas
-        countWrites = parts.useCases.countRecordWrites
+        manageRoles = parts.useCases.manageRoles
         sources = parts.sources
         answers = parts.answers
         now = parts.now
@@ -101,7 +97,8 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, _, session) = try await managedRole(context)
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let role = try await manageRoles.managed(Self.role(context), by: session.userID)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.membersLimit) ?? Self.usualLimit
         let after = try parameters.text(.membersAfter) ?? ""
@@ -109,7 +106,7 @@ struct RoleEndpoints: EndpointGroup {
             throw Endpoint.Parameter.membersAfter.invalid
         }
         let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: answers, for: session, context)
-        let members = try await roles.members(of: role, after: after, limit: limit + 1)
+        let members = try await role.members(after: after, limit: limit + 1)
         return try Response.json(within: memory) { json in
             json.nested("members") { $0.array(members.prefix(limit)) { Self.write($1, to: &$0) } }
             json.member("next", members.count > limit ? members[limit - 1].id : nil)
@@ -118,66 +115,44 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        let role = try await managedRole(context).name
-        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name), MemberID.isPossible(id),
-            let member = try await roles.member(id, of: role)
-        else { throw ServiceError.memberNotFound }
+        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
+        let role = try await manageRoles.managed(Self.role(context), by: session.userID)
+        let member = try await role.member(Self.member(context))
         return Response.json { Self.writeMembers(of: member, to: &$0) }.revalidated()
     }
 
     @Sendable
     private func handleAdd(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, userID, manager) = try await change(request, context, isDisabledToo: false)
-        _ = try await roles.add(role, to: userID, by: manager)
+        _ = try await change(.add, request, context)
         return .message(Self.added)
     }
 
     @Sendable
     private func handleRemove(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (role, userID, manager) = try await change(request, context, isDisabledToo: true)
-        guard try await roles.remove(role, from: userID, by: manager) else { throw ServiceError.memberNotFound }
+        guard try await change(.remove, request, context) else { throw ServiceError.memberNotFound }
         return .message(Self.removed)
     }
 
-    /// Whom a manager's call is about.
     private func change(
+        _ change: ManageRoles.Change,
         _ request: Request,
-        _ context: SessionRequestContext,
-        isDisabledToo: Bool
-    ) async throws -> (role: String, userID: Int, manager: RoleManager) {
-        let (role, manager, session) = try await managedRole(context)
-        let source = sources.source(of: request, context: context)
-        try await countWrites(by: session.userID, from: source)
-        let id = context.parameters.get(Endpoint.Parameter.memberID.name) ?? ""
-        return (
-            role, try await roles.userID(ofMember: id, isDisabledToo: isDisabledToo),
-            RoleManager(
-                userID: session.userID,
-                roles: manager.roles,
-                schemaVersion: manager.schemaVersion,
-                source: source
-            )
+        _ context: SessionRequestContext
+    ) async throws -> Bool {
+        try await manageRoles(
+            change,
+            Self.role(context),
+            ofMember: Self.member(context),
+            by: try context.session.alive(at: now(), otherwise: .tokenExpired),
+            from: sources.source(of: request, context: context)
         )
     }
 
-    /// The role of a call, if the caller manages it.
-    ///
-    /// Whoever changes something is looked at again in its transaction.
-    private func managedRole(
-        _ context: SessionRequestContext
-    ) async throws -> (name: String, manager: (roles: [String], schemaVersion: Int), session: Session) {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let applied = try await schemas.newest()
-        let schema = applied.schema
-        let name = context.parameters.get(Endpoint.Parameter.role.name) ?? ""
-        guard schema.roles.contains(where: { $0.name == name }) else { throw ServiceError.roleNotFound }
-        let managers = schema.managers(of: name)
-        let standing = try await roles.standing(of: session.userID, in: name, managers: managers)
-        switch standing {
-        case .none: throw ServiceError.roleNotFound
-        case .member: throw ServiceError.roleForbidden
-        case .manager: return (name, (managers, applied.version), session)
-        }
+    private static func role(_ context: SessionRequestContext) -> String {
+        context.parameters.get(Endpoint.Parameter.role.name) ?? ""
+    }
+
+    private static func member(_ context: SessionRequestContext) -> String {
+        context.parameters.get(Endpoint.Parameter.memberID.name) ?? ""
     }
 
     private static func write(_ member: RoleStore.Member, to json: inout JSONWriter) {

@@ -89,8 +89,7 @@ struct AddRole: AsyncParsableCommand {
         let (role, user) = (arguments.role, arguments.user)
         try await SchemaCommand.withRecords { records in
             try await Roles.naming(role) {
-                let id = try await records.id(of: user)
-                let isNew = try await records.change { try await $0.add(role, to: id, by: nil) }
+                let isNew = try await records.change(.add, role, of: user)
                 print(isNew ? "\(user) has the role \(role) now." : "\(user) has the role \(role) already.")
             }
         }
@@ -106,8 +105,7 @@ struct RemoveRole: AsyncParsableCommand {
         let (role, user) = (arguments.role, arguments.user)
         try await SchemaCommand.withRecords { records in
             try await Roles.naming(role) {
-                let id = try await records.id(of: user)
-                let had = try await records.change { try await $0.remove(role, from: id, by: nil) }
+                let had = try await records.change(.remove, role, of: user)
                 print(had ? "\(user) no longer has the role \(role)." : "\(user) does not have the role \(role).")
             }
         }
@@ -126,7 +124,7 @@ struct DisableRole: AsyncParsableCommand {
     func run() async throws {
         try await SchemaCommand.withRecords { records in
             try await Roles.naming(role) {
-                let isChanged = try await records.change { try await $0.setDisabled(role, true) }
+                let isChanged = try await records.setDisabled(role, true)
                 print(isChanged ? "The role \(role) is disabled now." : "The role \(role) is disabled already.")
             }
         }
@@ -142,7 +140,7 @@ struct EnableRole: AsyncParsableCommand {
     func run() async throws {
         try await SchemaCommand.withRecords { records in
             try await Roles.naming(role) {
-                let isChanged = try await records.change { try await $0.setDisabled(role, false) }
+                let isChanged = try await records.setDisabled(role, false)
                 print(isChanged ? "The role \(role) is enabled now." : "The role \(role) is enabled already.")
             }
         }

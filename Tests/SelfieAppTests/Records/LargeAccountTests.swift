@@ -15,7 +15,7 @@ struct LargeAccountTests {
             for _ in 0..<3 {
                 #expect(try await service.call("POST", "/api/records/houses", as: ada, houses).status == 200)
             }
-            let isDeleted = try await UserStore(postgres: service.postgres).delete(
+            let isDeleted = try await RemoveAccount(postgres: service.postgres)(
                 userID: ada.userID,
                 passwordHash: nil,
                 sessionID: nil,
@@ -83,7 +83,7 @@ struct LargeAccountTests {
                 "CREATE TRIGGER refused BEFORE UPDATE ON records FOR EACH ROW EXECUTE FUNCTION refuse()"
             )
             await #expect(throws: PostgresError.self) {
-                try await UserStore(postgres: service.postgres).finishDeletions()
+                try await RemoveAccount(postgres: service.postgres).finishAll()
             }
             #expect(try await service.count("SELECT count(*) FROM users WHERE id = \(ada.userID)") == 1)
             #expect(try await service.count("SELECT count(*) FROM users WHERE id = \(bob.userID)") == 0)

@@ -138,6 +138,48 @@ struct RoleTests {
         }
     }
 
+    @Test(
+        "A manager whom another one removes while both call at once changes nothing any more",
+        arguments: ["PUT", "DELETE"]
+    )
+    func removedInBetween(method: String) async throws {
+        try await TestService.runWithSchema { service in
+            let first = try await service.addMember("first", role: "leads")
+            let second = try await service.addMember("second", role: "leads")
+            let ada = try await service.addMember("ada", role: method == "DELETE" ? "team" : nil)
+            @Sendable func call(_ method: String, _ path: String, as member: TestMember) async throws -> HTTPAnswer {
+                try await service.send(
+                    method,
+                    "/api/roles/\(path)",
+                    headers: [("Authorization", "Bearer \(member.token)")]
+                )
+            }
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                try await service.postgres.withTransaction { connection in
+                    // Both calls have found their managers in the role, and wait for it in this order.
+                    try await connection.execute("SELECT FROM roles WHERE name = 'leads' FOR UPDATE")
+                    tasks.addTask {
+                        let removal = try await call("DELETE", "leads/members/\(second.id)", as: first)
+                        #expect(removal.status == 200, "\(removal.text)")
+                    }
+                    try await service.waitForLocks(1)
+                    tasks.addTask {
+                        let refused = try await call(method, "team/members/\(ada.id)", as: second)
+                        #expect(refused.status == 404 && refused.code == "role_not_found", "\(refused.text)")
+                    }
+                    try await service.waitForLocks(2)
+                }
+                try await tasks.waitForAll()
+            }
+            let having = try await service.count("SELECT count(*) FROM role_members WHERE user_id = \(ada.userID)")
+            #expect(having == (method == "DELETE" ? 1 : 0))
+            let events = try await service.count(
+                "SELECT count(*) FROM audit_events WHERE event IN ('role_added', 'role_removed')"
+            )
+            #expect(events == 1)
+        }
+    }
+
     @Test("When a manager's account is deleted, no event keeps the manager's address")
     func forgottenManager() async throws {
         try await TestService.runWithSchema { service in
@@ -146,8 +188,8 @@ struct RoleTests {
             #expect(try await service.call("PUT", "/api/roles/team/members/\(ada.id)", as: lead).status == 200)
             let kept = "SELECT count(*) FROM audit_events WHERE event = 'role_added' AND address IS NOT NULL"
             #expect(try await service.count("\(part: PostgresQuery(stringLiteral: kept))") == 1)
-            let store = UserStore(postgres: service.postgres)
-            #expect(try await store.delete(userID: lead.userID, passwordHash: nil, sessionID: nil))
+            let removeAccount = RemoveAccount(postgres: service.postgres)
+            #expect(try await removeAccount(userID: lead.userID, passwordHash: nil, sessionID: nil))
             #expect(try await service.count("\(part: PostgresQuery(stringLiteral: kept))") == 0)
         }
     }

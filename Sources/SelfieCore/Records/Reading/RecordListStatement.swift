@@ -76,8 +76,8 @@ struct RecordListStatement {
             """
             (
                 SELECT max(key) FROM (
-                    SELECT key, collection_id, created_at FROM records WHERE collection_id = \(reader.collection.id)
-                        AND recipient_id = \(reader.recipientID) AND id = \(after.id) AND \(part: condition)
+                    SELECT key, collection_id, created_at FROM records
+                    WHERE \(part: reader.isInPlace) AND id = \(after.id) AND \(part: condition)
                     ORDER BY version DESC LIMIT \(Self.maxLivesOfID)
                 ) AS records
                 WHERE (\(after.createdAt)::bigint IS NULL
@@ -112,8 +112,7 @@ struct RecordListStatement {
             return (
                 """
                 SELECT record_key FROM grants WHERE \(part: isGranted) AND rights % 2 = 1 AND record_key IN (
-                    SELECT key FROM records WHERE collection_id = \(reader.collection.id)
-                        AND recipient_id = \(reader.recipientID) AND id = ANY(\(ids)) AND deleted_at IS NULL
+                    SELECT key FROM records WHERE \(part: reader.isInPlace) AND id = ANY(\(ids)) AND deleted_at IS NULL
                 ) \(part: beyond)
                 """,
                 nothing
@@ -154,8 +153,8 @@ struct RecordListStatement {
             }
             let type = reader.collection.definition.field(field)?.type
             // No record can have such a value, so a list without records would hide the mistake.
-            if value != .null, let reason = type?.problem(with: value), case .notA = reason {
-                throw RecordRefusal(.invalidCondition(RecordProblem(field, reason)))
+            if value != .null, let reason = type?.validationError(of: value), case .notA = reason {
+                throw RecordRefusal(.invalidCondition(RecordValidationError(field, reason)))
             }
             values.append((field, IndexValue(value, of: type)))
         }

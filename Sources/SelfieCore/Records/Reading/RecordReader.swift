@@ -6,8 +6,11 @@ struct RecordReader {
     let userID: Int
     let collection: AppliedCollection
 
-    /// The user in whose inbox the collection's records are; 0 for other collections.
-    var recipientID: Int { collection.definition.access == .inbox ? userID : 0 }
+    /// The condition that a row of `records` is of the collection, and of an inbox in the user's own.
+    var isInPlace: PostgresQuery {
+        let recipientID = collection.definition.access == .inbox ? userID : nil
+        return "records.collection_id = \(collection.id) AND records.recipient_id = coalesce(\(recipientID)::bigint, 0)"
+    }
 
     private var own: PostgresQuery { "SELECT id FROM streams WHERE user_id = \(userID)" }
 
@@ -28,7 +31,7 @@ struct RecordReader {
         case .published: "SELECT \(collection.streamID)::bigint AS id"
         case .shared:
             """
-            SELECT \(collection.role?.streamID ?? 0)::bigint AS id
+            SELECT \(collection.role?.streamID)::bigint AS id
             WHERE EXISTS (\(part: roles(collection.role.map { [$0] } ?? [])))
             """
         }

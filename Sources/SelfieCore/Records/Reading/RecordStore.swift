@@ -28,14 +28,13 @@ struct RecordStore: Sendable {
                         AND stream_id IN (\(part: reader.streams))
                 ) AS rights
                 FROM records \(part: RecordRow.joins(reader))
-                WHERE records.collection_id = \(reader.collection.id) AND recipient_id = \(reader.recipientID)
-                    AND records.id = \(id) AND \(part: RecordReader.isThere)
+                WHERE \(part: reader.isInPlace) AND records.id = \(id) AND \(part: RecordReader.isThere)
             ) AS found ON true
             """
         )
         try Self.check(rows, schema)
         guard try rows[0].decodeIfPresent("key", as: Int.self) != nil else { return nil }
-        let rights = Rights(rawValue: try rows[0].decodeIfPresent("rights") ?? 0)
+        let rights = try rows[0].decodeIfPresent("rights").map(Rights.init(rawValue:)) ?? []
         return (try RecordRow(rows[0], schema: schema).record, rights)
     }
 
@@ -44,8 +43,7 @@ struct RecordStore: Sendable {
         let rows = try await postgres.read(
             """
             SELECT coalesce(sum(byte_count), 0)::bigint AS byte_count FROM records
-            WHERE records.collection_id = \(reader.collection.id) AND recipient_id = \(reader.recipientID)
-                AND records.id = ANY(\(ids)) AND \(part: RecordReader.isThere)
+            WHERE \(part: reader.isInPlace) AND records.id = ANY(\(ids)) AND \(part: RecordReader.isThere)
                 AND \(part: Self.isReadable(userID: reader.userID, in: [reader.collection]))
             """
         )
@@ -79,6 +77,37 @@ struct RecordStore: Sendable {
     /// Whether a user is the member with an id.
     func isMember(_ userID: Int, _ memberID: String) async throws -> Bool {
         try await !postgres.read("SELECT FROM users WHERE id = \(userID) AND member_id = \(memberID)").isEmpty
+    }
+
+    /// The members who read some records now.
+    ///
+    /// - Parameters:
+    ///   - records: The records, none of them in an inbox, and a right to each that the user needs to be answered.
+    ///   - userID: The user who asks.
+    /// - Returns: The members' ids. Records without an answer are left out.
+    /// - Throws: `PostgresError`.
+    func readers(of records: [RecordName: Rights], askedBy userID: Int) async throws -> [RecordName: Set<String>] {
+        if records.isEmpty { return [:] }
+        let asked = Array(records)
+        let rows = try await postgres.read(
+            """
+            SELECT records.collection_id::bigint AS collection_id, records.id, ARRAY(
+                SELECT member_id FROM grants JOIN streams ON streams.id = stream_id JOIN users ON users.id = user_id
+                WHERE grants.collection_id = records.collection_id AND record_key = key AND rights % 2 = 1
+            ) AS readers
+            FROM unnest(
+                \(asked.map(\.key.collectionID)), \(asked.map(\.key.id)), \(asked.map(\.value.rawValue))
+            ) AS asked (collection_id, id, needed) JOIN records USING (collection_id, id)
+            WHERE recipient_id = 0 AND deleted_at IS NULL AND EXISTS (
+                SELECT FROM grants WHERE grants.collection_id = records.collection_id AND record_key = key
+                    AND rights & needed > 0 AND stream_id IN (\(part: RecordReader.streams(ofUser: userID, reading: [])))
+            )
+            """
+        )
+        return try rows.reduce(into: [:]) { readers, row in
+            let name = RecordName(collectionID: try row.decode("collection_id"), id: try row.decode("id"))
+            readers[name] = Set(try row.decode("readers", as: [String].self))
+        }
     }
 
     /// Records in the order of their keys.

@@ -29,7 +29,9 @@ package struct AppliedSchema: Sendable {
             guard let parent = child.definition.parent,
                 let name = child.definition.references.first(where: { $0.field == parent.field })?.collection
             else { return nil }
-            return collections[name].map { ParentRule(child: child, parent: $0, field: parent.set) }
+            return collections[name].map {
+                ParentRule(child: child, parent: $0, reference: parent.field, field: parent.set)
+            }
         }
     }
 
@@ -37,8 +39,23 @@ package struct AppliedSchema: Sendable {
     struct ParentRule: Sendable {
         let child: AppliedCollection
         let parent: AppliedCollection
+        /// The child's field, which refers to the parent.
+        let reference: String
         /// The parent's field.
         let field: String
+
+        /// The name of the record that one with this data belongs to; nil when it belongs to none.
+        func parent(of data: RecordData) -> RecordName? {
+            guard case .record(let id, _)? = data.links.first(where: { $0.field == reference })?.target else {
+                return nil
+            }
+            return RecordName(collectionID: parent.id, id: id)
+        }
+    }
+
+    /// The rule of a collection's new records; nil when they belong to no others.
+    func parentRule(of collection: AppliedCollection) -> ParentRule? {
+        parentRules.first { $0.child.id == collection.id }
     }
 
     /// The fields of a collection's records that only new records of others set.
@@ -85,6 +102,32 @@ struct AppliedCollection: Sendable {
     let managers: [AppliedRole]
 
     var name: String { definition.name }
+
+    /// The rights that a record gives to streams.
+    ///
+    /// - Parameters:
+    ///   - owner: The owner's stream.
+    ///   - recipient: The stream of the member in whose inbox it is; nil for other records.
+    ///   - readers: The streams of members who are named as readers.
+    ///   - writers: The streams of members who are named as writers.
+    /// - Returns: By stream.
+    func sharing(owner: Int, recipient: Int? = nil, readers: [Int] = [], writers: [Int] = []) -> [Int: Rights] {
+        var sharing: [Int: Rights] = [:]
+        for (grantee, rights) in definition.access.rights {
+            let streams: [Int] =
+                switch grantee {
+                case .owner: [owner]
+                case .reader: readers
+                case .writer: writers
+                case .recipient: [recipient].compactMap(\.self)
+                case .role: [role].compactMap { $0?.streamID }
+                case .managingRoles: managers.map(\.streamID)
+                case .everybody: [streamID]
+                }
+            for stream in streams { sharing[stream, default: []].formUnion(rights) }
+        }
+        return sharing
+    }
 }
 
 /// A role that is in the database.

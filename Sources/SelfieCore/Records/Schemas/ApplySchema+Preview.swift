@@ -90,7 +90,7 @@ extension ApplySchema {
             if rows.isEmpty { return count }
             for row in rows {
                 last = try row.decode("key")
-                let value = RecordPlanner.stored(try row.decode("data"))
+                let value = RecordData.value(stored: try row.decode("data"))
                 if (try? RecordData(value, in: definition)) == nil { count += 1 }
             }
         }

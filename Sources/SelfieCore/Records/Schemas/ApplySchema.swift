@@ -99,7 +99,7 @@ package struct ApplySchema: Sendable {
             WITH added AS (
                 INSERT INTO roles (name) SELECT * FROM unnest(\(schema.roles.map(\.name))) ON CONFLICT DO NOTHING RETURNING id
             )
-            INSERT INTO streams (role_id) SELECT id FROM added
+            \(part: StreamTable.adding("role_id", "SELECT id FROM added"))
             """
         )
         try await connection.execute(
@@ -108,7 +108,7 @@ package struct ApplySchema: Sendable {
                 INSERT INTO collections (name) SELECT * FROM unnest(\(schema.collections.map(\.name)))
                 ON CONFLICT DO NOTHING RETURNING id
             )
-            INSERT INTO streams (collection_id) SELECT id FROM added
+            \(part: StreamTable.adding("collection_id", "SELECT id FROM added"))
             """
         )
     }
@@ -125,15 +125,10 @@ package struct ApplySchema: Sendable {
             try await connection.execute("DELETE FROM collections WHERE id = \(id)")
         }
         for role in old.schema.roles where !schema.roles.contains(where: { $0.name == role.name }) {
-            try await connection.executeInBatches { rowCount in
+            let stream: PostgresQuery = """
+                SELECT streams.id FROM streams JOIN roles ON roles.id = role_id WHERE name = \(role.name)
                 """
-                DELETE FROM grants WHERE (collection_id, record_key, stream_id) IN (
-                    SELECT collection_id, record_key, stream_id FROM grants
-                    WHERE stream_id = (SELECT streams.id FROM streams JOIN roles ON roles.id = role_id WHERE name = \(role.name))
-                    LIMIT \(rowCount)
-                )
-                """
-            }
+            try await connection.executeInBatches { GrantTable.removal(ofStream: stream, rowCount: $0) }
             try await connection.execute("DELETE FROM roles WHERE name = \(role.name)")
         }
     }
@@ -159,41 +154,25 @@ package struct ApplySchema: Sendable {
     }
 
     private func remove(_ keys: [Int], of collectionID: Int, on connection: PostgresConnection) async throws {
+        let gone: PostgresQuery = "SELECT key FROM gone"
+        let sums: PostgresQuery = """
+            SELECT user_id, sum(owned) AS owned, sum(waiting) AS waiting, sum(bytes) AS bytes FROM (
+                SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting, sent_byte_count AS bytes FROM gone
+                UNION ALL SELECT recipient_id, 0, 1, byte_count - sent_byte_count
+                FROM gone WHERE is_there AND recipient_id IS NOT NULL
+            ) AS each GROUP BY user_id
+            """
+        let authors: PostgresQuery = """
+            SELECT stream_id, owner_id AS author_id, count(*), count(*) FILTER (WHERE recipient_id IS NOT NULL) AS waiting
+            FROM ungranted JOIN gone ON key = record_key WHERE rights % 2 = 1 GROUP BY stream_id, owner_id
+            """
+        let removals = RecordTable.removal(of: gone).reduce("") { "\(part: $0), \(part: $1)" } as PostgresQuery
         try await connection.execute(
             """
-            WITH gone AS MATERIALIZED (
-                SELECT key, owner_id, recipient_id, byte_count, coalesce(sent_byte_count, byte_count) AS sent_byte_count,
-                    deleted_at IS NULL AS is_there
-                FROM records WHERE key = ANY(\(keys))
-            ), unindexed AS (DELETE FROM record_index WHERE record_key IN (SELECT key FROM gone)),
-            unreferred AS (
-                DELETE FROM record_references
-                WHERE record_key IN (SELECT key FROM gone) OR target_key IN (SELECT key FROM gone)
-            ), unpictured AS (DELETE FROM photo_references WHERE record_key IN (SELECT key FROM gone)),
-            ungranted AS (
-                DELETE FROM grants WHERE collection_id = \(collectionID) AND record_key IN (SELECT key FROM gone)
-                RETURNING stream_id, record_key, rights
-            ), counted AS (
-                UPDATE streams SET record_count = record_count - owned, inbox_count = inbox_count - waiting,
-                    byte_count = streams.byte_count - bytes
-                FROM (
-                    SELECT user_id, sum(owned) AS owned, sum(waiting) AS waiting, sum(bytes) AS bytes FROM (
-                        SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting,
-                            sent_byte_count AS bytes FROM gone
-                        UNION ALL SELECT recipient_id, 0, 1, byte_count - sent_byte_count
-                        FROM gone WHERE is_there AND recipient_id > 0
-                    ) AS each GROUP BY user_id
-                ) AS sums WHERE streams.user_id = sums.user_id
-            ), shown AS (
-                UPDATE stream_authors SET record_count = record_count - read.count,
-                    inbox_count = inbox_count - read.waiting
-                FROM (
-                    SELECT stream_id, owner_id, count(*), count(*) FILTER (WHERE recipient_id > 0) AS waiting
-                    FROM ungranted JOIN gone ON key = record_key
-                    WHERE rights % 2 = 1 GROUP BY stream_id, owner_id
-                ) AS read WHERE stream_authors.stream_id = read.stream_id AND author_id = owner_id
-            )
-            DELETE FROM records WHERE key IN (SELECT key FROM gone)
+            WITH gone AS MATERIALIZED (\(part: RecordTable.counted(keys))),
+            ungranted AS (\(part: GrantTable.removal(ofRecords: gone, in: collectionID))),
+            counted AS (\(part: StreamTable.subtracting(sums))) \(part: removals)
+            \(part: StreamTable.subtractingAuthors(authors))
             """
         )
     }
@@ -213,31 +192,21 @@ package struct ApplySchema: Sendable {
             let records = try await transaction.lock(keys: keys)
             var drafts: [RecordDraft] = []
             for record in records {
-                let value = RecordPlanner.stored(record.data)
+                let value = RecordData.value(stored: record.data)
                 if (try? RecordData(value, in: collection.definition)) == nil { misfits += 1 }
                 let data = RecordData(stored: record.data, value, in: collection.definition)
                 drafts.append(
                     RecordDraft(
-                        position: nil,
-                        collection: collection,
-                        existing: record,
-                        id: record.id,
-                        content: RecordDraft.Content(
-                            data: data,
-                            expiry: .unchanged,
-                            newLinks: data.links,
-                            keptFields: []
-                        ),
-                        sharing: isShared ? record.sharing : collection.grants(ofOwner: record.owner.streamID),
-                        memberIDs: record.memberIDs,
-                        isUnchanged: true
+                        of: record,
+                        in: collection,
+                        RecordDraft.Content(data: data, expiresAt: record.expiresAt, newLinks: data.links),
+                        sharing: isShared ? nil : collection.sharing(owner: record.owner.streamID),
+                        isReview: true
                     )
                 )
             }
-            if !drafts.isEmpty {
-                let targets = try await transaction.presentTargets(of: drafts)
-                _ = try await transaction.apply(drafts, targets: targets)
-            }
+            guard let targets = try await transaction.targets(of: drafts, by: nil) else { throw RecordsBusy() }
+            try await transaction.write(drafts, to: targets)
             last = end
         }
     }
@@ -245,22 +214,3 @@ package struct ApplySchema: Sendable {
 
 /// The plan has changes that can't be made.
 package struct SchemaPlanRefused: Error {}
-
-extension AppliedCollection {
-    /// The grants of a record that nobody else is named in.
-    func grants(ofOwner owner: Int) -> [Int: Rights] {
-        var grants: [Int: Rights] = [:]
-        for (grantee, rights) in definition.access.rights {
-            let streams: [Int] =
-                switch grantee {
-                case .owner: [owner]
-                case .role: role.map { [$0.streamID] } ?? []
-                case .managingRoles: managers.map(\.streamID)
-                case .everybody: [streamID]
-                case .reader, .writer, .recipient: []
-                }
-            for stream in streams { grants[stream, default: []].formUnion(rights) }
-        }
-        return grants
-    }
-}

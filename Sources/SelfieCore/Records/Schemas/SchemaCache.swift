@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Keeps the schema of the database, so that no call reads it again.
+/// A cache of the database's schema, so that no call reads it again.
 ///
-/// Whoever changes it tells nobody. So each statement that depends on it also compares its version.
+/// A change of the schema is not announced. So each statement that depends on it also compares its version.
 package final class SchemaCache: Sendable {
     private let store: SchemaStore
-    private let kept = Mutex<AppliedSchema?>(nil)
+    private let cached = Mutex<AppliedSchema?>(nil)
 
     private static let maxAttempts = 5
 
@@ -18,7 +18,7 @@ package final class SchemaCache: Sendable {
     /// - Throws: `PostgresError`, `InvalidSchema`.
     package func newest() async throws -> AppliedSchema {
         let version = try await store.version()
-        if let kept = kept.withLock(\.self), kept.version == version { return kept }
+        if let cached = cached.withLock(\.self), cached.version == version { return cached }
         return try await reload()
     }
 
@@ -26,7 +26,7 @@ package final class SchemaCache: Sendable {
     ///
     /// - Throws: `PostgresError`, `InvalidSchema`.
     func known() async throws -> AppliedSchema {
-        if let kept = kept.withLock(\.self) { return kept }
+        if let cached = cached.withLock(\.self) { return cached }
         return try await reload()
     }
 
@@ -56,7 +56,7 @@ package final class SchemaCache: Sendable {
 
     private func reload() async throws -> AppliedSchema {
         let schema = try await store.applied()
-        kept.withLock { $0 = schema }
+        cached.withLock { $0 = schema }
         return schema
     }
 }

@@ -22,8 +22,8 @@ package enum SchemaFile {
         do throws(InvalidSchema) {
             return try Schema(file: contents)
         } catch {
-            let lines = error.problems.map { problem in
-                "\(path):\(problem.line): \(problem.key.isEmpty ? "" : "\(problem.key): ")\(problem.message)"
+            let lines = error.errors.map { error in
+                "\(path):\(error.line): \(error.key.isEmpty ? "" : "\(error.key): ")\(error.message)"
             }
             throw SchemaFileError(description: lines.joined(separator: "\n"))
         }
@@ -32,6 +32,6 @@ package enum SchemaFile {
 
 /// A schema file can't be read, or is refused.
 package struct SchemaFileError: Error, CustomStringConvertible {
-    /// For people; each problem on a line of its own, with the file's line and key.
+    /// For people; each error on a line of its own, with the file's line and key.
     package let description: String
 }

@@ -14,98 +14,55 @@ struct RecordAuthor: Sendable {
     /// The roles that the user has, without those that are disabled.
     let roleIDs: Set<Int>
     /// The members whom the call names, by their ids: those who are there, the author included.
-    let named: [String: MemberStream]
-    /// Those who are named and whose accounts are disabled.
-    let disabled: [String: MemberStream]
-    /// Those of them who have blocked the author.
-    let blocking: Set<String>
-    /// The time of the transaction, as records have it.
-    let now: String
+    let named: [String: Named]
+    /// The ids of these members, by their streams.
+    let memberIDs: [Int: String]
+    /// The time of the transaction.
+    let now: Timestamp
+
+    init(member: MemberStream, roleIDs: Set<Int>, naming named: [Named], now: Timestamp) {
+        self.member = member
+        self.roleIDs = roleIDs
+        self.named = Dictionary(uniqueKeysWithValues: named.map { ($0.member.id, $0) })
+        memberIDs = Dictionary(uniqueKeysWithValues: named.map { ($0.member.streamID, $0.member.id) })
+        self.now = now
+    }
+
+    /// A member whom the call names.
+    struct Named: Sendable {
+        let member: MemberStream
+        var isDisabled = false
+        /// Whether this member has blocked the author.
+        var isBlocking = false
+    }
 
     /// The streams by which the user reaches the records of a collection.
     func streams(in collection: AppliedCollection) -> Set<Int> {
-        var streams: Set<Int> = [member.streamID, collection.streamID]
-        let roles = ([collection.role].compactMap(\.self) + collection.managers).filter { roleIDs.contains($0.id) }
-        streams.formUnion(roles.map(\.streamID))
-        return streams
+        Set(roles(in: collection).map(\.streamID)).union([member.streamID, collection.streamID])
     }
 
-    /// Whether a member is among those whom the call names.
-    func knows(_ id: String) -> Bool { named[id] != nil || disabled[id] != nil }
+    /// Requires that a collection exists for the user.
+    ///
+    /// A collection of a role does not exist for others, not even for who has left the role and owns records in it.
+    func requireRole(in collection: AppliedCollection) throws(RecordRefusal) {
+        guard collection.definition.access == .shared else { return }
+        if roles(in: collection).isEmpty { throw RecordRefusal(.noCollection) }
+    }
 
-    /// A member who may be named as a reader; nil for one who does not exist or has blocked the author.
+    /// The roles that the user has, of those that have rights in a collection.
+    private func roles(in collection: AppliedCollection) -> [AppliedRole] {
+        ([collection.role].compactMap(\.self) + collection.managers).filter { roleIDs.contains($0.id) }
+    }
+
+    /// A member who may be named as a reader; nil for one who does not exist, is disabled or has blocked the author.
     func reader(_ id: String) -> MemberStream? {
-        blocking.contains(id) ? nil : named[id]
+        named[id].flatMap { $0.isDisabled || $0.isBlocking ? nil : $0.member }
     }
 
     /// A member who reads a record now, and may have blocked the author or be disabled; nil for somebody else.
     func presentReader(_ id: String, of record: ExistingRecord) -> MemberStream? {
-        guard let member = named[id] ?? disabled[id], record.grants[member.streamID]?.rights.contains(.read) == true
-        else { return nil }
-        return member
-    }
-}
-
-/// A record that is there, locked.
-struct ExistingRecord: Sendable {
-    let key: Int
-    let id: String
-    let collectionID: Int
-    /// The user in whose inbox it is; 0 for other records.
-    let recipientID: Int
-    let ownerID: Int
-    let owner: MemberStream
-    let data: String
-    let byteCount: Int
-    /// What it was when it was sent; nil for what nobody sent to an inbox.
-    let sent: Sent?
-    let version: Int
-    let createdAt: String
-    let updatedAt: String
-    let expiresAt: String?
-    let isExpired: Bool
-    /// By stream.
-    var grants: [Int: RecordGrant] = [:]
-    /// The ids of members who have grants, by their streams.
-    var memberIDs: [Int: String] = [:]
-    /// The users whom the members of streams have blocked, of those by whom it changes now.
-    var blocking: [Int: Set<Int>] = [:]
-
-    /// What a member sent to the inbox of another one.
-    struct Sent: Sendable {
-        let byteCount: Int
-        /// As ``SentDigests`` makes it; nil for what an older version has stored.
-        let digest: String?
-        let expiresAt: String?
-    }
-
-    /// What somebody may do who has some streams.
-    func rights(of streams: Set<Int>) -> Rights {
-        grants.reduce(into: []) { rights, grant in
-            if streams.contains(grant.key) { rights.formUnion(grant.value.rights) }
+        named[id].flatMap { named in
+            record.grants[named.member.streamID]?.rights.contains(.read) == true ? named.member : nil
         }
     }
-
-    /// The record's name in the database.
-    var name: RecordTransaction.Name {
-        RecordTransaction.Name(collectionID: collectionID, recipientID: recipientID, id: id)
-    }
-
-    /// The ids of the members who read it by a grant of their own.
-    var readers: [String] {
-        grants.filter { $0.value.rights.contains(.read) }.compactMap { memberIDs[$0.key] }
-    }
-
-    /// The rights of all streams that have any.
-    var sharing: [Int: Rights] { grants.mapValues(\.rights).filter { !$0.value.isEmpty } }
-}
-
-/// An id that was used in somebody's inbox, whatever has become of its record there.
-struct SentRecord: Sendable {
-    /// Who sent it.
-    let ownerID: Int
-    /// As ``SentDigests`` makes it; nil for what an older version has stored.
-    let digest: String?
-    let createdAt: String
-    let expiresAt: String?
 }

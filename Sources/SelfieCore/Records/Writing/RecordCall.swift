@@ -1,227 +1,198 @@
 import Encodings
-import OrderedCollections
 import Postgres
 import RecordSchema
 
-/// A call that writes records, within one transaction.
+/// A call that writes records, prepared by one schema.
 struct RecordCall {
-    let operations: [RecordOperation]
-    let place: RecordPlace
-    let userID: Int
-    let schema: AppliedSchema
-    let digests: SentDigests
-    /// The bytes of data that a user's records may have.
-    let quotaBytes: Int
+    private let schema: AppliedSchema
+    private let collection: AppliedCollection
+    /// The member whose inbox it is; nil for the caller's own, and for other collections.
+    private let inboxOf: String?
+    private let session: Session
+    private let operations: [PreparedOperation]
 
-    private var createsAny: Bool { operations.contains { [.create, .put].contains($0.action) } }
+    var isInbox: Bool { collection.definition.access == .inbox }
 
-    /// Does all of it.
-    ///
-    /// - Parameters:
-    ///   - connection: In a transaction.
-    ///   - paidSends: How many sends were counted already.
-    /// - Returns: The records, without those that were deleted; the streams that show a change; and whether it was all done
-    ///   in the user's own inbox.
-    /// - Throws: `RecordRefusal`, `UnpaidSends`, `ExpiredRecords`, `RecordBusy`, `SchemaChanged`, `SessionError.ended`,
-    ///   `PostgresError`.
-    func run(
-        on connection: PostgresConnection,
-        paidSends: Int
-    ) async throws -> Result {
+    init(
+        _ operations: [RecordOperation],
+        in place: RecordPlace,
+        by session: Session,
+        _ schema: AppliedSchema,
+        digests: SentDigests
+    ) async throws(RecordRefusal) {
+        self.schema = schema
+        self.session = session
+        inboxOf = place.inboxOf
         let collection = try schema.collection(place.collection)
-        let isInbox = collection.definition.access == .inbox
-        guard place.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
-        let parentNames = try await ParentDrafts.names(in: operations, of: collection, schema: schema)
-        let transaction = RecordTransaction(connection: connection, schema: schema)
-        // Only then is the version that the next statement reads the one until the end.
-        try await SchemaLock.share(on: connection)
-        let heirs = operations.contains { $0.action != .delete && $0.readers == nil && $0.writers == nil }
-        var named = await named(in: collection)
-        if heirs, collection.definition.access == .acl, let parentNames {
-            named.formUnion(try await transaction.readers(of: parentNames.ids, in: parentNames.collection))
+        self.collection = collection
+        guard place.inboxOf == nil || collection.definition.access == .inbox else {
+            throw RecordRefusal(.noCollection)
         }
-        let author = try await transaction.author(userID: userID, naming: named)
-        let recipient = isInbox ? try self.recipient(author) : nil
-        try Self.requireRole(of: author, in: collection)
-
-        let recipientID = recipient?.userID ?? 0
-        let names = operations.compactMap(\.id).map {
-            RecordTransaction.Name(collectionID: collection.id, recipientID: recipientID, id: $0)
+        let digest: ((JSONValue, String) -> String)? = place.inboxOf.map { recipient in
+            { digests.digest(of: $0, id: $1, to: recipient) }
         }
-        var parentSet = Set(
-            (parentNames?.ids ?? []).map {
-                RecordTransaction.Name(collectionID: parentNames?.collection.id ?? 0, recipientID: 0, id: $0)
-            }
-        )
-        if operations.contains(where: { $0.action == .delete }), !isInbox {
-            let children: PostgresQuery = """
-                collection_id = \(collection.id) AND recipient_id = 0 AND id = ANY(\(operations.compactMap(\.id)))
-                """
-
-            parentSet.formUnion(try await transaction.parents(naming: children))
-        }
-        let locked = try await transaction.lock(
-            parentSet.union(names),
-            ends: operations.contains(where: \.mayEndRecord),
-            by: userID
-        )
-        let expired = locked.filter(\.isExpired)
-        guard expired.isEmpty else { throw ExpiredRecords(keys: expired.map(\.key)) }
-        let parents = Dictionary(
-            uniqueKeysWithValues: locked.filter { $0.collectionID == parentNames?.collection.id }.map { ($0.id, $0) }
-        )
-        // Somebody has become a reader meanwhile, and is not locked.
-        if heirs, parentNames != nil, collection.definition.access == .acl,
-            parents.values.contains(where: { !$0.readers.allSatisfy(author.knows) })
-        {
-            throw RecordBusy()
-        }
-        let own = Dictionary(
-            uniqueKeysWithValues: locked.filter { record in
-                names.contains { $0.collectionID == record.collectionID && $0.id == record.id }
-            }.map { ($0.id, $0) }
-        )
-        let planner = RecordPlanner(
-            collection: collection,
-            author: author,
-            recipient: recipient,
-            existing: own,
-            deletedMessages: isInbox && recipientID != userID
-                ? try await transaction.deletedMessages(
-                    operations.compactMap(\.id).filter { own[$0]?.ownerID != userID },
-                    in: collection,
-                    of: recipientID,
-                    askedBy: userID
-                ) : [:],
-            parentCollection: parentNames?.collection,
-            parents: parents,
-            setFields: schema.setFields(of: collection),
-            digests: digests
-        )
-        try requireReachable(author, planner)
-        var outcomes: [RecordPlanner.Outcome] = []
+        var prepared: [PreparedOperation] = []
         for (position, operation) in operations.enumerated() {
-            // Reading and checking the data takes time. Others have their turns on the thread in between.
+            // Parsing and checking the data takes time. Others have their turns on the thread in between.
             if position > 0 { await Task.yield() }
-            outcomes.append(try planner.outcome(of: operation, at: position))
+            prepared.append(PreparedOperation(operation, at: position, in: collection, schema, digest: digest))
         }
-        var drafts = outcomes.compactMap { if case .draft(let draft) = $0 { draft } else { nil } }
-        if parentNames != nil {
-            drafts += try ParentDrafts(schema: schema, author: author, parents: parents).drafts(
-                of: drafts,
-                in: collection
-            )
+        self.operations = prepared
+    }
+
+    // MARK: What counts as sent
+
+    /// The records whose readers are asked for before anything is counted, each with the right that the author needs for
+    /// that: to share it, or to write it where only its readers are inherited.
+    var sharedRecords: [RecordName: Rights] {
+        guard collection.definition.access == .acl else { return [:] }
+        var rights: [RecordName: Rights] = [:]
+        for operation in operations {
+            if operation.namesMembers, operation.action != .create { rights[name(operation)] = .share }
+            guard operation.inherits, let parent = operation.parent else { continue }
+            rights[parent] = .write
+            if operation.action != .create { rights[name(operation)] = .write }
         }
-        drafts += ParentDrafts.clearing(
-            drafts,
-            in: locked.filter { parentSet.contains($0.name) },
-            schema: schema
-        )
-        for position in drafts.indices { drafts[position].authorIDs = [userID] }
-        try Self.requirePaid(drafts, by: author, paidSends: paidSends)
-        try await requireUnreferred(drafts, transaction)
-        let isOwnInbox = isInbox && recipientID == userID
-        guard !drafts.isEmpty else { return Result(records: Self.answers(outcomes, [:]), isOwnInbox: isOwnInbox) }
-        let targets = try await transaction.targets(of: drafts, author: author)
-        let written = try await transaction.apply(
-            drafts,
-            targets: targets,
-            author: author,
-            recipient: recipient,
-            quotaBytes: quotaBytes
-        )
-        let hasPhotos = drafts.contains { $0.content != nil && !$0.collection.definition.photoFields.isEmpty }
-        let photos = hasPhotos ? try await transaction.photos(of: written.map(\.key)) : [:]
-        let stored = zip(drafts, written).compactMap { draft, row in
-            draft.position.flatMap { position in
-                draft.stored(by: author, version: row.version, photos: draft.isSentNow ? [] : photos[row.key] ?? []).map
-                { (position, $0) }
-            }
+        return rights
+    }
+
+    /// The most sends that the call may be: messages to an inbox, and members who do not read ``sharedRecords`` yet.
+    func maxSends(_ readers: [RecordName: Set<String>]) -> Int {
+        if inboxOf != nil { return operations.count { $0.content != nil } }
+        guard collection.definition.access == .acl else { return 0 }
+        return operations.reduce(0) { sum, operation in
+            let present = readers[name(operation)]
+            let inherited = present == nil && operation.inherits ? operation.parent.flatMap { readers[$0] } : nil
+            let named = operation.named.union(inherited ?? []).subtracting(present ?? [])
+            return sum + named.subtracting([session.photoReader.memberID]).count
         }
-        let streams = drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) }
-        return Result(
-            records: Self.answers(outcomes, Dictionary(uniqueKeysWithValues: stored)),
-            streams: streams,
-            isOwnInbox: isOwnInbox
-        )
+    }
+
+    private func name(_ operation: PreparedOperation) -> RecordName {
+        RecordName(collectionID: collection.id, id: operation.id)
+    }
+
+    // MARK: Read, decide, write
+
+    /// How a try ended.
+    enum Attempt {
+        case done(Done)
+        /// Records that have ended by themselves are in the way.
+        case expired(keys: [Int])
+        /// Others are in the way: who reads has changed, or somebody is deleting what the call refers to.
+        case busy
     }
 
     /// What a call has done.
-    struct Result {
+    struct Done {
         /// Without those that were deleted.
         let records: [StoredRecord]
-        /// The streams that show a change.
-        var streams: Set<Int> = []
-        /// Whether it was all done in the user's own inbox.
-        let isOwnInbox: Bool
+        /// The streams that are shown a change.
+        let streams: Set<Int>
+        let sendCount: Int
     }
 
-    private static func answers(_ outcomes: [RecordPlanner.Outcome], _ stored: [Int: StoredRecord]) -> [StoredRecord] {
-        outcomes.enumerated().compactMap { position, outcome in
+    /// Does all of it, or nothing.
+    ///
+    /// The readers are those of ``sharedRecords``, as they were before.
+    ///
+    /// - Throws: `RecordRefusal`, `SchemaChanged`, `SessionError.ended`, `PostgresError`.
+    func attempt(
+        on connection: PostgresConnection,
+        _ readers: [RecordName: Set<String>],
+        quotaBytes: Int
+    ) async throws -> Attempt {
+        let transaction = RecordTransaction(connection: connection, schema: schema)
+        // Only then is the version that the next statement reads the one until the end.
+        try await SchemaLock.share(on: connection)
+        let author = try await transaction.author(userID: session.userID, naming: members(readers))
+        let recipient = isInbox ? try recipient(author) : nil
+        try author.requireRole(in: collection)
+        let (planner, expired) = try await planner(author, recipient, transaction)
+        guard expired.isEmpty else { return .expired(keys: expired) }
+        let inherited = operations.compactMap(planner.inheritedFrom).flatMap(\.readers)
+        guard inherited.allSatisfy({ author.named[$0] != nil }) else { return .busy }
+
+        if planner.isUnreachable(for: operations) { throw RecordRefusal(.noMember) }
+        var outcomes: [RecordPlanner.Outcome] = []
+        for operation in operations {
+            if operation.position > 0 { await Task.yield() }
+            outcomes.append(try planner.outcome(of: operation))
+        }
+        var drafts = outcomes.compactMap { if case .draft(let draft) = $0 { draft } else { nil } }
+        drafts += try planner.parents(of: drafts)
+        let maxSends = maxSends(readers)
+        let sendCount = isInbox ? maxSends : drafts.reduce(0) { $0 + $1.namedCount }
+        guard sendCount <= maxSends else { return .busy }
+
+        try await requireUnreferred(drafts, transaction)
+        guard let targets = try await transaction.targets(of: drafts, by: author) else { return .busy }
+        let written = try await transaction.write(drafts, to: targets, by: session.userID, quotaBytes: quotaBytes)
+        let pictured = zip(drafts, written).filter {
+            !$0.0.collection.definition.photoFields.isEmpty && $0.0.content != nil
+        }
+        let photos = try await transaction.photos(of: pictured.map(\.1.key))
+        var rows = written.makeIterator()
+        let records = zip(operations, outcomes).compactMap { operation, outcome -> StoredRecord? in
             switch outcome {
-            case .draft: stored[position]
-            case .sentBefore(let record): record
-            case .deletedBefore: nil
+            case .sentBefore(let record): return record
+            case .deletedBefore: return nil
+            case .draft(let draft):
+                guard let row = rows.next(), operation.action != .delete else { return nil }
+                let shown = draft.content?.sentDigest == nil ? photos[row.key] : nil
+                return draft.stored(for: author, version: row.version, photos: shown ?? [])
             }
         }
+        return .done(Done(records: records, streams: drafts.shownStreams, sendCount: sendCount))
     }
 
-    /// The members whom the call names anywhere.
-    private func named(in collection: AppliedCollection) async -> Set<String> {
-        let fields = (collection.definition.fields ?? []).filter { $0.type == .member }.map(\.name)
-        var named = operations.reduce(into: Set<String>()) { $0.formUnion($1.named) }
-        if let id = place.inboxOf, RecordID.isValid(id) { named.insert(id) }
-        if !fields.isEmpty {
-            for operation in operations {
-                await Task.yield()
-                guard let data = operation.data, case .object(let members) = RecordPlanner.object(data) else {
-                    continue
-                }
-                for field in fields {
-                    // Looked at before it is hashed: PostgreSQL can't hold NUL, and marks are slow.
-                    if case .string(let id)? = members[field], RecordID.isValid(id) { named.insert(id) }
-                }
-            }
+    /// The members whom the call names, or may name.
+    private func members(_ readers: [RecordName: Set<String>]) -> Set<String> {
+        var members = operations.reduce(into: Set<String>()) { members, operation in
+            members.formUnion(operation.named)
+            if operation.inherits, let parent = operation.parent { members.formUnion(readers[parent] ?? []) }
         }
-        return named
+        if let inboxOf, RecordID.isValid(inboxOf) { members.insert(inboxOf) }
+        return members
     }
 
     private func recipient(_ author: RecordAuthor) throws(RecordRefusal) -> MemberStream {
-        guard let id = place.inboxOf else { return author.member }
-        guard let member = author.named[id] ?? author.disabled[id] else { throw RecordRefusal(.noMember) }
-        return member
+        guard let inboxOf else { return author.member }
+        guard let named = author.named[inboxOf] else { throw RecordRefusal(.noMember) }
+        return named.member
     }
 
-    /// Nothing new can be sent to who has blocked the author or is disabled.
-    ///
-    /// What was sent before is answered as before, and can be taken back: a block tells nothing.
-    private func requireReachable(_ author: RecordAuthor, _ planner: RecordPlanner) throws(RecordRefusal) {
-        guard let id = place.inboxOf, id != author.member.id, author.reader(id) == nil else { return }
-        let sendsAny = operations.contains { operation in
-            [.create, .put].contains(operation.action) && operation.id.flatMap(planner.sentRecord) == nil
+    /// Locks the records of the call and those that they belong to, and gives them to who decides.
+    private func planner(
+        _ author: RecordAuthor,
+        _ recipient: MemberStream?,
+        _ transaction: RecordTransaction
+    ) async throws -> (planner: RecordPlanner, expiredKeys: [Int]) {
+        let ids = operations.filter(\.namesRecord).map(\.id)
+        var names = Set(ids.map { RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: $0) })
+        names.formUnion(operations.compactMap(\.parent))
+        if !isInbox, operations.contains(where: { $0.action == .delete }) {
+            let deleted: PostgresQuery = "collection_id = \(collection.id) AND recipient_id = 0 AND id = ANY(\(ids))"
+            names.formUnion(try await transaction.parents(naming: deleted))
         }
-        if sendsAny { throw RecordRefusal(.noMember) }
-    }
-
-    /// A collection of a role does not exist for others, not even for who has left the role and owns records in it.
-    private static func requireRole(
-        of author: RecordAuthor,
-        in collection: AppliedCollection
-    ) throws(RecordRefusal) {
-        guard collection.definition.access == .shared else { return }
-        let isMember = collection.role.map { author.roleIDs.contains($0.id) } ?? false
-        let manages = collection.managers.contains { author.roleIDs.contains($0.id) }
-        guard isMember || manages else { throw RecordRefusal(.noCollection) }
-    }
-
-    /// Members who are newly named count as those who get something in their inboxes.
-    private static func requirePaid(_ drafts: [RecordDraft], by author: RecordAuthor, paidSends: Int) throws {
-        let sends = drafts.reduce(0) { sum, draft in
-            guard draft.collection.definition.access == .acl, draft.position != nil else { return sum }
-            let old = draft.existing?.sharing ?? [:]
-            return sum + draft.sharing.keys.count { old[$0] == nil && $0 != author.member.streamID }
+        let endsAny = operations.contains(where: \.mayEndRecord)
+        let locked = try await transaction.lock(names, ends: endsAny, by: [session.userID])
+        var planner = RecordPlanner(
+            schema: schema,
+            collection: collection,
+            author: author,
+            recipient: recipient,
+            records: Dictionary(uniqueKeysWithValues: locked.map { ($0.name, $0) })
+        )
+        if planner.isSender, let recipient {
+            planner.deletedMessages = try await transaction.deletedMessages(
+                ids.filter { planner.existing($0)?.owner.userID != session.userID },
+                in: collection,
+                of: recipient.userID,
+                askedBy: session.userID
+            )
         }
-        if sends > paidSends { throw UnpaidSends(count: sends - paidSends) }
+        return (planner, locked.filter(\.isExpired).map(\.key))
     }
 
     private func requireUnreferred(_ drafts: [RecordDraft], _ transaction: RecordTransaction) async throws {
@@ -232,38 +203,5 @@ struct RecordCall {
             return
         }
         throw RecordRefusal(.referredTo, at: ending.first { $0.existing?.key == key }?.position)
-    }
-}
-
-extension RecordDraft {
-    /// The record as its author gets it; nil for one that the author has deleted or left.
-    fileprivate func stored(by author: RecordAuthor, version: Int, photos: [StoredRecord.PhotoField]) -> StoredRecord? {
-        guard let content, informedStreams == nil else { return nil }
-        let owner = existing?.owner ?? author.member
-        let mayShare = sharing[author.member.streamID]?.contains(.share) ?? false
-        func members(with right: Rights) -> [String]? {
-            guard mayShare else { return nil }
-            return sharing.filter { $0.key != owner.streamID && $0.value.contains(right) }
-                .compactMap { memberIDs[$0.key] }.sorted()
-        }
-        let expiresAt: String? =
-            switch content.expiry {
-            case .unchanged: existing?.expiresAt
-            case .never: nil
-            case .at(let time): time.text
-            }
-        return StoredRecord(
-            id: id,
-            collection: collection.name,
-            data: content.data.text,
-            owner: owner.id,
-            readers: members(with: .read),
-            writers: members(with: .write),
-            version: version,
-            createdAt: existing?.createdAt ?? author.now,
-            updatedAt: author.now,
-            expiresAt: expiresAt,
-            photos: photos
-        )
     }
 }

@@ -1,85 +1,153 @@
 import RecordSchema
 
-/// A record as it is to be after the call.
+/// A record as it is to be: the whole decision, but for the numbers that only locked streams give.
 struct RecordDraft: Sendable {
-    /// The position of its operation; nil for a parent, which the call does not name.
+    /// The position of its operation; nil for a record that no operation names.
     let position: Int?
     let collection: AppliedCollection
+    let name: RecordName
     /// The record until now; nil for a new one.
-    let existing: ExistingRecord?
-    let id: String
+    var existing: ExistingRecord?
+    let owner: MemberStream
+    /// The stream of the member in whose inbox it is; nil for other records.
+    let recipientStream: Int?
     /// Nil for one that is deleted.
     let content: Content?
-    /// The rights of each stream from now on.
-    let sharing: [Int: Rights]
-    /// The ids of members who are named, by their streams.
-    let memberIDs: [Int: String]
+    /// What becomes of the grant of each stream that has or gets one.
+    let grants: [GrantChange]
     /// Whether the record itself is as it was, and only its collection's rules have changed.
-    var isUnchanged = false
-    /// The streams that show a change which is nobody else's matter; nil for all that show the record.
-    var informedStreams: Set<Int>?
-    /// The users by whose doing it changes; empty for the service's own.
-    var authorIDs: Set<Int> = []
+    var isReview = false
 
     /// What a record holds.
     struct Content: Sendable {
         let data: RecordData
-        let expiry: RecordOperation.Expiry
+        let expiresAt: Timestamp?
         /// What its fields refer to, without those that are as they were.
         let newLinks: [RecordData.Link]
-        /// The fields whose references stay.
-        let keptFields: [String]
         /// As ``SentDigests`` makes it; nil for what is not sent to somebody else's inbox.
         var sentDigest: String?
     }
 
-    /// The streams that show the change.
-    var numberedStreams: Set<Int> {
-        let old = existing?.grants ?? [:]
-        return Set(old.keys).union(sharing.keys).filter { stream in
-            GrantChange.takesNumber(from: old[stream]?.rights, to: sharing[stream], isChanged: isChanged(for: stream))
-        }
-    }
+    /// What others name when they refer to it.
+    var target: RecordData.Target { .record(id: name.id, collection: collection.name) }
 
-    /// Whether a stream that shows the record before and afterwards shows the change.
-    ///
-    /// Those who have blocked all of its authors hear nothing of it.
-    func isChanged(for stream: Int) -> Bool {
-        if isUnchanged { return false }
-        if let informedStreams, !informedStreams.contains(stream) { return false }
-        return authorIDs.isEmpty || !authorIDs.isSubset(of: existing?.blocking[stream] ?? [])
-    }
+    /// The streams that are shown the change, each under its next number.
+    var shownStreams: Set<Int> { Set(grants.filter(\.isShown).map(\.stream)) }
 
-    /// Whether it is a new message to somebody else's inbox.
-    var isSentNow: Bool { content?.sentDigest != nil }
-
-    /// The bytes that come for its owner; negative when they go.
-    ///
-    /// Those of a message stay until it is forgotten. Otherwise its sender would notice when the recipient deletes it.
-    var ownerBytes: Int {
-        switch (existing, content) {
-        case (nil, let content?): content.data.text.utf8.count
-        case (let existing?, nil): existing.sent == nil ? -existing.byteCount : 0
-        case (let existing?, let content?):
-            existing.sent != nil || isUnchanged ? 0 : content.data.text.utf8.count - existing.byteCount
-        case (nil, nil): 0
-        }
-    }
-
-    /// The bytes that come for the member in whose inbox it is: what that member has added.
-    var recipientBytes: Int {
-        guard let existing, let sent = existing.sent, !isUnchanged else { return 0 }
-        return (content?.data.text.utf8.count ?? sent.byteCount) - existing.byteCount
+    /// How many members are newly named as readers, beside the owner.
+    var namedCount: Int {
+        guard collection.definition.access == .acl, position != nil else { return 0 }
+        return grants.count { $0.isNew && $0.stream != owner.streamID }
     }
 
     /// Whether it lets a record go that was there: now, or at its new end.
     var endsExisting: Bool {
-        guard existing != nil else { return false }
-        guard let content else { return true }
-        if case .at = content.expiry { return true }
-        return false
+        guard let existing else { return false }
+        return content.map { $0.expiresAt != nil && $0.expiresAt != existing.expiresAt } ?? true
     }
 
-    /// Whether the record comes or goes.
-    var changesCount: Bool { (existing == nil) != (content == nil) }
+    /// What it adds to the counters of the recipient's and the owner's stream.
+    var charges: [StreamTable.Row] {
+        if isReview { return [] }
+        var owned = StreamTable.Row(id: owner.streamID)
+        var received = recipientStream.map { StreamTable.Row(id: $0) }
+        let byteCount = content?.data.text.utf8.count
+        if let existing {
+            if byteCount == nil { received?.inboxCount = -1 }
+            if let sent = existing.sent {
+                // What a recipient adds to a message counts for the recipient. What was sent counts for the sender until it is
+                // forgotten, who would notice the recipient's deletion otherwise.
+                received?.byteCount = (byteCount ?? sent.byteCount) - existing.byteCount
+            } else {
+                owned.byteCount = (byteCount ?? 0) - existing.byteCount
+            }
+        } else {
+            received?.inboxCount = 1
+            owned.recordCount = 1
+            owned.byteCount = byteCount ?? 0
+        }
+        return [received, owned].compactMap(\.self).filter { $0 != StreamTable.Row(id: $0.id) }
+    }
+
+    /// The record as its author gets it; nil for one that is deleted.
+    func stored(for author: RecordAuthor, version: Int, photos: [StoredRecord.PhotoField]) -> StoredRecord? {
+        guard let content else { return nil }
+        let mayShare = grants.contains { $0.stream == author.member.streamID && $0.rights.contains(.share) }
+        func members(with right: Rights) -> [String]? {
+            guard mayShare else { return nil }
+            return grants.filter { $0.stream != owner.streamID && $0.rights.contains(right) }
+                .compactMap(\.memberID).sorted()
+        }
+        return StoredRecord(
+            id: name.id,
+            collection: collection.name,
+            data: content.data.text,
+            owner: owner.id,
+            readers: members(with: .read),
+            writers: members(with: .write),
+            version: version,
+            createdAt: existing?.createdAt ?? author.now.text,
+            updatedAt: author.now.text,
+            expiresAt: content.expiresAt?.text,
+            photos: photos
+        )
+    }
+}
+
+extension RecordDraft {
+    /// The draft of a record that is there.
+    ///
+    /// Without content it is deleted, and without rights it keeps those that it gives.
+    ///
+    /// A change is not shown to members who have blocked all of its authors. Where only some streams are informed, it is not
+    /// shown to others that read the record before and afterwards.
+    init(
+        of record: ExistingRecord,
+        in collection: AppliedCollection,
+        at position: Int? = nil,
+        _ content: Content?,
+        sharing: [Int: Rights]? = nil,
+        memberIDs: [Int: String] = [:],
+        by authorIDs: Set<Int> = [],
+        informing informed: Set<Int>? = nil,
+        isReview: Bool = false
+    ) {
+        let sharing = content == nil ? [:] : sharing ?? record.sharing
+        self.init(
+            position: position,
+            collection: collection,
+            name: record.name,
+            existing: record,
+            owner: record.owner,
+            recipientStream: record.recipientStream,
+            content: content,
+            grants: Set(record.grants.keys).union(sharing.keys).sorted().map { stream in
+                let old = record.grants[stream]
+                let isBlocked = !authorIDs.isEmpty && authorIDs.isSubset(of: old?.blockedIDs ?? [])
+                return GrantChange(
+                    stream: stream,
+                    memberID: old?.memberID ?? memberIDs[stream],
+                    from: old,
+                    to: sharing[stream] ?? [],
+                    isChange: !isReview && !isBlocked && informed?.contains(stream) ?? true
+                )
+            },
+            isReview: isReview
+        )
+    }
+}
+
+extension RecordDraft.Content {
+    /// What a record holds after a change.
+    ///
+    /// A field that is as it was keeps its reference, even if its target may be named no more.
+    init(_ data: RecordData, changing old: RecordData, expiresAt: Timestamp?) {
+        self.init(data: data, expiresAt: expiresAt, newLinks: data.links.filter { !old.links.contains($0) })
+    }
+
+    /// What a record holds already.
+    init(of record: ExistingRecord, in collection: AppliedCollection) {
+        let data = RecordData(stored: record.data, in: collection.definition)
+        self.init(data: data, expiresAt: record.expiresAt, newLinks: [])
+    }
 }

@@ -2,39 +2,75 @@ import Encodings
 import OrderedCollections
 import RecordSchema
 
-/// What records owe to those that they belong to.
+/// The records that others belong to, by the `parent` of these others' collection.
 extension RecordPlanner {
-    /// The data of a new record, without fields that only new records of other collections set.
-    func withoutSetFields(_ value: JSONValue) -> JSONValue {
-        guard case .object(var members) = value else { return value }
-        for name in setFields { members.removeValue(forKey: name) }
-        return .object(members)
-    }
-
-    /// Changed data, in which such fields are as they were.
-    func keepingSetFields(_ value: JSONValue, of old: JSONValue) -> JSONValue {
-        guard case .object(var members) = value, case .object(let oldMembers) = old else { return value }
-        for name in setFields {
-            if let present = oldMembers[name] { members[name] = present } else { members.removeValue(forKey: name) }
+    /// What a call changes beside the records that it names: parents get the id of the last of their new records, and lose
+    /// that of one that is deleted.
+    ///
+    /// A parent that the author may not write gets no id.
+    func parents(of drafts: [RecordDraft]) throws(RecordRefusal) -> [RecordDraft] {
+        let deleted = drafts.filter { $0.content == nil }
+        var changed = Self.clearing(deleted, in: Array(records.values), schema, by: [author.member.userID])
+        guard let rule = schema.parentRule(of: collection) else { return changed }
+        var newest: OrderedDictionary<RecordName, RecordDraft> = [:]
+        for draft in drafts where draft.existing == nil {
+            if let name = draft.content.flatMap({ rule.parent(of: $0.data) }) { newest[name] = draft }
         }
-        return .object(members)
+        for (name, draft) in newest {
+            guard let record = records[name], record.rights(of: author.streams(in: rule.parent)).contains(.write) else {
+                continue
+            }
+            let value = RecordData.value(stored: record.data)
+            let new = value.with([rule.field: .string(draft.name.id)])
+            guard new.text.utf8.count <= RecordLimits.maxBytes else {
+                throw RecordRefusal(.invalid([RecordValidationError(rule.reference, .parentFull)]), at: draft.position)
+            }
+            changed.append(Self.parent(record, in: rule.parent, changing: value, to: new, by: [author.member.userID]))
+        }
+        return changed
     }
 
-    /// Whoever reads the record that a new one belongs to, when the operation names nobody.
+    /// The parents that name records as their last ones which are deleted now: they name none any more.
     ///
-    /// Members who can't be named are left out: those who have blocked the author, and those who are disabled.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - data: The new record's data.
-    /// - Returns: The members; nil when the operation says who reads, or the author may not write the other record.
-    func inheritedMembers(_ operation: RecordOperation, _ data: RecordData) -> Named? {
-        guard collection.definition.access == .acl, operation.readers == nil, operation.writers == nil,
-            let field = collection.definition.parent?.field,
-            let link = data.links.first(where: { $0.field == field }), case .record(let id, let name) = link.target,
-            let parent = parents[id], name == parentCollection?.name,
-            parent.rights(of: author.streams(in: parentCollection ?? collection)).contains(.write)
-        else { return nil }
-        return (parent.readers.filter { $0 != author.member.id }.compactMap(author.reader), [])
+    /// They change by the doing of the authors, or else of the owners of what is deleted.
+    static func clearing(
+        _ deleted: [RecordDraft],
+        in records: [ExistingRecord],
+        _ schema: AppliedSchema,
+        by authorIDs: Set<Int>? = nil
+    ) -> [RecordDraft] {
+        let last = Dictionary(uniqueKeysWithValues: deleted.map { ($0.name, $0) })
+        return records.filter { last[$0.name] == nil }.compactMap { record in
+            let rules = schema.parentRules.filter { $0.parent.id == record.name.collectionID }
+            guard let collection = rules.first?.parent, !deleted.isEmpty else { return nil }
+            let value = RecordData.value(stored: record.data)
+            guard case .object(var members) = value else { return nil }
+            var ownerIDs: Set<Int> = []
+            for rule in rules {
+                guard case .string(let id)? = members[rule.field],
+                    let draft = last[RecordName(collectionID: rule.child.id, id: id)]
+                else { continue }
+                members[rule.field] = .null
+                ownerIDs.insert(draft.owner.userID)
+            }
+            if ownerIDs.isEmpty { return nil }
+            return parent(record, in: collection, changing: value, to: .object(members), by: authorIDs ?? ownerIDs)
+        }
+    }
+
+    private static func parent(
+        _ record: ExistingRecord,
+        in collection: AppliedCollection,
+        changing old: JSONValue,
+        to new: JSONValue,
+        by authorIDs: Set<Int>
+    ) -> RecordDraft {
+        // Its other fields may break rules that came later. That is no matter of this call.
+        let content = RecordDraft.Content(
+            RecordData(stored: new.text, new, in: collection.definition),
+            changing: RecordData(stored: record.data, old, in: collection.definition),
+            expiresAt: record.expiresAt
+        )
+        return RecordDraft(of: record, in: collection, content, by: authorIDs)
     }
 }

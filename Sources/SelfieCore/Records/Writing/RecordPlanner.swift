@@ -4,21 +4,15 @@ import RecordSchema
 
 /// Decides what a call makes of records: pure, from what was read under locks.
 struct RecordPlanner {
+    let schema: AppliedSchema
     let collection: AppliedCollection
     let author: RecordAuthor
     /// The member in whose inbox the records are; nil for other collections.
     let recipient: MemberStream?
-    /// The records of the call's ids that are there.
-    let existing: [String: ExistingRecord]
+    /// The records that the call names, and those that they belong to, as far as they are there.
+    let records: [RecordName: ExistingRecord]
     /// The ids of the call that were used in the inbox before, and whose records were deleted.
-    let deletedMessages: [String: SentRecord]
-    /// The collection of what new records belong to; nil where the schema names none.
-    let parentCollection: AppliedCollection?
-    /// What new records belong to, by id.
-    let parents: [String: ExistingRecord]
-    /// The fields that only new records of other collections set.
-    let setFields: [String]
-    let digests: SentDigests
+    var deletedMessages: [String: SentRecord] = [:]
 
     /// What becomes of an operation.
     enum Outcome {
@@ -29,181 +23,188 @@ struct RecordPlanner {
         case deletedBefore
     }
 
-    private var streams: Set<Int> { author.streams(in: collection) }
+    /// Whether the author has sent the records, or sends them, to somebody else's inbox.
+    var isSender: Bool { recipient.map { $0.userID != author.member.userID } ?? false }
 
-    /// Whether the author has sent the record, or sends it, to somebody else's inbox.
-    private var isSender: Bool { recipient.map { $0.userID != author.member.userID } ?? false }
+    func existing(_ id: String) -> ExistingRecord? {
+        records[RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: id)]
+    }
 
     /// Decides on one operation.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - position: Its position in the call.
-    /// - Returns: What becomes of it.
-    /// - Throws: `RecordRefusal`.
-    func outcome(of operation: RecordOperation, at position: Int) throws(RecordRefusal) -> Outcome {
-        let record = operation.id.flatMap { existing[$0] }
+    func outcome(of operation: PreparedOperation) throws(RecordRefusal) -> Outcome {
         do throws(RecordRefusal) {
-            if isSender, let id = operation.id, let sent = sentRecord(id) {
-                return try outcome(of: operation, sentBefore: sent, at: position)
+            if isSender, let sent = sentRecord(operation.id) { return try outcome(of: operation, sentBefore: sent) }
+            if case .at(let time) = operation.expiry, time.milliseconds <= author.now.milliseconds {
+                throw RecordRefusal(.invalidExpiry)
             }
-            try checkExpiry(operation.expiry)
-            guard let record else { return try creation(operation, at: position) }
-            let rights = record.rights(of: streams)
+            guard let record = existing(operation.id) else { return .draft(try creation(operation)) }
+            let rights = record.rights(of: author.streams(in: collection))
             switch operation.action {
             case .create: throw RecordRefusal(.taken)
-            case .put, .patch: return .draft(try change(of: record, by: operation, rights, at: position))
+            case .put, .patch: return .draft(try change(of: record, by: operation, rights))
             case .delete where rights == .read && collection.definition.access == .acl:
-                return .draft(try leaving(record, by: operation, at: position))
-            case .delete: return .draft(try deletion(of: record, by: operation, rights, at: position))
+                return .draft(try leaving(record, by: operation))
+            case .delete:
+                try Self.require(.delete, among: rights, operation.condition, of: record)
+                return .draft(deletion(of: record, at: operation.position))
             }
         } catch {
-            throw RecordRefusal(error.reason, at: position)
+            throw RecordRefusal(error.reason, at: operation.position)
         }
     }
 
-    // MARK: Creation
+    // MARK: New records
 
-    private func creation(_ operation: RecordOperation, at position: Int) throws(RecordRefusal) -> Outcome {
-        guard [.create, .put].contains(operation.action) else { throw RecordRefusal(.noRecord) }
+    private func creation(_ operation: PreparedOperation) throws(RecordRefusal) -> RecordDraft {
+        guard let content = operation.content else { throw RecordRefusal(.noRecord) }
         switch operation.condition {
         case .none, .absent: break
         // It is as if it were there, and not for this user.
         case .exists, .version: throw RecordRefusal(.noRecord)
         }
-        let value = withoutSetFields(Self.object(operation.data ?? "{}"))
-        let data = try Self.checked(value, in: collection)
-        let id = operation.id ?? RecordID.make()
+        let data = try content.get()
         if let role = collection.role, !author.roleIDs.contains(role.id) { throw RecordRefusal(.noCollection) }
-        let named: Named
-        if let inherited = inheritedMembers(operation, data) {
-            named = inherited
-        } else {
-            named = try namedMembers(operation)
-        }
-        var sharing: [Int: Rights] = [:]
-        for (grantee, rights) in collection.definition.access.rights {
-            for stream in streams(of: grantee, named) { sharing[stream, default: []].formUnion(rights) }
-        }
-        return .draft(
-            RecordDraft(
-                position: position,
-                collection: collection,
-                existing: nil,
-                id: id,
-                content: RecordDraft.Content(
-                    data: data,
-                    expiry: operation.expiry,
-                    newLinks: data.links,
-                    keptFields: [],
-                    sentDigest: isSender ? recipient.map { digests.digest(of: value, id: id, to: $0.id) } : nil
-                ),
-                sharing: sharing,
-                memberIDs: Dictionary(
-                    (named.readers + named.writers).map { ($0.streamID, $0.id) },
-                    uniquingKeysWith: { $1 }
-                )
-            )
+        let sharing = try sharing(of: nil, after: operation, mayShare: true)
+        return RecordDraft(
+            position: operation.position,
+            collection: collection,
+            name: RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: operation.id),
+            owner: author.member,
+            recipientStream: recipient?.streamID,
+            content: RecordDraft.Content(
+                data: data,
+                expiresAt: operation.expiry.end(after: nil),
+                newLinks: data.links,
+                sentDigest: isSender ? operation.sentDigest : nil
+            ),
+            grants: sharing.sorted { $0.key < $1.key }.map { stream, rights in
+                GrantChange(stream: stream, memberID: author.memberIDs[stream], from: nil, to: rights, isChange: true)
+            }
         )
     }
 
-    typealias Named = (readers: [MemberStream], writers: [MemberStream])
-
-    /// The streams of somebody whom a new record's grants are for.
-    private func streams(of grantee: Access.Grantee, _ named: Named) -> [Int] {
-        switch grantee {
-        case .owner: [author.member.streamID]
-        case .reader: named.readers.map(\.streamID)
-        case .writer: named.writers.map(\.streamID)
-        case .recipient: recipient.map { [$0.streamID] } ?? []
-        case .role: collection.role.map { [$0.streamID] } ?? []
-        case .managingRoles: collection.managers.map(\.streamID)
-        case .everybody: [collection.streamID]
-        }
+    /// The record whose readers a new one gets: the one it belongs to, if the author may write that.
+    ///
+    /// Nil when the operation says who reads.
+    func inheritedFrom(_ operation: PreparedOperation) -> ExistingRecord? {
+        guard operation.inherits, let rule = schema.parentRule(of: collection), let name = operation.parent,
+            let parent = records[name], parent.rights(of: author.streams(in: rule.parent)).contains(.write)
+        else { return nil }
+        return parent
     }
 
-    /// The members whom an operation names, without the author.
+    /// The rights of streams after an operation.
     ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - record: The record that it changes; nil for a new one. Who reads it already stays, whatever came since.
-    /// - Returns: The members.
-    /// - Throws: `RecordRefusal` for one who can't be named.
-    func namedMembers(
-        _ operation: RecordOperation,
-        changing record: ExistingRecord? = nil
-    ) throws(RecordRefusal) -> Named {
-        guard collection.definition.access == .acl else {
-            guard operation.readers == nil, operation.writers == nil else { throw RecordRefusal(.notShared) }
-            return ([], [])
+    /// Who is named nowhere any more has none. What is not named again stays, and who reads already, whatever came since. A new
+    /// record that names nobody is for those who read the one that it belongs to.
+    private func sharing(
+        of record: ExistingRecord?,
+        after operation: PreparedOperation,
+        mayShare: Bool
+    ) throws(RecordRefusal) -> [Int: Rights] {
+        let owner = record?.owner.streamID ?? author.member.streamID
+        if operation.namesMembers {
+            guard collection.definition.access == .acl else { throw RecordRefusal(.notShared) }
+            guard mayShare else { throw RecordRefusal(.forbidden) }
+        } else if let record {
+            return record.sharing
         }
-        func members(_ ids: [String]?) throws(RecordRefusal) -> [MemberStream] {
-            var members: [MemberStream] = []
-            for id in Set(ids ?? []) where id != author.member.id {
+        func streams(_ ids: [String]?, _ right: Rights) throws(RecordRefusal) -> [Int] {
+            guard let ids else {
+                return record?.sharing.filter { $0.key != owner && $0.value.contains(right) }.map(\.key) ?? []
+            }
+            var streams: [Int] = []
+            for id in Set(ids) where id != author.member.id {
                 let known = author.reader(id) ?? record.flatMap { author.presentReader(id, of: $0) }
                 guard let member = known else { throw RecordRefusal(.unknownReader) }
-                members.append(member)
+                streams.append(member.streamID)
             }
-            return members
+            return streams
         }
-        let named: Named = (try members(operation.readers), try members(operation.writers))
-        guard Set((named.readers + named.writers).map(\.id)).count <= RecordLimits.maxReaderCount else {
-            throw RecordRefusal(.tooManyReaders)
+        var readers = try streams(operation.readers, .read)
+        let writers = try streams(operation.writers, .write)
+        if let parent = inheritedFrom(operation) {
+            // Left out are members who have blocked the author, and those who are disabled.
+            readers = parent.readers.filter { $0 != author.member.id }.compactMap(author.reader).map(\.streamID)
         }
-        return named
+        guard Set(readers + writers).count <= RecordLimits.maxReaderCount else { throw RecordRefusal(.tooManyReaders) }
+        return collection.sharing(owner: owner, recipient: recipient?.streamID, readers: readers, writers: writers)
     }
 
-    private func checkExpiry(_ expiry: RecordOperation.Expiry) throws(RecordRefusal) {
-        guard case .at(let time) = expiry, let now = Timestamp(author.now) else { return }
-        if time.milliseconds <= now.milliseconds { throw RecordRefusal(.invalidExpiry) }
-    }
+    // MARK: Records that are there
 
-    // MARK: Deletion
-
-    private func deletion(
+    private func change(
         of record: ExistingRecord,
-        by operation: RecordOperation,
-        _ rights: Rights,
-        at position: Int
+        by operation: PreparedOperation,
+        _ rights: Rights
     ) throws(RecordRefusal) -> RecordDraft {
-        try Self.require(.delete, among: rights, operation.condition, of: record)
-        return Self.deletion(of: record, in: collection, at: position)
-    }
-
-    /// The draft of a record that goes.
-    static func deletion(
-        of record: ExistingRecord,
-        in collection: AppliedCollection,
-        at position: Int?
-    ) -> RecordDraft {
-        RecordDraft(
-            position: position,
-            collection: collection,
-            existing: record,
-            id: record.id,
-            content: nil,
-            sharing: [:],
-            memberIDs: [:]
+        try Self.require(.write, among: rights, operation.condition, of: record)
+        let expiresAt = operation.expiry.end(after: record.expiresAt)
+        // Who sets an end deletes the record, only later.
+        guard expiresAt == record.expiresAt || rights.contains(.delete) else { throw RecordRefusal(.forbidden) }
+        let sharing = try sharing(of: record, after: operation, mayShare: rights.contains(.share))
+        return RecordDraft(
+            of: record,
+            in: collection,
+            at: operation.position,
+            try content(of: record, after: operation, expiresAt: expiresAt),
+            sharing: sharing,
+            memberIDs: author.memberIDs,
+            by: [author.member.userID]
         )
     }
 
-    // MARK: Parts
-
-    static func checked(
-        _ value: JSONValue,
-        in collection: AppliedCollection
-    ) throws(RecordRefusal) -> RecordData {
-        do throws(InvalidRecord) {
-            return try RecordData(value, in: collection.definition)
-        } catch {
-            throw RecordRefusal(.invalid(error.problems))
+    /// What a record holds after an operation.
+    private func content(
+        of record: ExistingRecord,
+        after operation: PreparedOperation,
+        expiresAt: Timestamp?
+    ) throws(RecordRefusal) -> RecordDraft.Content {
+        let oldValue = RecordData.value(stored: record.data)
+        let setFields = schema.setFields(of: collection)
+        let data: RecordData
+        if let whole = operation.content, setFields.isEmpty {
+            data = try whole.get()
+        } else {
+            var value = operation.changed(oldValue)
+            if case .object(var members) = value, case .object(let oldMembers) = oldValue {
+                // Only new records of other collections change these.
+                for name in setFields { members[name] = oldMembers[name] }
+                value = .object(members)
+            }
+            data = try RecordData.checked(value, in: collection).get()
         }
+        let old = RecordData(stored: record.data, oldValue, in: collection.definition)
+        return RecordDraft.Content(data, changing: old, expiresAt: expiresAt)
+    }
+
+    /// The draft of a record that its reader leaves.
+    ///
+    /// It has a new version, since those who share it see its readers. Only they are shown the change.
+    private func leaving(_ record: ExistingRecord, by operation: PreparedOperation) throws(RecordRefusal) -> RecordDraft
+    {
+        try Self.check(operation.condition, version: record.version)
+        var sharing = record.sharing
+        sharing[author.member.streamID] = nil
+        return RecordDraft(
+            of: record,
+            in: collection,
+            at: operation.position,
+            RecordDraft.Content(of: record, in: collection),
+            sharing: sharing,
+            by: [author.member.userID],
+            informing: Set(sharing.filter { $0.value.contains(.share) }.keys)
+        )
+    }
+
+    func deletion(of record: ExistingRecord, at position: Int) -> RecordDraft {
+        RecordDraft(of: record, in: collection, at: position, nil, by: [author.member.userID])
     }
 
     /// Requires a right to a record, and the condition of the call.
     ///
     /// Without any right, it is as if there were no record.
-    static func require(
+    private static func require(
         _ right: Rights,
         among rights: Rights,
         _ condition: RecordOperation.Condition,
@@ -220,15 +221,5 @@ struct RecordPlanner {
         case .absent: throw RecordRefusal(.otherVersion)
         case .version(let versions): if !versions.contains(version) { throw RecordRefusal(.otherVersion) }
         }
-    }
-
-    /// Reads what a call brings, which was read before.
-    static func object(_ text: String) -> JSONValue {
-        (try? JSONValue.parse(text.utf8)) ?? .null
-    }
-
-    /// Reads the data of a record that is there, perhaps from before some texts were refused.
-    static func stored(_ text: String) -> JSONValue {
-        (try? JSONValue.parse(stored: text.utf8)) ?? .null
     }
 }

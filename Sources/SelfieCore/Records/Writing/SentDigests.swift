@@ -8,18 +8,13 @@ import RecordSchema
 struct SentDigests: Sendable {
     private let authenticator: MessageAuthenticator
 
-    /// - Parameter secret: `SECRET_KEY_BASE`. Under another one, what was sent before counts as something else.
     init(secret: String) {
         authenticator = MessageAuthenticator(key: Array("sent records\0\(secret)".utf8))
     }
 
-    /// The digest of a message.
+    /// The digest of a message, 64 hexadecimal digits.
     ///
-    /// - Parameters:
-    ///   - data: The data. The order of members and the form of numbers make no difference.
-    ///   - id: The record's id.
-    ///   - recipient: The id of the member whom it is sent to.
-    /// - Returns: HMAC-SHA256 in 64 hexadecimal digits.
+    /// The order of members and the form of numbers make no difference.
     func digest(of data: JSONValue, id: String, to recipient: String) -> String {
         let message = Array("\(recipient)\0\(id)\0\(data.canonicalText)".utf8)
         return authenticator.code { $0.update(data: message) }.withUnsafeBytes { $0.hexadecimal }

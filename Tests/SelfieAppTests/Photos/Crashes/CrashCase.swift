@@ -119,8 +119,8 @@ enum CrashCase: String, CaseIterable, Sendable {
         let kept = [try await account.addPhoto(), try await account.addPhoto()]
         _ = try await account.photos.addPending(account.photo(bytes: 100), sessionID: account.session.id)
         return CrashRun(userID: account.userID) { process in
-            let users = UserStore(postgres: process.postgres)
-            return try await users.delete(
+            let removeAccount = RemoveAccount(postgres: process.postgres)
+            return try await removeAccount(
                 userID: account.userID,
                 passwordHash: CrashAccount.passwordHash,
                 sessionID: account.session.id

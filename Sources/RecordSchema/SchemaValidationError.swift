@@ -1,5 +1,5 @@
 /// Something in a schema file that is refused.
-package struct SchemaProblem: Error, Equatable {
+package struct SchemaValidationError: Error, Equatable {
     /// The line in the file, from 1.
     package let line: Int
     /// The names that lead to it, joined by dots.
@@ -13,5 +13,5 @@ package struct SchemaProblem: Error, Equatable {
 /// Why a schema file is refused.
 package struct InvalidSchema: Error {
     /// At least one, in the order of the lines.
-    package let problems: [SchemaProblem]
+    package let errors: [SchemaValidationError]
 }

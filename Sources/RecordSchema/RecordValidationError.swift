@@ -1,5 +1,5 @@
 /// Why the data of a record is refused.
-package struct RecordProblem: Error, Equatable {
+package struct RecordValidationError: Error, Equatable {
     /// The field; nil for the record itself.
     package let field: String?
     package let reason: Reason
@@ -44,9 +44,9 @@ package struct RecordProblem: Error, Equatable {
 /// The data of a record is refused.
 package struct InvalidRecord: Error, Equatable {
     /// At least one.
-    package let problems: [RecordProblem]
+    package let errors: [RecordValidationError]
 
-    package init(problems: [RecordProblem]) {
-        self.problems = problems
+    package init(errors: [RecordValidationError]) {
+        self.errors = errors
     }
 }

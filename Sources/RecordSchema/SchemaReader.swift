@@ -12,7 +12,7 @@ extension Schema {
 
     /// Reads a schema that was applied, perhaps by an older service, which refused less.
     ///
-    /// No field is required that the `parent` of a collection sets: it is `null` when the record that it names is gone.
+    /// No field is required that the `parent` of a collection sets: it is `null` when the record that it names is deleted.
     ///
     /// - Parameter text: The schema as JSON in UTF-8.
     /// - Throws: `InvalidSchema` with all that is refused.
@@ -23,7 +23,7 @@ extension Schema {
     private init(_ text: some Collection<UInt8>, isStored: Bool) throws(InvalidSchema) {
         guard text.count <= Self.maxFileBytes else {
             let message = "The file has more than \(Self.maxFileBytes) bytes."
-            throw InvalidSchema(problems: [SchemaProblem(line: 1, key: "", message: message)])
+            throw InvalidSchema(errors: [SchemaValidationError(line: 1, key: "", message: message)])
         }
         let document: JSONDocument
         do {
@@ -36,12 +36,12 @@ extension Schema {
                 case .tooManyValues: "The file has too many values."
                 case .unfitName: "A name has more than 255 bytes, or more than 30 combining marks in a row."
                 }
-            throw InvalidSchema(problems: [SchemaProblem(line: error.line, key: "", message: message)])
+            throw InvalidSchema(errors: [SchemaValidationError(line: error.line, key: "", message: message)])
         }
         var reader = SchemaReader(document: document, isStored: isStored)
         let schema = reader.schema()
-        let problems = reader.problems.sorted { $0.line < $1.line }
-        guard problems.isEmpty else { throw InvalidSchema(problems: problems) }
+        let errors = reader.errors.sorted { $0.line < $1.line }
+        guard errors.isEmpty else { throw InvalidSchema(errors: errors) }
         self = isStored ? schema.withoutRequiredSetFields : schema
     }
 }
@@ -63,17 +63,17 @@ struct SchemaReader {
     let document: JSONDocument
     /// Whether an older service may have taken it.
     let isStored: Bool
-    private(set) var problems: [SchemaProblem] = []
+    private(set) var errors: [SchemaValidationError] = []
 
     init(document: JSONDocument, isStored: Bool) {
         self.document = document
         self.isStored = isStored
-        for (path, _) in document.duplicates { refuse(path, "The name is there twice.") }
+        for (path, _) in document.duplicates { refuse(path, "The name appears twice.") }
     }
 
     mutating func refuse(_ path: [String], _ message: String) {
         let line = document.duplicates.first { $0.path == path }?.line ?? document.line(of: path)
-        problems.append(SchemaProblem(line: line, key: path.joined(separator: "."), message: message))
+        errors.append(SchemaValidationError(line: line, key: path.joined(separator: "."), message: message))
     }
 
     mutating func schema() -> Schema {
@@ -106,7 +106,7 @@ struct SchemaReader {
         }
         if let names {
             for name in members.keys where !names.contains(name) {
-                refuse(path + [name], "It is unknown. Here may be: \(names.joined(separator: ", ")).")
+                refuse(path + [name], "It is unknown. Allowed here: \(names.joined(separator: ", ")).")
             }
         }
         return SchemaObject(path: path, members: members.map { ($0.key, $0.value) })
@@ -127,7 +127,7 @@ struct SchemaReader {
             if !Self.isName(name) {
                 refuse(
                     path,
-                    "A name is a letter with letters, digits, `_` and `-` behind it, \(Schema.maxNameLength) at most."
+                    "A name starts with a letter, then has letters, digits, `_` and `-`, \(Schema.maxNameLength) characters at most."
                 )
             }
             if let next = describe(&self, name, value, path) { described.append(next) }
@@ -145,7 +145,7 @@ struct SchemaReader {
         for (position, element) in elements.enumerated() {
             let path = path + [String(position)]
             guard let name = text(element, at: path) else { continue }
-            if names.contains(name) { refuse(path, "The name is there twice.") }
+            if names.contains(name) { refuse(path, "The name appears twice.") }
             names.append(name)
         }
         return names

@@ -5,13 +5,7 @@ import RecordSchema
 extension RecordTransaction {
     /// What was sent to an inbox and deleted there.
     ///
-    /// - Parameters:
-    ///   - ids: The ids to look for.
-    ///   - collection: The inbox's collection.
-    ///   - recipientID: The user in whose inbox they were.
-    ///   - authorID: The user who asks. Of several with one id, this user's own counts.
-    /// - Returns: By their ids.
-    /// - Throws: `PostgresError`.
+    /// Of several with one id, the author's own counts.
     func deletedMessages(
         _ ids: [String],
         in collection: AppliedCollection,
@@ -45,17 +39,11 @@ extension RecordTransaction {
         }
     }
 
-    /// A record that must stay, since a reference holds it.
+    /// The key of a record that must stay, since a reference of one that does not go holds it; nil for none.
     ///
     /// Only references hold it that were set by those who own it or may write it: nobody else can keep it from its owner.
     /// What a new record set in its parent holds nothing. Nor does what was sent to others, since its sender would notice
     /// what they do with it.
-    ///
-    /// - Parameters:
-    ///   - keys: The keys of records that are locked and will end.
-    ///   - going: The keys of those that go with this call.
-    /// - Returns: The key of one that must stay; nil when none must.
-    /// - Throws: `PostgresError`.
     func referredTo(_ keys: [Int], besidesBy going: [Int]) async throws -> Int? {
         let rules = schema.parentRules
         let rows = try await connection.query(
@@ -80,12 +68,10 @@ extension RecordTransaction {
         return try rows.first?.decode("key")
     }
 
-    /// The records that name some others as the last ones that were created below them.
+    /// The names of records that name some others as the last ones that were created below them.
     ///
-    /// - Parameter children: Selects the others from `records`.
-    /// - Returns: Their names, of records that may be gone when they are locked.
-    /// - Throws: `PostgresError`.
-    func parents(naming children: PostgresQuery) async throws -> Set<Name> {
+    /// They may be deleted before they are locked.
+    func parents(naming children: PostgresQuery) async throws -> Set<RecordName> {
         let rules = schema.parentRules
         if rules.isEmpty { return [] }
         let rows = try await connection.query(
@@ -100,29 +86,7 @@ extension RecordTransaction {
             """
         )
         return try rows.reduce(into: []) { names, row in
-            names.insert(
-                Name(collectionID: try row.decode("collection_id"), recipientID: 0, id: try row.decode("id"))
-            )
+            names.insert(RecordName(collectionID: try row.decode("collection_id"), id: try row.decode("id")))
         }
-    }
-
-    /// The ids of the members who read some records now, before these are locked.
-    ///
-    /// - Parameters:
-    ///   - ids: The records' ids.
-    ///   - collection: Their collection.
-    /// - Returns: The members' ids.
-    /// - Throws: `PostgresError`.
-    func readers(of ids: Set<String>, in collection: AppliedCollection) async throws -> Set<String> {
-        let rows = try await connection.query(
-            """
-            SELECT DISTINCT member_id
-            FROM records JOIN grants ON grants.collection_id = records.collection_id AND record_key = key
-                JOIN streams ON streams.id = stream_id JOIN users ON users.id = user_id
-            WHERE records.collection_id = \(collection.id) AND recipient_id = 0 AND records.id = ANY(\(Array(ids)))
-                AND deleted_at IS NULL AND rights % 2 = 1
-            """
-        )
-        return try Set(rows.map { try $0.decode("member_id", as: String.self) })
     }
 }

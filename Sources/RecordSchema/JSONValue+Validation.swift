@@ -12,14 +12,14 @@ extension JSONValue {
     }
 
     /// What PostgreSQL, or a client, can't hold.
-    package var problems: [RecordProblem.Reason] {
+    package var validationErrors: [RecordValidationError.Reason] {
         switch self {
         case .null, .boolean: []
         case .number(let digits): DecimalNumber(digits).isInRange ? [] : [.numberOutOfRange]
         case .string(let text): text.utf8.contains(0) ? [.hasNull] : text.hasLongMarkRun ? [.tooManyMarks] : []
-        case .array(let elements): elements.lazy.map(\.problems).first { !$0.isEmpty } ?? []
+        case .array(let elements): elements.lazy.map(\.validationErrors).first { !$0.isEmpty } ?? []
         case .object(let members):
-            members.lazy.map { name, value in name.utf8.contains(0) ? [.hasNull] : value.problems }
+            members.lazy.map { name, value in name.utf8.contains(0) ? [.hasNull] : value.validationErrors }
                 .first { !$0.isEmpty } ?? []
         }
     }
