@@ -67,11 +67,11 @@ struct AESCryptTests {
             ("110CB3FAE914FACFD2D9E5E0A5D623E4110CB3FAE914FACFD2D9E5E0A5D623E4", .notBase64),
             ("EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLZk=", .otherKey),
             ("7E7lPZsqj0DgtsX2yhG1gA==", .otherKey), ("EQyz+ukU+ss+Sinf15bApQ==\n", .otherKey),
-        ] as [(String, AESCryptProblem)]
+        ] as [(String, AESCryptError)]
     )
-    func problems(text: String, problem: AESCryptProblem) {
+    func problems(text: String, problem: AESCryptError) {
         #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
-        #expect(cipher.problem(with: text) == problem)
+        #expect(cipher.error(in: text) == problem)
     }
 
     @Test("Another passphrase does not decrypt to the message")

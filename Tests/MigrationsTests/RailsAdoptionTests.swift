@@ -125,13 +125,13 @@ struct RailsAdoptionTests {
             ("DELETE FROM users WHERE id = 2", "of a user who does not exist, by id: 3. Give them an owner"),
         ]
     )
-    func brokenRule(change: String, complaint: String) async throws {
+    func brokenRule(change: String, validationError: String) async throws {
         try await withRailsDatabase { url in
             try await RailsDatabase.run(change, url: url)
             let before = try await DatabaseDump.lines(url: url)
             let error = await #expect(throws: MigrationError.self) { try await migrator(url).up() }
             let description = try #require(error?.description)
-            #expect(description.contains(complaint))
+            #expect(description.contains(validationError))
             #expect(description.contains("Nothing was changed."))
             #expect(!description.contains("@") && !description.contains("$2a$"))
             // The table that notes which files were applied is Selfie's own, and empty.
@@ -139,8 +139,8 @@ struct RailsAdoptionTests {
         }
     }
 
-    @Test("All complaints come at once")
-    func allComplaints() async throws {
+    @Test("All validationErrors come at once")
+    func allErrors() async throws {
         try await withRailsDatabase { url in
             try await RailsDatabase.run(
                 "UPDATE users SET first_name = NULL, email = 'ADA@EXAMPLE.COM' WHERE id = 2; UPDATE photos SET title = NULL",

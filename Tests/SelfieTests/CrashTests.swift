@@ -37,8 +37,8 @@ struct CrashTests {
                 try await storm.age()
                 return try await storm.isWhole()
             }
-            let complaints = try await storm.complaints(served.service, token: token)
-            #expect(complaints == [])
+            let validationErrors = try await storm.validationErrors(served.service, token: token)
+            #expect(validationErrors == [])
         }
     }
 }

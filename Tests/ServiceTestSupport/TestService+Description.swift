@@ -66,15 +66,15 @@ extension Endpoint {
                 let message = answer.message?.replacing(#/^record \d+: /#, with: "")
             else { return false }
             if Self.codesWithFields.contains(refusal.code) { return true }
-            // With several complaints about parameters, the code is that of the first.
-            return refusal.message == message || refusal.rest(of: message[...]).map(isMadeOfComplaints) == true
+            // With several validationErrors about parameters, the code is that of the first.
+            return refusal.message == message || refusal.rest(of: message[...]).map(isMadeOfValidationErrors) == true
         }
     }
 
-    private func isMadeOfComplaints(_ message: Substring) -> Bool {
+    private func isMadeOfValidationErrors(_ message: Substring) -> Bool {
         message.isEmpty
-            || (parameters.flatMap(\.complaints) + (body?.complaints ?? [])).contains {
-                $0.rest(of: message).map(isMadeOfComplaints) == true
+            || (parameters.flatMap(\.validationErrors) + (body?.validationErrors ?? [])).contains {
+                $0.rest(of: message).map(isMadeOfValidationErrors) == true
             }
     }
 }

@@ -41,9 +41,9 @@ package struct PostgresConfiguration: Sendable {
     /// - Parameters:
     ///   - url: A `postgresql://` or `postgres://` URL, or a keyword/value string.
     ///   - maxConnections: How many connections to open at most.
-    /// - Throws: `PostgresError.cannotConnect` with libpq's complaint, which may quote the URL.
+    /// - Throws: `PostgresError.cannotConnect` with libpq's validationError, which may quote the URL.
     package init(url: String, maxConnections: Int = 10) throws(PostgresError) {
-        if let complaint = LibPQ.complaint(aboutURL: url) { throw .cannotConnect(complaint) }
+        if let validationError = LibPQ.validationError(aboutURL: url) { throw .cannotConnect(validationError) }
         self.url = url
         pool.maxConnections = maxConnections
     }

@@ -64,7 +64,7 @@ extension LibPQ {
     }
 
     /// Why libpq refuses `url` as a connection string, or nil when it takes it.
-    static func complaint(aboutURL url: String) -> String? {
+    static func validationError(aboutURL url: String) -> String? {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(url, &message) else {
             defer { PQfreemem(message) }

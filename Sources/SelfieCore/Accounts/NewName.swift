@@ -18,17 +18,17 @@ package enum NewName: Sendable {
     }
 
     /// The rules that it breaks.
-    var complaints: [Complaint] {
+    var validationErrors: [ValidationError] {
         switch self {
-        case .full(let name): Self.complaints(about: name, .fullName)
+        case .full(let name): Self.validationErrors(of: name, .fullName)
         case .parts(let first, let last):
-            Self.complaints(about: first, .firstName) + Self.complaints(about: last, .lastName)
+            Self.validationErrors(of: first, .firstName) + Self.validationErrors(of: last, .lastName)
         }
     }
 
-    private static func complaints(about name: String, _ field: Complaint.Field) -> [Complaint] {
+    private static func validationErrors(of name: String, _ field: ValidationError.Field) -> [ValidationError] {
         let name = name.onOneLine()
-        let blank = name.isEmpty ? [Complaint(field, .blank)] : []
-        return blank + Complaint.about(name, field)
+        let blank = name.isEmpty ? [ValidationError(field, .blank)] : []
+        return blank + ValidationError.all(of: name, field)
     }
 }

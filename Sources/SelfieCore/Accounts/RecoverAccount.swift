@@ -64,8 +64,8 @@ package struct ChangeEmail: Sendable {
         from source: RequestSource? = nil
     ) async throws -> Bool {
         let email = email.trimmingWhitespace()
-        let complaints = NewUser.complaints(aboutEmail: email)
-        guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
+        let validationErrors = NewUser.validationErrors(ofEmail: email)
+        guard validationErrors.isEmpty else { throw InvalidInput(validationErrors: validationErrors) }
         return try await users.changeEmail(ofUser: userID, to: email, from: source)
     }
 }

@@ -4,7 +4,7 @@ package struct SignUp: Sendable {
     let limiter: RateLimiter
     let hasher: PasswordHasher
 
-    private static let emailTaken = Complaint(.email, .taken)
+    private static let emailTaken = ValidationError(.email, .taken)
 
     /// Checks the data by the contract's rules and adds the account.
     ///
@@ -38,7 +38,7 @@ package struct SignUp: Sendable {
                 return try await users.add(new, passwordHash: hash, from: source)
             }
         )
-        guard let user else { throw InvalidInput(complaints: [Self.emailTaken]) }
+        guard let user else { throw InvalidInput(validationErrors: [Self.emailTaken]) }
         await limiter.giveBack(counted)
         return user
     }

@@ -44,11 +44,11 @@ package struct NewUser: Sendable {
     ) throws(InvalidInput) {
         let email = email.trimmingWhitespace()
         let title = profile.title.onOneLine()
-        let complaints =
-            name.complaints + Self.complaints(aboutEmail: email) + Password.complaints(about: password)
-            + Complaint.about(title, .title) + ProfileFields.complaints(about: profile.fields)
-        guard complaints.isEmpty, let (first, last) = name.firstAndLast, let password else {
-            throw InvalidInput(complaints: complaints)
+        let validationErrors =
+            name.validationErrors + Self.validationErrors(ofEmail: email) + Password.validationErrors(of: password)
+            + ValidationError.all(of: title, .title) + ProfileFields.validationErrors(of: profile.fields)
+        guard validationErrors.isEmpty, let (first, last) = name.firstAndLast, let password else {
+            throw InvalidInput(validationErrors: validationErrors)
         }
         firstName = first
         lastName = last
@@ -59,11 +59,11 @@ package struct NewUser: Sendable {
     }
 
     /// The rules for an e-mail, without white space around it.
-    static func complaints(aboutEmail email: String) -> [Complaint] {
-        var complaints = email.isEmpty ? [Complaint(.email, .blank)] : []
-        if !isEmail(email) { complaints.append(Complaint(.email, .invalid)) }
+    static func validationErrors(ofEmail email: String) -> [ValidationError] {
+        var validationErrors = email.isEmpty ? [ValidationError(.email, .blank)] : []
+        if !isEmail(email) { validationErrors.append(ValidationError(.email, .invalid)) }
         // The contract's rule decides on characters, so only the length can still be wrong.
-        return complaints + Complaint.about(email, .email).filter { $0.problem != .invalid }
+        return validationErrors + ValidationError.all(of: email, .email).filter { $0.reason != .invalid }
     }
 
     /// The original's rule `\A[^@]+@([^@\.]+\.)+[^@\.]+\z`, no NUL, and no more than 30 combining marks in a row.

@@ -45,7 +45,7 @@ extension UserStore {
                 return true
             }
         } catch let error as PostgresError where error.sqlState?.code == "23505" {
-            throw InvalidInput(complaints: [Complaint(.email, .taken)])
+            throw InvalidInput(validationErrors: [ValidationError(.email, .taken)])
         }
     }
 }

@@ -13,7 +13,7 @@ package struct ProfileChange: Sendable {
     /// A merge patch of the free fields (RFC 7396).
     private var fields: JSONValue?
     /// The rules that are broken, whatever the profile is.
-    private var complaints: [Complaint] = []
+    private var validationErrors: [ValidationError] = []
 
     /// What is to be the picture.
     enum Picture: Sendable, Equatable {
@@ -24,7 +24,7 @@ package struct ProfileChange: Sendable {
 
     /// Reads a change.
     ///
-    /// What breaks a rule is kept in mind until ``mergedFields(with:hasPicture:)``, so that all complaints come together.
+    /// What breaks a rule is kept in mind until ``mergedFields(with:hasPicture:)``, so that all validationErrors come together.
     ///
     /// - Parameter members: The members of a JSON object.
     package init(_ members: OrderedDictionary<String, JSONValue>) {
@@ -35,10 +35,10 @@ package struct ProfileChange: Sendable {
             case "title": title = line(value, .title, mayBeBlank: true)
             case "picture": readPicture(value)
             case "shows_email":
-                if case .boolean(let flag) = value { showsEmail = flag } else { complain(.showsEmail, .invalid) }
+                if case .boolean(let flag) = value { showsEmail = flag } else { add(.showsEmail, .invalid) }
             case "fields":
-                if case .object = value { fields = value } else { complain(.fields, .invalid) }
-            default: complain(.other(name), .unknown)
+                if case .object = value { fields = value } else { add(.fields, .invalid) }
+            default: add(.other(name), .unknown)
             }
         }
     }
@@ -46,7 +46,7 @@ package struct ProfileChange: Sendable {
     /// Whether it changes nothing.
     var isEmpty: Bool {
         firstName == nil && lastName == nil && title == nil && picture == nil && showsEmail == nil && fields == nil
-            && complaints.isEmpty
+            && validationErrors.isEmpty
     }
 
     /// The free fields after the change, and all rules that are broken.
@@ -58,21 +58,21 @@ package struct ProfileChange: Sendable {
     /// - Throws: `InvalidInput`.
     func mergedFields(with present: JSONValue, hasPicture: Bool) throws(InvalidInput) -> JSONValue? {
         let merged = fields.map { present.merged(with: $0) }
-        var complaints = complaints
-        if !hasPicture { complaints.append(Complaint(.picture, .invalid)) }
-        if let merged { complaints += ProfileFields.complaints(about: merged) }
-        guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
+        var validationErrors = validationErrors
+        if !hasPicture { validationErrors.append(ValidationError(.picture, .invalid)) }
+        if let merged { validationErrors += ProfileFields.validationErrors(of: merged) }
+        guard validationErrors.isEmpty else { throw InvalidInput(validationErrors: validationErrors) }
         return merged
     }
 
-    private mutating func line(_ value: JSONValue, _ field: Complaint.Field, mayBeBlank: Bool) -> String? {
+    private mutating func line(_ value: JSONValue, _ field: ValidationError.Field, mayBeBlank: Bool) -> String? {
         guard case .string(let text) = value else {
-            complain(field, .invalid)
+            add(field, .invalid)
             return nil
         }
         let line = text.onOneLine()
-        if line.isEmpty, !mayBeBlank { complain(field, .blank) }
-        complaints += Complaint.about(line, field)
+        if line.isEmpty, !mayBeBlank { add(field, .blank) }
+        validationErrors += ValidationError.all(of: line, field)
         return line
     }
 
@@ -82,11 +82,11 @@ package struct ProfileChange: Sendable {
         // No photo has an id with U+0000, which PostgreSQL's text can't hold.
         case .string(let randomID) where !randomID.utf8.contains(0) && !randomID.hasLongMarkRun:
             picture = .photo(randomID)
-        default: complain(.picture, .invalid)
+        default: add(.picture, .invalid)
         }
     }
 
-    private mutating func complain(_ field: Complaint.Field, _ problem: Complaint.Problem) {
-        complaints.append(Complaint(field, problem))
+    private mutating func add(_ field: ValidationError.Field, _ reason: ValidationError.Reason) {
+        validationErrors.append(ValidationError(field, reason))
     }
 }

@@ -11,19 +11,19 @@ package enum ProfileFields {
     /// The rules that fields break.
     ///
     /// - Parameter fields: All fields.
-    /// - Returns: The complaints, at most one of each kind.
-    static func complaints(about fields: JSONValue) -> [Complaint] {
-        guard case .object = fields else { return [Complaint(.fields, .invalid)] }
-        var problems: [Complaint.Problem] = []
-        if fields.text.utf8.count > maxBytes { problems.append(.tooManyBytes(max: maxBytes)) }
-        if fields.depth > maxDepth { problems.append(.tooDeep(maxDepth: maxDepth)) }
-        problems += fields.validationErrors.map { problem in
-            switch problem {
+    /// - Returns: At most one error of each kind.
+    static func validationErrors(of fields: JSONValue) -> [ValidationError] {
+        guard case .object = fields else { return [ValidationError(.fields, .invalid)] }
+        var reasons: [ValidationError.Reason] = []
+        if fields.text.utf8.count > maxBytes { reasons.append(.tooManyBytes(max: maxBytes)) }
+        if fields.depth > maxDepth { reasons.append(.tooDeep(maxDepth: maxDepth)) }
+        reasons += fields.validationErrors.map { error in
+            switch error {
             case .hasNull: .hasNull
             case .tooManyMarks: .invalid
             default: .numberOutOfRange
             }
         }
-        return problems.map { Complaint(.fields, $0) }
+        return reasons.map { ValidationError(.fields, $0) }
     }
 }

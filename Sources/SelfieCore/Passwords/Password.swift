@@ -34,18 +34,18 @@ package struct Password: Sendable {
     ///
     /// - Parameter password: The password; nil for one that could not be decrypted.
     /// - Returns: What is wrong with it.
-    static func complaints(about password: Password?) -> [Complaint] {
-        let tooShort = Complaint(.password, .tooShort(minCharacters: minCharacters))
+    static func validationErrors(of password: Password?) -> [ValidationError] {
+        let tooShort = ValidationError(.password, .tooShort(minCharacters: minCharacters))
         guard let password else { return [tooShort] }
-        var complaints: [Complaint] = []
+        var validationErrors: [ValidationError] = []
         if String(decoding: password.bytes, as: UTF8.self).unicodeScalars.count < minCharacters {
-            complaints.append(tooShort)
+            validationErrors.append(tooShort)
         }
         if password.bytes.count > maxBytes {
-            complaints.append(Complaint(.password, .tooManyBytes(max: maxBytes)))
+            validationErrors.append(ValidationError(.password, .tooManyBytes(max: maxBytes)))
         }
-        if password.bytes.contains(0) { complaints.append(Complaint(.password, .invalid)) }
-        return complaints
+        if password.bytes.contains(0) { validationErrors.append(ValidationError(.password, .invalid)) }
+        return validationErrors
     }
 
     /// A new password that breaks no rule.
@@ -54,8 +54,8 @@ package struct Password: Sendable {
     /// - Returns: The password.
     /// - Throws: `InvalidInput`.
     static func checked(_ password: Password?) throws(InvalidInput) -> Password {
-        let complaints = complaints(about: password)
-        guard complaints.isEmpty, let password else { throw InvalidInput(complaints: complaints) }
+        let validationErrors = validationErrors(of: password)
+        guard validationErrors.isEmpty, let password else { throw InvalidInput(validationErrors: validationErrors) }
         return password
     }
 }

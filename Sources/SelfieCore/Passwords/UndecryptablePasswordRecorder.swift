@@ -9,7 +9,7 @@ import Synchronization
 package final class UndecryptablePasswordRecorder: Sendable {
     private let store: UndecryptablePasswordStore
     private let report: OutageReport
-    private let counts = Mutex<[AESCryptProblem: Int]>([:])
+    private let counts = Mutex<[AESCryptError: Int]>([:])
 
     /// - Parameters:
     ///   - store: The table to write to.
@@ -25,9 +25,9 @@ package final class UndecryptablePasswordRecorder: Sendable {
 
     /// Counts a password.
     ///
-    /// - Parameter problem: Why it can't be decrypted.
-    package func note(_ problem: AESCryptProblem) {
-        counts.withLock { $0[problem, default: 0] += 1 }
+    /// - Parameter error: Why it can't be decrypted.
+    package func note(_ error: AESCryptError) {
+        counts.withLock { $0[error, default: 0] += 1 }
     }
 
     /// Writes what was counted since the last time.

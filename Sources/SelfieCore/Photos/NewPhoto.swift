@@ -28,9 +28,10 @@ package struct NewPhoto: Sendable {
         async throws
     {
         let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0).onOneLine() } ?? ""
-        let complaints = Complaint.about(title, .title, mayHaveLines: true) + Complaint.about(name, .fileName)
-        guard complaints.isEmpty else { throw InvalidInput(complaints: complaints) }
-        guard object.length > 0 else { throw InvalidInput(complaints: [Complaint(.image, .blank)]) }
+        let validationErrors =
+            ValidationError.all(of: title, .title, mayHaveLines: true) + ValidationError.all(of: name, .fileName)
+        guard validationErrors.isEmpty else { throw InvalidInput(validationErrors: validationErrors) }
+        guard object.length > 0 else { throw InvalidInput(validationErrors: [ValidationError(.image, .blank)]) }
         guard let image = try await object.image() else { throw PhotoError.unknownFormat }
         self.name = name
         self.title = title

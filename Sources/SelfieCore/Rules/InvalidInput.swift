@@ -3,15 +3,15 @@ import Encodings
 /// A client's input breaks rules.
 package struct InvalidInput: Error, Equatable {
     /// At least one.
-    package let complaints: [Complaint]
+    package let validationErrors: [ValidationError]
 }
 
 /// A rule that is broken.
-package struct Complaint: Sendable, Equatable {
+package struct ValidationError: Sendable, Equatable {
     /// The field that breaks it.
     package let field: Field
     /// How the field breaks it.
-    package let problem: Problem
+    package let reason: Reason
 
     /// The fields that have rules.
     package enum Field: Sendable, Equatable {
@@ -23,7 +23,7 @@ package struct Complaint: Sendable, Equatable {
     }
 
     /// The ways to break a rule.
-    package enum Problem: Sendable, Equatable {
+    package enum Reason: Sendable, Equatable {
         case blank
         case invalid
         case taken
@@ -41,9 +41,9 @@ package struct Complaint: Sendable, Equatable {
         case unknown
     }
 
-    init(_ field: Field, _ problem: Problem) {
+    init(_ field: Field, _ reason: Reason) {
         self.field = field
-        self.problem = problem
+        self.reason = reason
     }
 
     /// The most characters of a text.
@@ -58,17 +58,17 @@ package struct Complaint: Sendable, Equatable {
     ///   - field: Its field.
     ///   - mayHaveLines: Whether it may have line breaks and tabs.
     /// - Returns: The rules that it breaks.
-    static func about(_ text: String, _ field: Field, mayHaveLines: Bool = false) -> [Complaint] {
-        var complaints: [Complaint] = []
+    static func all(of text: String, _ field: Field, mayHaveLines: Bool = false) -> [ValidationError] {
+        var errors: [ValidationError] = []
         let isRefused: (Unicode.Scalar) -> Bool = { scalar in
             scalar.isControl && !(mayHaveLines && ["\n", "\r", "\t"].contains(scalar))
         }
         if text.unicodeScalars.contains(where: isRefused) || text.hasLongMarkRun {
-            complaints.append(Complaint(field, .invalid))
+            errors.append(ValidationError(field, .invalid))
         }
         if text.unicodeScalars.count > maxCharacters {
-            complaints.append(Complaint(field, .tooLong(maxCharacters: maxCharacters)))
+            errors.append(ValidationError(field, .tooLong(maxCharacters: maxCharacters)))
         }
-        return complaints
+        return errors
     }
 }

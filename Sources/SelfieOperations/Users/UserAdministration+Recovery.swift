@@ -40,7 +40,7 @@ extension UserAdministration {
                 throw UserAdministrationError.noSuchUser(selector)
             }
         } catch let error as InvalidInput {
-            let isTaken = error.complaints.contains { $0.problem == .taken }
+            let isTaken = error.validationErrors.contains { $0.reason == .taken }
             throw isTaken ? UserAdministrationError.emailTaken : .emailRefused
         }
     }

@@ -168,9 +168,9 @@ struct AccountRequests: Sendable {
         case .plain: return Password(text)
         case .encrypted(let cipher):
             if let password = Password(text, cipher: cipher) { return password }
-            let problem = cipher.problem(with: text)
-            notes.note(undecryptablePassword: problem.rawValue)
-            parts.useCases.undecryptablePasswords.note(problem)
+            let error = cipher.error(in: text)
+            notes.note(undecryptablePassword: error.rawValue)
+            parts.useCases.undecryptablePasswords.note(error)
             return nil
         }
     }

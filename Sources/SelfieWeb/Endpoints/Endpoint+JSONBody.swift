@@ -10,13 +10,13 @@ extension Endpoint {
         /// What it means, in a few words.
         let summary: String
         /// The refusals of values that break a rule.
-        package let complaints: [ServiceError]
+        package let validationErrors: [ServiceError]
 
-        init(_ summary: String, schema: JSONValue, example: JSONValue, complaints: [ServiceError] = []) {
+        init(_ summary: String, schema: JSONValue, example: JSONValue, validationErrors: [ServiceError] = []) {
             self.schema = schema
             self.example = example
             self.summary = summary
-            self.complaints = complaints
+            self.validationErrors = validationErrors
         }
     }
 }

@@ -13,7 +13,7 @@ extension Endpoint {
         /// A value that breaks no rule.
         package private(set) var example: String
         /// The refusals of a value that breaks a rule.
-        package let complaints: [ServiceError]
+        package let validationErrors: [ServiceError]
         /// What is valid, in a few words; nil where the kind says it, or there is no more to say.
         var valid: String?
 
@@ -85,7 +85,7 @@ extension Endpoint {
             }
 
             /// The rules that a value may break.
-            var rules: [Complaint.Problem] {
+            var rules: [ValidationError.Reason] {
                 switch self {
                 case .text(let max): [.invalid] + (max.map { [.tooLong(maxCharacters: $0)] } ?? [])
                 case .lines(let max), .line(let max): [.invalid, .tooLong(maxCharacters: max)]

@@ -123,7 +123,7 @@ package struct Endpoint: Sendable {
     private var sharedRefusals: [ServiceError] {
         // The connection itself answers with the last three, for any call.
         var shared: [ServiceError] = [.unavailable, .internalError, .malformedRequest, .headerTooLarge, .bodyTooSlow]
-        shared += parameters.flatMap(\.complaints)
+        shared += parameters.flatMap(\.validationErrors)
         switch authentication {
         case .public: break
         case .basic: shared += [.basicAccessDenied, .tooManyAtOnce]
@@ -142,7 +142,8 @@ package struct Endpoint: Sendable {
             if parameters.contains(where: \.isRequired) { shared.append(.parametersMissing) }
         }
         if let body {
-            shared += [.jsonRequired, .malformedJSON, .unfitName, .bodyTooLarge, .bodyIncomplete] + body.complaints
+            shared +=
+                [.jsonRequired, .malformedJSON, .unfitName, .bodyTooLarge, .bodyIncomplete] + body.validationErrors
         }
         return shared
     }

@@ -50,7 +50,7 @@ extension Endpoint.Parameter {
     )
     static let email = Self(
         "email",
-        .email(maxCharacters: Complaint.maxCharacters),
+        .email(maxCharacters: ValidationError.maxCharacters),
         "The e-mail address. No other account may have it, ignoring case.",
         example: "ada@example.com",
         mayBeBlank: false
@@ -103,7 +103,7 @@ extension Endpoint.Parameter {
     /// The label of a session, for its user.
     static let device = Self(
         "device",
-        .line(maxCharacters: Complaint.maxCharacters),
+        .line(maxCharacters: ValidationError.maxCharacters),
         "The device's name in the list of sessions. Defaults to the `User-Agent`.",
         example: "Ada's phone",
         isRequired: false
@@ -172,7 +172,7 @@ extension Endpoint.Parameter {
     )
     static let beginning = Self(
         "query",
-        .line(maxCharacters: Complaint.maxCharacters),
+        .line(maxCharacters: ValidationError.maxCharacters),
         in: .query,
         "The start of a full name, a last name or a title, ignoring case.",
         example: "ada l",
@@ -244,8 +244,8 @@ extension Endpoint.Parameter {
         example: "eW91IGNhbid0IGd1ZXNzIG1l"
     )
 
-    private static let text = Kind.text(maxCharacters: Complaint.maxCharacters)
-    private static let lines = Kind.lines(maxCharacters: Complaint.maxCharacters)
+    private static let text = Kind.text(maxCharacters: ValidationError.maxCharacters)
+    private static let lines = Kind.lines(maxCharacters: ValidationError.maxCharacters)
     private static let newPasswordKind = Kind.encryptedNewPassword(
         minCharacters: Password.minCharacters,
         maxBytes: Password.maxBytes
@@ -271,7 +271,7 @@ extension Endpoint.Parameter {
         valid: String? = nil
     ) {
         // Another path has no such call.
-        let rules: [Complaint.Problem] = (mayBeBlank ? [] : [.blank]) + (place == .path ? [] : kind.rules)
+        let rules: [ValidationError.Reason] = (mayBeBlank ? [] : [.blank]) + (place == .path ? [] : kind.rules)
         self.init(
             name: name,
             place: place,
@@ -279,7 +279,7 @@ extension Endpoint.Parameter {
             kind: kind,
             summary: summary,
             example: example,
-            complaints: rules.map { ServiceError($0, of: nameInRefusals ?? name, valid: valid ?? kind.valid) },
+            validationErrors: rules.map { ServiceError($0, of: nameInRefusals ?? name, valid: valid ?? kind.valid) },
             valid: valid
         )
     }

@@ -26,7 +26,7 @@ extension Endpoint.JSONBodyDescription {
             ],
         ],
         example: ["title": "Analyst", "shows_email": true, "fields": ["phone": "+44 20 7946 0000", "fax": .null]],
-        complaints: nameRules("first_name") + rules("last_name", lineRules) + rules("title", lineRules)
+        validationErrors: nameRules("first_name") + rules("last_name", lineRules) + rules("title", lineRules)
             + rules("picture", [.invalid]) + rules("shows_email", [.invalid])
             + rules(
                 "fields",
@@ -37,24 +37,26 @@ extension Endpoint.JSONBodyDescription {
             ) + [ServiceError(.unknown, of: "nickname"), .jsonNotAnObject]
     )
 
-    private static let lineRules: [Complaint.Problem] = [.invalid, .tooLong(maxCharacters: Complaint.maxCharacters)]
+    private static let lineRules: [ValidationError.Reason] = [
+        .invalid, .tooLong(maxCharacters: ValidationError.maxCharacters),
+    ]
 
     private static func nameRules(_ name: String) -> [ServiceError] { rules(name, [.blank] + lineRules) }
 
-    private static func rules(_ name: String, _ problems: [Complaint.Problem]) -> [ServiceError] {
-        problems.map { ServiceError($0, of: name) }
+    private static func rules(_ name: String, _ reasons: [ValidationError.Reason]) -> [ServiceError] {
+        reasons.map { ServiceError($0, of: name) }
     }
 
     private static func line(_ description: String) -> JSONValue {
         [
-            "type": "string", "maxLength": JSONValue(Complaint.maxCharacters), "not": Pattern.controlButSpace,
+            "type": "string", "maxLength": JSONValue(ValidationError.maxCharacters), "not": Pattern.controlButSpace,
             "description": .string(description),
         ]
     }
 
     private static func name(_ description: String) -> JSONValue {
         [
-            "type": "string", "minLength": 1, "maxLength": JSONValue(Complaint.maxCharacters),
+            "type": "string", "minLength": 1, "maxLength": JSONValue(ValidationError.maxCharacters),
             "pattern": .string(Pattern.notBlank), "description": .string(description),
         ]
     }

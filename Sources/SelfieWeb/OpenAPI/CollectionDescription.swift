@@ -76,7 +76,7 @@ struct CollectionDescription {
             general.body?.summary ?? "",
             schema: schema,
             example: example,
-            complaints: general.body?.complaints ?? []
+            validationErrors: general.body?.validationErrors ?? []
         )
     }
 

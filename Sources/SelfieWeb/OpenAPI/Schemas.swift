@@ -93,7 +93,7 @@ extension Endpoint.Parameter {
         if case .json = kind, let value = try? JSONValue.parse(example.utf8) { value } else { exampleValue }
     }
 
-    private var mustNotBeBlank: Bool { complaints.contains { $0.code == "\(name)_blank" } }
+    private var mustNotBeBlank: Bool { validationErrors.contains { $0.code == "\(name)_blank" } }
 }
 
 /// Regular expressions of ECMA-262 for texts.

@@ -109,22 +109,22 @@ extension ServiceError {
 
     /// The message names all broken rules, the code is that of the first.
     private init(_ error: InvalidInput) {
-        let complaints = error.complaints.map { ServiceError($0.problem, of: $0.name) }
+        let validationErrors = error.validationErrors.map { ServiceError($0.reason, of: $0.name) }
         self.init(
             status: .badRequest,
-            code: complaints.first?.code ?? Self.parametersMissing.code,
-            message: complaints.map(\.message).joined()
+            code: validationErrors.first?.code ?? Self.parametersMissing.code,
+            message: validationErrors.map(\.message).joined()
         )
     }
 
     /// The value of a parameter breaks a rule; `valid` says in a few words what would not.
-    init(_ problem: Complaint.Problem, of name: String, valid: String? = nil) {
+    init(_ reason: ValidationError.Reason, of name: String, valid: String? = nil) {
         // A name that there is no rule for is the client's own, and no part of a code.
-        let code = problem == .unknown ? "field_unknown" : "\(name)_\(problem.code)"
+        let code = reason == .unknown ? "field_unknown" : "\(name)_\(reason.code)"
         self.init(
             status: .badRequest,
             code: code,
-            message: problem.contractText(of: name, valid: valid ?? Self.valid[name])
+            message: reason.contractText(of: name, valid: valid ?? Self.valid[name])
         )
     }
 
@@ -149,7 +149,7 @@ extension ServiceError {
     }
 }
 
-extension Complaint.Problem {
+extension ValidationError.Reason {
     /// The last words of the refusal's code.
     fileprivate var code: String {
         switch self {
@@ -182,7 +182,7 @@ extension Complaint.Problem {
     }
 }
 
-extension Complaint {
+extension ValidationError {
     /// The field's name for clients.
     fileprivate var name: String {
         switch field {

@@ -8,7 +8,7 @@ enum DeviceLabel {
     /// It is nil when nothing is left.
     static func of(userAgent: String?) -> String? {
         let agent = (userAgent ?? "").trimmingWhitespace().unicodeScalars.filter { !$0.isControl }
-        let label = String(String.UnicodeScalarView(agent.prefix(Complaint.maxCharacters)))
+        let label = String(String.UnicodeScalarView(agent.prefix(ValidationError.maxCharacters)))
         return label.isEmpty ? nil : label
     }
 }

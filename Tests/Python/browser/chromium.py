@@ -182,7 +182,7 @@ class Browser:
             assert not violations, f"{state}, {scheme}: " + "; ".join(violations)
 
     def expect_no_message(self, but=()):
-        """Expects that the browser complained of nothing, such as a broken Content-Security-Policy.
+        """Expects that the browser reported no error, such as a broken Content-Security-Policy.
 
         `but` has parts of the messages that are expected.
         """

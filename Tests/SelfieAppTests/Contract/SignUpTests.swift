@@ -130,7 +130,7 @@ struct SignUpTests {
         try await TestService.run { service in
             let short = try TestService.encrypt("12345")
             for email in Self.validEmails {
-                // Only the password is complained about, so no hash has to be made.
+                // Only the password is invalid, so no hash has to be made.
                 try await service.check(
                     Self.scenario("valid: \(email)", email: email, password: short, message: Refusal.passwordTooShort)
                 )

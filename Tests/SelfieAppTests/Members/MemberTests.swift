@@ -167,7 +167,7 @@ struct MemberTests {
         ("5", "json_not_an_object", "The request's JSON must be an object"),
     ]
 
-    @Test("What breaks a rule is refused by its name, all complaints together, and changes nothing")
+    @Test("What breaks a rule is refused by its name, all validationErrors together, and changes nothing")
     func refusals() async throws {
         try await TestService.run { service in
             let token = try await service.addSession()

@@ -215,12 +215,12 @@ struct CopyTests {
             let ids = try await Self.upload(TestImage.png(bytes: 500), count: 3, to: service, token: token)
             try await service.objects.remove(key: ids[0])
             try await service.objects.write(Data("half".utf8), key: ids[1])
-            let complaints = Mutex<[String]>([])
+            let validationErrors = Mutex<[String]>([])
             let report = try await Self.copy(service, to: other, direction) { outcome, id in
-                if outcome != .copied { complaints.withLock { $0.append("\(outcome) \(id)") } }
+                if outcome != .copied { validationErrors.withLock { $0.append("\(outcome) \(id)") } }
             }
             #expect(!report.isComplete)
-            #expect(complaints.withLock { $0.sorted() } == ["damaged \(ids[1])", "missing \(ids[0])"])
+            #expect(validationErrors.withLock { $0.sorted() } == ["damaged \(ids[1])", "missing \(ids[0])"])
             #expect(other.keys() == [ids[2]])
         }
     }

@@ -13,7 +13,7 @@ struct RequestParametersTests {
             kind: kind,
             summary: "",
             example: "",
-            complaints: []
+            validationErrors: []
         )
     }
 

@@ -11,10 +11,11 @@ struct MappingTests {
     @Test("Each error of the domain has its status and text")
     func domain() {
         let limit = RateLimitExceeded(name: .signInPerAccount, limit: RateLimit(3, per: 60), secondsLeft: 7)
-        let complaints = [
-            Complaint(.fullName, .blank), Complaint(.email, .taken), Complaint(.title, .tooLong(maxCharacters: 255)),
-            Complaint(.password, .tooShort(minCharacters: 6)), Complaint(.password, .tooManyBytes(max: 72)),
-            Complaint(.fileName, .invalid), Complaint(.image, .blank),
+        let validationErrors = [
+            ValidationError(.fullName, .blank), ValidationError(.email, .taken),
+            ValidationError(.title, .tooLong(maxCharacters: 255)),
+            ValidationError(.password, .tooShort(minCharacters: 6)), ValidationError(.password, .tooManyBytes(max: 72)),
+            ValidationError(.fileName, .invalid), ValidationError(.image, .blank),
         ]
         let expected: [(any Error, Int, String)] = [
             (AccountError.disabled, 403, "This account is disabled"),
@@ -26,7 +27,7 @@ struct MappingTests {
             (limit, 429, "Too many requests. Please try again later!"),
             (ObjectStoreError.invalidKey, 503, "The service is not available at the moment. Please try again later!"),
             (
-                InvalidInput(complaints: complaints), 400,
+                InvalidInput(validationErrors: validationErrors), 400,
                 "full_name - can't be blank,email - has already been taken,"
                     + "title - is too long (maximum is 255 characters),"
                     + "password - is too short (minimum is 6 characters),"

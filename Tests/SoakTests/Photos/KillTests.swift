@@ -32,7 +32,7 @@ struct KillTests {
             let served = try await storm.start()
             // In real time: a pending photo is given up after 40 s, and a sweep comes every 5 s.
             try await poll("rows and objects match", within: .seconds(60)) { try await storm.isWhole() }
-            #expect(try await storm.complaints(served.service, token: token) == [])
+            #expect(try await storm.validationErrors(served.service, token: token) == [])
         }
     }
 }
