@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
 let isFuzzing = Context.environment["SELFIE_FUZZ"] != nil
 
 let fuzzedModules: [Target.Dependency] = [
-    "AESCrypt", "Encodings", "ImageFiles", "Multipart", "S3", "SelfieWeb",
+    "AESCrypt", "Encodings", "ImageFiles", "JSON", "Multipart", "S3", "SelfieWeb",
     .product(name: "HTTPTypes", package: "swift-http-types"),
     .product(name: "NIOCore", package: "swift-nio"),
 ]
@@ -73,7 +73,19 @@ let package = Package(
             name: "Encodings",
             dependencies: [
                 .product(name: "Algorithms", package: "swift-algorithms"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Secrets",
+            dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "JSON",
+            dependencies: [
+                "Encodings",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
@@ -82,8 +94,7 @@ let package = Package(
         .target(
             name: "RecordSchema",
             dependencies: [
-                "Encodings",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Encodings", "JSON", "Secrets", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
@@ -140,8 +151,7 @@ let package = Package(
         .target(
             name: "EmbeddedPostgres",
             dependencies: [
-                "Encodings",
-                .product(name: "Algorithms", package: "swift-algorithms"),
+                "Encodings", .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -150,7 +160,7 @@ let package = Package(
         .target(
             name: "S3",
             dependencies: [
-                "CExpat", "Deadlines", "Encodings",
+                "Encodings", "CExpat", "Deadlines",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -184,7 +194,7 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "Budgets", "Encodings", "LinuxFiles", "S3",
+                "Secrets", "Budgets", "LinuxFiles", "S3",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -195,7 +205,7 @@ let package = Package(
         .target(
             name: "HTTPConnection",
             dependencies: [
-                "Budgets", "Encodings", "LinuxFiles",
+                "Encodings", "Budgets", "LinuxFiles",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -210,7 +220,8 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "AESCrypt", "Budgets", "CCrypt", "Encodings", "ImageFiles", "ObjectStore", "Outages", "Postgres",
+                "Encodings", "JSON", "Secrets", "AESCrypt", "Budgets", "CCrypt", "ImageFiles", "ObjectStore", "Outages",
+                "Postgres",
                 "RecordSchema", "Threads",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -224,8 +235,8 @@ let package = Package(
         .target(
             name: "SelfieWeb",
             dependencies: [
-                "Traces",
-                "AESCrypt", "Budgets", "CPages", "CZlib", "Encodings", "HTTPConnection", "ImageFiles", "Multipart",
+                "Encodings", "JSON", "Secrets", "Traces",
+                "AESCrypt", "Budgets", "CPages", "CZlib", "HTTPConnection", "ImageFiles", "Multipart",
                 "ObjectStore",
                 "Postgres", "RecordSchema", "SelfieCore", "Threads",
                 .product(name: "Algorithms", package: "swift-algorithms"),
@@ -245,7 +256,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "Budgets", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieCore",
+                "Encodings", "Budgets", "ObjectStore", "Postgres", "S3", "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -255,7 +266,8 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
-                "AESCrypt", "Deadlines", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
+                "Encodings", "Secrets", "AESCrypt", "Deadlines", "ImageFiles", "LinuxFiles", "Migrations",
+                "ObjectStore",
                 "Postgres", "RecordSchema", "S3",
                 "SelfieConfiguration",
                 "SelfieCore",
@@ -292,7 +304,8 @@ let package = Package(
         .executableTarget(
             name: "selfie",
             dependencies: [
-                "AESCrypt", "CLinux", "EmbeddedPostgres", "Encodings", "Migrations", "Postgres", "RecordSchema",
+                "Encodings", "JSON", "Secrets", "AESCrypt", "CLinux", "EmbeddedPostgres", "Migrations", "Postgres",
+                "RecordSchema",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieOperations", "Threads",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -312,7 +325,7 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "AESCrypt", "Deadlines", "EmbeddedPostgres", "Encodings", "ServerProcesses", "Migrations", "Postgres",
+                "Encodings", "AESCrypt", "Deadlines", "EmbeddedPostgres", "ServerProcesses", "Migrations", "Postgres",
                 "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -382,7 +395,7 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "Budgets", "DatabaseTestSupport", "Deadlines", "Encodings", "Postgres", "RecordSchema",
+                "JSON", "AESCrypt", "Budgets", "DatabaseTestSupport", "Deadlines", "Postgres", "RecordSchema",
                 "S3",
                 "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore",
@@ -434,7 +447,7 @@ let package = Package(
         .testTarget(
             name: "EmbeddedPostgresTests",
             dependencies: [
-                "DatabaseTestSupport", "EmbeddedPostgres", "Encodings", "ServerProcesses",
+                "Encodings", "DatabaseTestSupport", "EmbeddedPostgres", "ServerProcesses",
 
             ],
             swiftSettings: settings
@@ -485,7 +498,8 @@ let package = Package(
         .testTarget(
             name: "S3Tests",
             dependencies: [
-                "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
+                "Encodings", "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport",
+                "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -495,19 +509,28 @@ let package = Package(
         ),
         .testTarget(
             name: "EncodingsTests",
+            dependencies: ["Encodings", "ServerProcesses", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "JSONTests",
             dependencies: [
-                "Encodings", "ServerProcesses", "TestSupport",
-                .product(name: "OrderedCollections", package: "swift-collections"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "JSON", "ServerProcesses", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SecretsTests",
+            dependencies: ["Secrets", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings
         ),
         .testTarget(
             name: "RecordSchemaTests",
             dependencies: [
-                "Encodings", "RecordSchema",
+                "Encodings", "JSON", "RecordSchema",
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
@@ -515,8 +538,8 @@ let package = Package(
         .testTarget(
             name: "ObjectStoreTests",
             dependencies: [
-                "Budgets",
-                "Encodings", "LinuxFiles", "ObjectStore", "ConnectionTestSupport", "S3", "S3TestSupport",
+                "Encodings", "Budgets",
+                "LinuxFiles", "ObjectStore", "ConnectionTestSupport", "S3", "S3TestSupport",
                 "ServiceTestSupport", "ServerProcesses", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -546,7 +569,7 @@ let package = Package(
         .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
-                "AESCrypt", "Budgets", "DatabaseTestSupport", "Encodings", "Postgres", "SelfieCore",
+                "Encodings", "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieCore",
                 "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings
@@ -554,7 +577,7 @@ let package = Package(
         .testTarget(
             name: "SelfieWebTests",
             dependencies: [
-                "Budgets", "Encodings", "ImageFiles", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
+                "Encodings", "Budgets", "ImageFiles", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -573,7 +596,7 @@ let package = Package(
         .testTarget(
             name: "SelfieOperationsTests",
             dependencies: [
-                "DatabaseTestSupport", "Encodings", "LinuxFiles", "ObjectStore", "Postgres", "S3", "S3TestSupport",
+                "Encodings", "DatabaseTestSupport", "LinuxFiles", "ObjectStore", "Postgres", "S3", "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieOperations", "ServiceTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -585,10 +608,10 @@ let package = Package(
         .testTarget(
             name: "SelfieAppTests",
             dependencies: [
-                "Budgets",
+                "Encodings", "JSON", "Secrets", "Budgets",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
-                "Encodings", "HTTPConnection", "ImageFiles", "LinuxFiles",
+                "HTTPConnection", "ImageFiles", "LinuxFiles",
                 "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieOperations", "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

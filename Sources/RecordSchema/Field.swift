@@ -1,4 +1,4 @@
-package import Encodings
+package import JSON
 import OrderedCollections
 
 /// A field that the records of a collection have.

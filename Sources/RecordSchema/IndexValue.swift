@@ -1,5 +1,6 @@
 import Crypto
-package import Encodings
+import Encodings
+package import JSON
 
 /// A value as indexes have it: two values are equal if and only if their texts are.
 package struct IndexValue: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import Encodings
+import JSON
 
 extension JSONValue {
     /// A text that two values share if and only if they mean the same.

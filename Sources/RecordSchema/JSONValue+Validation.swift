@@ -1,4 +1,5 @@
-package import Encodings
+import Encodings
+package import JSON
 import OrderedCollections
 
 extension JSONValue {

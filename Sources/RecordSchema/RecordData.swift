@@ -1,4 +1,4 @@
-package import Encodings
+package import JSON
 import OrderedCollections
 
 /// The data of a record that keeps to its collection's fields.

@@ -1,4 +1,5 @@
 import Encodings
+import Secrets
 
 /// The ids of records.
 package enum RecordID {

@@ -1,4 +1,4 @@
-import Encodings
+import JSON
 
 extension SchemaReader {
     private static let keys = ["access", "role", "fields", "open", "indexes", "parent"]

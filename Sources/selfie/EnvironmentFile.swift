@@ -1,5 +1,5 @@
-import Encodings
 import FoundationEssentials
+import Secrets
 
 /// The `.env` file of a development folder.
 struct EnvironmentFile {

@@ -1,7 +1,7 @@
 import ConnectionTestSupport
-package import Encodings
 import Foundation
 import HTTPTypes
+package import JSON
 package import OrderedCollections
 import SelfieCore
 import SelfieWeb

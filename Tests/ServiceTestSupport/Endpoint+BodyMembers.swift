@@ -1,4 +1,4 @@
-import Encodings
+import JSON
 import OrderedCollections
 package import SelfieWeb
 

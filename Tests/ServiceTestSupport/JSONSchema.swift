@@ -1,4 +1,4 @@
-package import Encodings
+package import JSON
 import OrderedCollections
 
 /// Checks values against JSON Schemas, as far as the API's document uses them.

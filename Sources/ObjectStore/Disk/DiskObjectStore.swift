@@ -1,9 +1,9 @@
-import Encodings
 package import FoundationEssentials
 import Glibc
 import LinuxFiles
 import NIOCore
 import NIOPosix
+import Secrets
 
 /// Objects as files of one folder, each named by its key.
 package struct DiskObjectStore: ObjectStore {

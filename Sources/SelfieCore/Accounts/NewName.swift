@@ -1,4 +1,5 @@
 import Encodings
+import JSON
 
 /// The name of an account to be made, as a client sent it.
 package enum NewName: Sendable {

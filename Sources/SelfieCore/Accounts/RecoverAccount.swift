@@ -1,5 +1,6 @@
 import Budgets
 import Encodings
+import JSON
 
 /// Lets somebody into an account again whose password is forgotten, or whose e-mail has changed.
 ///

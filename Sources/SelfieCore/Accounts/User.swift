@@ -1,4 +1,5 @@
 import Encodings
+import JSON
 
 /// An account, as its owner sees it.
 package struct User: Sendable {

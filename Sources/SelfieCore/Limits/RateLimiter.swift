@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import FoundationEssentials
+import Secrets
 
 /// Counts actions for all processes together, and refuses those that are too many.
 struct RateLimiter: Sendable {

@@ -1,4 +1,4 @@
-import Encodings
+import JSON
 package import Postgres
 
 /// The columns of `users` that others see.

@@ -1,4 +1,4 @@
-package import Encodings
+package import JSON
 
 /// What a new account has for others to see, beside the name, as a client sent it.
 package struct NewProfile: Sendable {

@@ -1,4 +1,5 @@
-package import Encodings
+import Encodings
+package import JSON
 package import OrderedCollections
 
 /// What a user changes about the profile.

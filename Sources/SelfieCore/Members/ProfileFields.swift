@@ -1,4 +1,4 @@
-import Encodings
+import JSON
 import RecordSchema
 
 /// The free fields of a profile: a JSON object.

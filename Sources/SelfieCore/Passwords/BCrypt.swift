@@ -1,6 +1,6 @@
 import CCrypt
-import Encodings
 import Glibc
+import Secrets
 
 /// The one place that calls libcrypt; each call's result is checked here.
 ///

@@ -1,6 +1,8 @@
 import Encodings
 import ImageFiles
+import JSON
 package import ObjectStore
+import Secrets
 
 /// A photo to be stored, checked.
 package struct NewPhoto: Sendable {

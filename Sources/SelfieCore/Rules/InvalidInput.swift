@@ -1,4 +1,5 @@
 import Encodings
+import JSON
 
 /// A client's input breaks rules.
 package struct InvalidInput: Error, Equatable {

@@ -1,6 +1,6 @@
 import Crypto
-import Encodings
 package import FoundationEssentials
+import Secrets
 
 /// A sign-in that has not ended, with its user and the end of its token.
 package struct Session: Sendable {

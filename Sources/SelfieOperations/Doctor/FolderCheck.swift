@@ -1,10 +1,10 @@
-import Encodings
 import FoundationEssentials
 import Glibc
 import LinuxFiles
 import NIOCore
 import NIOPosix
 import ObjectStore
+import Secrets
 
 /// Checks the folder of photos: it exists, is writable, private and permanent, and has room.
 struct FolderCheck: Sendable {

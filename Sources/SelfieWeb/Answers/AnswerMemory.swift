@@ -1,8 +1,8 @@
 import Budgets
-import Encodings
 import HTTPConnection
 import HTTPTypes
 import Hummingbird
+import JSON
 import NIOCore
 import SelfieCore
 import Synchronization

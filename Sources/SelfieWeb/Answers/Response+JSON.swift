@@ -1,7 +1,7 @@
-import Encodings
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
 
 extension Response {
     /// An answer whose body is one JSON object.

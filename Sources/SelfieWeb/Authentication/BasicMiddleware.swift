@@ -1,6 +1,6 @@
 import Crypto
-import Encodings
 import Hummingbird
+import Secrets
 import SelfieCore
 
 /// Lets clients with the API's credential through, by HTTP Basic.

@@ -1,5 +1,5 @@
-import Encodings
 import Hummingbird
+import JSON
 import NIOCore
 
 /// Reads bodies that are one JSON value, for calls that take nothing else.

@@ -1,6 +1,7 @@
 import Encodings
 import HTTPTypes
 import Hummingbird
+import JSON
 import Multipart
 import NIOCore
 import SelfieCore

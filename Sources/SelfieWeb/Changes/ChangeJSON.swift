@@ -1,5 +1,5 @@
-import Encodings
 import HTTPTypes
+import JSON
 import SelfieCore
 
 /// Changes as JSON Schema describes them.

@@ -1,6 +1,6 @@
-import Encodings
 import FoundationEssentials
 import Hummingbird
+import JSON
 import SelfieCore
 
 /// Writes changes for a client.

@@ -3,6 +3,7 @@ import Budgets
 import Encodings
 import HTTPTypes
 import Hummingbird
+import JSON
 import NIOCore
 import SelfieCore
 

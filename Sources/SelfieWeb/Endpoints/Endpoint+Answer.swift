@@ -1,5 +1,5 @@
-package import Encodings
 package import HTTPTypes
+package import JSON
 
 extension Endpoint {
     /// The answer to a valid request.

@@ -1,4 +1,4 @@
-package import Encodings
+package import JSON
 
 extension Endpoint {
     /// The JSON that a call takes as its body, and nothing else.

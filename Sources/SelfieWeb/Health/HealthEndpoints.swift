@@ -1,6 +1,6 @@
-import Encodings
 import HTTPTypes
 import Hummingbird
+import JSON
 
 /// What platforms ask: whether the process lives, and whether it can do its work.
 struct HealthEndpoints: EndpointGroup {

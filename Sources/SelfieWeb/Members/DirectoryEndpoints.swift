@@ -1,7 +1,7 @@
-import Encodings
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
 import SelfieCore
 
 /// The directory of all members.

@@ -1,6 +1,6 @@
-import Encodings
 import FoundationEssentials
 import HTTPTypes
+import JSON
 import SelfieCore
 
 /// Writes members as answers have them.

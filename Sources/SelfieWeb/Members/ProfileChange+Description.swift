@@ -1,4 +1,4 @@
-import Encodings
+import JSON
 import SelfieCore
 
 extension Endpoint.JSONBodyDescription {

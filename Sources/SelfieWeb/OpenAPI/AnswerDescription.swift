@@ -1,6 +1,6 @@
-import Encodings
 import HTTPTypes
 import ImageFiles
+import JSON
 import OrderedCollections
 import SelfieCore
 

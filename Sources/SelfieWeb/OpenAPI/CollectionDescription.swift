@@ -1,5 +1,5 @@
-import Encodings
 import HTTPTypes
+import JSON
 import OrderedCollections
 import RecordSchema
 

@@ -1,6 +1,6 @@
-import Encodings
 import HTTPTypes
 import Hummingbird
+import JSON
 import RecordSchema
 import SelfieCore
 

@@ -1,5 +1,5 @@
-package import Encodings
 import HTTPTypes
+package import JSON
 import OrderedCollections
 
 /// The API's description for programs: OpenAPI 3.1, made from the endpoints' own descriptions.

@@ -1,5 +1,6 @@
 import Crypto
 import Encodings
+import Secrets
 import SelfieCore
 
 /// The URLs of photos that are made on one day, for clients of one origin.

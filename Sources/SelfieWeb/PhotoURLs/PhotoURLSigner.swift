@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import FoundationEssentials
+import Secrets
 import SelfieCore
 import Synchronization
 

@@ -1,5 +1,6 @@
 import Crypto
 import Encodings
+import Secrets
 
 /// Writes URLs of photos.
 ///

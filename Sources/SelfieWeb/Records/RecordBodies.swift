@@ -2,6 +2,7 @@ import Budgets
 import Encodings
 import HTTPTypes
 import Hummingbird
+import JSON
 import NIOCore
 import OrderedCollections
 import RecordSchema

@@ -4,6 +4,7 @@ import Encodings
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
 import RecordSchema
 import SelfieCore
 import Threads

@@ -1,5 +1,5 @@
-import Encodings
 import Hummingbird
+import JSON
 import OrderedCollections
 import RecordSchema
 import SelfieCore

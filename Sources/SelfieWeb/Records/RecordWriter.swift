@@ -1,4 +1,5 @@
 import Encodings
+import JSON
 import OrderedCollections
 import SelfieCore
 

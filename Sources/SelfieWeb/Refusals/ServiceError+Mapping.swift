@@ -1,8 +1,8 @@
 import Budgets
-import Encodings
 import HTTPConnection
 import HTTPTypes
 import Hummingbird
+import JSON
 import Multipart
 import NIOHTTP1
 import ObjectStore

@@ -1,7 +1,7 @@
-import Encodings
 import HTTPConnection
 package import HTTPTypes
 import Hummingbird
+import JSON
 
 /// A refusal that a client sees, with the contract's status and text.
 package struct ServiceError: Error, Equatable {

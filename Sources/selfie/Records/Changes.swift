@@ -1,5 +1,5 @@
 import ArgumentParser
-import Encodings
+import JSON
 import SelfieCore
 import SelfieOperations
 

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Encodings
 import FoundationEssentials
+import JSON
 import RecordSchema
 import SelfieConfiguration
 import SelfieCore

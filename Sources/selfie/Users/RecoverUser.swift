@@ -1,5 +1,5 @@
 import ArgumentParser
-import Encodings
+import Secrets
 import SelfieConfiguration
 import SelfieCore
 import SelfieOperations

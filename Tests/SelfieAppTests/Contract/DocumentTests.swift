@@ -1,6 +1,6 @@
 import ConnectionTestSupport
-import Encodings
 import Foundation
+import JSON
 import OrderedCollections
 import ProcessTestSupport
 import ServiceTestSupport

@@ -5,8 +5,8 @@ import ServerProcesses
 import ServiceTestSupport
 import Testing
 
-@testable import Encodings
 @testable import ObjectStore
+@testable import Secrets
 @testable import SelfieCore
 
 @Suite("Names that nobody can guess")

@@ -1,4 +1,4 @@
-package import Encodings
+package import JSON
 import RecordSchema
 
 /// Which records a list has.

@@ -1,6 +1,8 @@
 import Crypto
 import Encodings
+import JSON
 import RecordSchema
+import Secrets
 
 /// Makes the digests by which a message that is sent again is known, after it was changed or deleted, too.
 ///

@@ -1,3 +1,4 @@
+import Encodings
 import OrderedCollections
 
 /// Reads JSON by the grammar of RFC 8259, from the first byte to the last.

@@ -1,4 +1,4 @@
-import Encodings
+import JSON
 import Testing
 
 @Suite("Elements of an array")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Encodings
+@testable import Secrets
 
 @Suite("Message authentication codes")
 struct MessageAuthenticatorTests {

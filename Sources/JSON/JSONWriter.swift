@@ -1,3 +1,4 @@
+package import Encodings
 package import NIOCore
 import OrderedCollections
 

@@ -1,5 +1,5 @@
-import Encodings
 import Foundation
+import JSON
 import OrderedCollections
 import Testing
 

@@ -4,7 +4,7 @@ import NIOFoundationCompat
 import ServerProcesses
 import Testing
 
-@testable import Encodings
+@testable import JSON
 
 @Suite("Written JSON")
 struct JSONWriterTests {
