@@ -17,7 +17,7 @@ extension StringProtocol {
     /// The text with U+034F, which nobody sees, after every 30 marks of a row.
     ///
     /// It is for what was stored before such texts were refused. Source: UAX #15, section 13.1 "Stream-Safe Text Process".
-    var streamSafe: String {
+    package var streamSafe: String {
         guard hasLongMarkRun else { return String(self) }
         var (run, safe) = (MarkRun(), String.UnicodeScalarView())
         for scalar in unicodeScalars {

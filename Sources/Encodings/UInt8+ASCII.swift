@@ -16,7 +16,7 @@ extension UInt8 {
     }
 
     /// The value of this byte as a hexadecimal digit of either case; nil if it is none.
-    var hexadecimalDigit: UInt8? {
+    package var hexadecimalDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10

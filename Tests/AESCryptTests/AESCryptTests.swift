@@ -51,7 +51,7 @@ struct AESCryptTests {
         ]
     )
     func malformed(text: String) {
-        #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
+        #expect(throws: AESCryptFailure()) { try cipher.decrypt(text) }
     }
 
     @Test(
@@ -67,11 +67,11 @@ struct AESCryptTests {
             ("110CB3FAE914FACFD2D9E5E0A5D623E4110CB3FAE914FACFD2D9E5E0A5D623E4", .notBase64),
             ("EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLZk=", .otherKey),
             ("7E7lPZsqj0DgtsX2yhG1gA==", .otherKey), ("EQyz+ukU+ss+Sinf15bApQ==\n", .otherKey),
-        ] as [(String, AESCryptError)]
+        ] as [(String, AESCryptFailure)]
     )
-    func problems(text: String, problem: AESCryptError) {
-        #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
-        #expect(cipher.error(in: text) == problem)
+    func problems(text: String, problem: AESCryptFailure) {
+        #expect(throws: AESCryptFailure()) { try cipher.decrypt(text) }
+        #expect(cipher.failure(of: text) == problem)
     }
 
     @Test("Another passphrase does not decrypt to the message")
@@ -92,14 +92,14 @@ struct AESCryptTests {
             if 16 ^ change == 1 {
                 #expect(try cipher.decrypt(text).count == 31)
             } else {
-                #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
+                #expect(throws: AESCryptFailure()) { try cipher.decrypt(text) }
             }
         }
         // A padding of sixteen of which any other byte is not sixteen.
         for index in 0..<15 {
             var changed = bytes
             changed[index] ^= 1
-            #expect(throws: AESCryptError()) { try cipher.decrypt(Data(changed).base64EncodedString()) }
+            #expect(throws: AESCryptFailure()) { try cipher.decrypt(Data(changed).base64EncodedString()) }
         }
     }
 

@@ -9,7 +9,7 @@ import Synchronization
 package final class UndecryptablePasswordRecorder: Sendable {
     private let store: UndecryptablePasswordStore
     private let report: OutageReport
-    private let counts = Mutex<[AESCryptError: Int]>([:])
+    private let counts = Mutex<[AESCryptFailure: Int]>([:])
 
     /// - Parameters:
     ///   - store: The table to write to.
@@ -26,7 +26,7 @@ package final class UndecryptablePasswordRecorder: Sendable {
     /// Counts a password.
     ///
     /// - Parameter error: Why it can't be decrypted.
-    package func note(_ error: AESCryptError) {
+    package func note(_ error: AESCryptFailure) {
         counts.withLock { $0[error, default: 0] += 1 }
     }
 

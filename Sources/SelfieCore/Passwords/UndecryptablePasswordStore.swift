@@ -12,7 +12,7 @@ struct UndecryptablePasswordStore: Sendable {
     ///
     /// - Parameter counts: How often, by reason.
     /// - Throws: `PostgresError`.
-    func add(_ counts: [AESCryptError: Int]) async throws {
+    func add(_ counts: [AESCryptFailure: Int]) async throws {
         let sorted = counts.sorted { $0.key.rawValue < $1.key.rawValue }
         try await postgres.write(
             """

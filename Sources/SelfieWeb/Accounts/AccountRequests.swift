@@ -168,7 +168,7 @@ struct AccountRequests: Sendable {
         case .plain: return Password(text)
         case .encrypted(let cipher):
             if let password = Password(text, cipher: cipher) { return password }
-            let error = cipher.error(in: text)
+            let error = cipher.failure(of: text)
             notes.note(undecryptablePassword: error.rawValue)
             parts.useCases.undecryptablePasswords.note(error)
             return nil

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Why a message can't be decrypted.
 ///
 /// It is for operators only. A client that gets it could decrypt messages, byte by byte (a padding oracle).
-package enum AESCryptError: String, Sendable, CaseIterable {
+package enum AESCryptFailure: String, Sendable, CaseIterable {
     /// It has other characters than base64: a password in the clear, or hexadecimal.
     case notBase64 = "not_base64"
     /// It has spaces where base64 may have `+`: a form that was not percent-encoded.
@@ -19,7 +19,7 @@ extension AESCrypt {
     ///
     /// - Parameter text: What `decrypt` refused.
     /// - Returns: The most likely reason.
-    package func error(in text: String) -> AESCryptError {
+    package func failure(of text: String) -> AESCryptFailure {
         // All that follows compares characters, which is slow for some that are not ASCII.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return .notBase64 }
         // The gem wraps its lines, but puts no space into them.
