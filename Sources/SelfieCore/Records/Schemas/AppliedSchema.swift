@@ -41,11 +41,6 @@ package struct AppliedSchema: Sendable {
         let field: String
     }
 
-    /// The fields of a collection's records that only new records of others set.
-    func setFields(of collection: AppliedCollection) -> [String] {
-        parentRules.filter { $0.parent.id == collection.id }.map(\.field)
-    }
-
     /// The collection of a name.
     ///
     /// - Throws: `RecordRefusal` when there is none.

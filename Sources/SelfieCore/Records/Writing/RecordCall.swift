@@ -95,7 +95,7 @@ struct RecordCall {
                 ) : [:],
             parentCollection: parentNames?.collection,
             parents: parents,
-            setFields: schema.setFields(of: collection),
+            setFields: schema.schema.setFields(of: collection.name),
             digests: digests
         )
         try requireReachable(author, planner)
