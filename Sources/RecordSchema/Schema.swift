@@ -23,6 +23,18 @@ package struct Schema: Sendable, Equatable {
         roles.filter { $0.manages.contains(role) }.map(\.name)
     }
 
+    /// The fields of a collection's records that the `parent` of other collections sets.
+    ///
+    /// What clients send for them is ignored.
+    package func setFields(of collection: String) -> [String] {
+        collections.compactMap { child in
+            child.parent.flatMap { parent in
+                let isOwn = child.references.contains { $0.field == parent.field && $0.collection == collection }
+                return isOwn ? parent.set : nil
+            }
+        }
+    }
+
     /// The most collections.
     package static let maxCollectionCount = 64
     /// The most roles.

@@ -169,14 +169,7 @@ extension SchemaReader {
 extension Schema {
     /// The same, but no field is required that a parent sets.
     var withoutRequiredSetFields: Schema {
-        var set: [String: Set<String>] = [:]
-        for child in collections {
-            guard let parent = child.parent,
-                let target = child.references.first(where: { $0.field == parent.field })?.collection
-            else { continue }
-            set[target, default: []].insert(parent.set)
-        }
-        return Schema(roles: roles, collections: collections.map { $0.requiring(noneOf: set[$0.name] ?? []) })
+        Schema(roles: roles, collections: collections.map { $0.requiring(noneOf: Set(setFields(of: $0.name))) })
     }
 }
 

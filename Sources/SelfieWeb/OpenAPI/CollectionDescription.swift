@@ -7,7 +7,14 @@ import RecordSchema
 ///
 /// The router knows only the general ones.
 struct CollectionDescription {
-    let collection: RecordCollection
+    private let collection: RecordCollection
+    /// The fields that new records of other collections set.
+    private let setFields: [String]
+
+    init(of collection: RecordCollection, in schema: Schema) {
+        self.collection = collection
+        setFields = schema.setFields(of: collection.name)
+    }
 
     /// The descriptions of the collection's calls.
     var endpoints: [Endpoint] {
@@ -87,14 +94,17 @@ struct CollectionDescription {
             "required": JSONValue(fields.filter(\.isRequired).map(\.name)),
             "properties": .object(
                 OrderedDictionary(
-                    uniqueKeysWithValues: fields.map { ($0.name, Self.schema(of: $0)) }
+                    uniqueKeysWithValues: fields.map { ($0.name, schema(of: $0)) }
                 )
             ),
             "additionalProperties": .boolean(collection.isOpen),
         ]
     }
 
-    private static func schema(of field: Field) -> JSONValue {
+    private func schema(of field: Field) -> JSONValue {
+        if setFields.contains(field.name), case .reference(let child) = field.type {
+            return ["description": .string("The id of the newest record in \(child). Ignored in requests.")]
+        }
         let schema = field.type.jsonSchema
         return field.isRequired || field.type == .json ? schema : ["anyOf": [schema, ["type": "null"]]]
     }

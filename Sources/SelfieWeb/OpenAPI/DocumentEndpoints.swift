@@ -44,7 +44,7 @@ struct DocumentEndpoints: EndpointGroup {
         self.parts = parts
         document = DocumentCache { [parts] schema in
             var json = JSONWriter(capacity: 512 * 1024)
-            let collections = schema.collections.flatMap { CollectionDescription(collection: $0).endpoints }
+            let collections = schema.collections.flatMap { CollectionDescription(of: $0, in: schema).endpoints }
             // Nobody can send to an inbox where there is none.
             let inbox = schema.collections.contains { $0.access == .inbox } ? [] : RecordEndpoints.inbox
             let hidden = Set(inbox.map(\.description.name))

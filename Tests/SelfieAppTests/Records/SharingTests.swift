@@ -1,4 +1,5 @@
 import ConnectionTestSupport
+import Encodings
 import Foundation
 import Postgres
 import ServiceTestSupport
@@ -97,6 +98,23 @@ struct SharingTests {
             let fewer = try await Self.send(service, "fewer", by: bob)
             #expect(fewer.json["readers"] as? [String] == [ada.id], "\(fewer.text)")
             try await service.expectSoundStreams()
+        }
+    }
+
+    @Test(
+        "Any value is described and taken for what new messages set, and it is ignored",
+        arguments: [#""no id\u0001""#, "5", "{}"]
+    )
+    func ignoredSetField(value: String) async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            let document = try JSONValue.parse(stored: try await service.send("GET", "/openapi.json").body)
+            let body = document["paths"]?["/api/records/threads/{id}"]?["put"]?["requestBody"]
+            let fields = body?["content"]?["application/json"]?["schema"]?["properties"]?["data"]?["properties"]
+            let described = try #require(fields?["lastMessage"])
+            #expect(described["description"] != nil && described["type"] == nil, "\(described)")
+            let made = try await service.call("PUT", Self.thread, as: ada, #"{"data":{"lastMessage":\#(value)}}"#)
+            #expect(made.status == 200 && made.data.isEmpty, "\(made.text)")
         }
     }
 

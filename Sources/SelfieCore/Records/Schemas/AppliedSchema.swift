@@ -58,11 +58,6 @@ package struct AppliedSchema: Sendable {
         parentRules.first { $0.child.id == collection.id }
     }
 
-    /// The fields of a collection's records that only new records of others set.
-    func setFields(of collection: AppliedCollection) -> [String] {
-        parentRules.filter { $0.parent.id == collection.id }.map(\.field)
-    }
-
     /// The collection of a name.
     ///
     /// - Throws: `RecordRefusal` when there is none.

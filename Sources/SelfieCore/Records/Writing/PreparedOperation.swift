@@ -35,7 +35,7 @@ struct PreparedOperation {
         }
         let sent = Self.value(operation.data)
         var value = sent
-        let setFields = schema.setFields(of: collection)
+        let setFields = schema.schema.setFields(of: collection.name)
         if case .object(var members) = value, !setFields.isEmpty {
             for name in setFields { members[name] = nil }
             value = .object(members)

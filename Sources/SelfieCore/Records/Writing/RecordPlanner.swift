@@ -161,7 +161,7 @@ struct RecordPlanner {
         expiresAt: Timestamp?
     ) throws(RecordRefusal) -> RecordDraft.Content {
         let oldValue = RecordData.value(stored: record.data)
-        let setFields = schema.setFields(of: collection)
+        let setFields = schema.schema.setFields(of: collection.name)
         let data: RecordData
         if let whole = operation.content, setFields.isEmpty {
             data = try whole.get()
