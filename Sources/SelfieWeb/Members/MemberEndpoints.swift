@@ -75,12 +75,3 @@ struct MemberEndpoints: EndpointGroup {
         return Response(json).revalidated()
     }
 }
-
-extension Response {
-    /// Has caches of the user's own ask again each time, since the answer is only for one user.
-    func revalidated() -> Response {
-        var response = self
-        response.headers[.cacheControl] = "private, no-cache"
-        return response
-    }
-}

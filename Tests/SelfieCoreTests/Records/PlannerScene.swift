@@ -121,10 +121,12 @@ struct PlannerScene {
         RecordPlanner(
             schema: schema,
             collection: try self.collection(collection),
-            author: author(number),
-            recipient: collection == "inbox" ? Self.member(inboxOf ?? number) : nil,
-            records: records,
-            deletedMessages: deletedMessages
+            snapshot: RecordSnapshot(
+                author: author(number),
+                recipient: collection == "inbox" ? Self.member(inboxOf ?? number) : nil,
+                records: records,
+                deletedMessages: deletedMessages
+            )
         )
     }
 
