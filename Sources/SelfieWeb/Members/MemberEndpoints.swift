@@ -1,6 +1,5 @@
 import Encodings
 import FoundationEssentials
-import HTTPTypes
 import Hummingbird
 import SelfieCore
 
