@@ -51,7 +51,7 @@ struct AESCryptTests {
         ]
     )
     func malformed(text: String) {
-        #expect(throws: AESCryptFailure()) { try cipher.decrypt(text) }
+        #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
     }
 
     @Test(
@@ -69,9 +69,9 @@ struct AESCryptTests {
             ("7E7lPZsqj0DgtsX2yhG1gA==", .otherKey), ("EQyz+ukU+ss+Sinf15bApQ==\n", .otherKey),
         ] as [(String, AESCryptFailure)]
     )
-    func problems(text: String, problem: AESCryptFailure) {
-        #expect(throws: AESCryptFailure()) { try cipher.decrypt(text) }
-        #expect(cipher.failure(of: text) == problem)
+    func failures(text: String, failure: AESCryptFailure) {
+        #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
+        #expect(cipher.failure(of: text) == failure)
     }
 
     @Test("Another passphrase does not decrypt to the message")
@@ -92,14 +92,14 @@ struct AESCryptTests {
             if 16 ^ change == 1 {
                 #expect(try cipher.decrypt(text).count == 31)
             } else {
-                #expect(throws: AESCryptFailure()) { try cipher.decrypt(text) }
+                #expect(throws: AESCryptError()) { try cipher.decrypt(text) }
             }
         }
         // A padding of sixteen of which any other byte is not sixteen.
         for index in 0..<15 {
             var changed = bytes
             changed[index] ^= 1
-            #expect(throws: AESCryptFailure()) { try cipher.decrypt(Data(changed).base64EncodedString()) }
+            #expect(throws: AESCryptError()) { try cipher.decrypt(Data(changed).base64EncodedString()) }
         }
     }
 

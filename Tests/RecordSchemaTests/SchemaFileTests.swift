@@ -1,3 +1,4 @@
+import JSON
 import Encodings
 import RecordSchema
 import Testing

@@ -1,3 +1,4 @@
+import JSON
 import Encodings
 package import Postgres
 

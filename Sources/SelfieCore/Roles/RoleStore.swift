@@ -85,14 +85,9 @@ package struct RoleStore: Sendable {
         ).first.map(Member.init)
     }
 
-    /// Gives a user a role.
+    /// Gives a user a role, and says whether the user did not have it before.
     ///
-    /// - Parameters:
-    ///   - roleID: The role, which is locked.
-    ///   - userID: The user, who is locked.
-    ///   - connection: In a transaction.
-    /// - Returns: Whether the user did not have it before.
-    /// - Throws: `RoleError.full`, `PostgresError`.
+    /// Both are locked.
     static func add(_ roleID: Int, to userID: Int, on connection: PostgresConnection) async throws -> Bool {
         let present = try await connection.query(
             "SELECT FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"
@@ -108,11 +103,9 @@ package struct RoleStore: Sendable {
         return true
     }
 
-    /// Takes a role from a user.
+    /// Takes a role from a user, and says whether the user had it.
     ///
-    /// - Parameters: As ``add(_:to:on:)``.
-    /// - Returns: Whether the user had it.
-    /// - Throws: `PostgresError`.
+    /// Both are locked.
     static func remove(_ roleID: Int, from userID: Int, on connection: PostgresConnection) async throws -> Bool {
         try await connection.execute(
             "DELETE FROM role_members WHERE role_id = \(roleID) AND user_id = \(userID)"

@@ -17,7 +17,9 @@ package struct PhotoLibrary: Sendable, Equatable {
         /// A number may come again, after a backup was restored.
         package let changedAt: Int
     }
+}
 
+extension PhotoLibrary {
     /// The columns that this is made of, of `sessions` and `photo_libraries`.
     ///
     /// A user without photos may have no row in the latter.

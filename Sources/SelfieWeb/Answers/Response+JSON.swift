@@ -11,6 +11,13 @@ extension Response {
         return Response(json, status: status)
     }
 
+    /// Has caches of the user's own ask again each time, since the answer is only for one user.
+    func revalidated() -> Response {
+        var response = self
+        response.headers[.cacheControl] = "private, no-cache"
+        return response
+    }
+
     /// The contract's answer of `status` and `message`.
     static func message(_ message: String) -> Response {
         .json { json in
@@ -32,13 +39,6 @@ extension Response {
     func notStored() -> Response {
         var response = self
         response.headers[.cacheControl] = "no-store"
-        return response
-    }
-
-    /// Has caches of the user's own ask again each time, since the answer is only for one user.
-    func revalidated() -> Response {
-        var response = self
-        response.headers[.cacheControl] = "private, no-cache"
         return response
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 import Budgets
 import Encodings
 import FoundationEssentials

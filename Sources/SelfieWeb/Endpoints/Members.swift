@@ -1,3 +1,4 @@
+import JSON
 import Encodings
 
 /// The members of answers, each once.

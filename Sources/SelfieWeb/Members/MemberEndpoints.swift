@@ -1,5 +1,4 @@
 import FoundationEssentials
-import HTTPTypes
 import Hummingbird
 import JSON
 import SelfieCore

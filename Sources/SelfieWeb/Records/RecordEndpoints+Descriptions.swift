@@ -1,3 +1,4 @@
+import JSON
 import Encodings
 import HTTPTypes
 import RecordSchema

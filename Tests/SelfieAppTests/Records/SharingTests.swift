@@ -1,3 +1,4 @@
+import JSON
 import ConnectionTestSupport
 import Encodings
 import Foundation

@@ -1,3 +1,4 @@
+import JSON
 import Encodings
 import RecordSchema
 import Testing
@@ -121,10 +122,12 @@ struct PlannerScene {
         RecordPlanner(
             schema: schema,
             collection: try self.collection(collection),
-            author: author(number),
-            recipient: collection == "inbox" ? Self.member(inboxOf ?? number) : nil,
-            records: records,
-            deletedMessages: deletedMessages
+            snapshot: RecordSnapshot(
+                author: author(number),
+                recipient: collection == "inbox" ? Self.member(inboxOf ?? number) : nil,
+                records: records,
+                deletedMessages: deletedMessages
+            )
         )
     }
 

@@ -15,8 +15,8 @@ struct RecordCallTests {
     ) async throws -> RecordCall {
         let session = Session(
             id: 1,
-            userID: Scene.ada,
-            photoReader: PhotoReader(memberID: "ada", urlSeries: 0),
+            memberID: "ada",
+            library: PhotoLibrary(userID: Scene.ada, version: .init(number: 0, changedAt: 0), urlSeries: 0),
             expiry: .distantFuture,
             maxUnusedDays: nil
         )

@@ -1,3 +1,4 @@
+import JSON
 import Encodings
 import NIOCore
 import Testing

@@ -1,4 +1,5 @@
 import JSON
+import OrderedCollections
 import Postgres
 import RecordSchema
 
@@ -64,7 +65,7 @@ struct RecordCall {
             let present = readers[name(operation)]
             let inherited = present == nil && operation.inherits ? operation.parent.flatMap { readers[$0] } : nil
             let named = operation.named.union(inherited ?? []).subtracting(present ?? [])
-            return sum + named.subtracting([session.photoReader.memberID]).count
+            return sum + named.subtracting([session.memberID]).count
         }
     }
 
@@ -105,13 +106,11 @@ struct RecordCall {
         let transaction = RecordTransaction(connection: connection, schema: schema)
         // Only then is the version that the next statement reads the one until the end.
         try await SchemaLock.share(on: connection)
-        let author = try await transaction.author(userID: session.userID, naming: members(readers))
-        let recipient = isInbox ? try recipient(author) : nil
-        try author.requireRole(in: collection)
-        let (planner, expired) = try await planner(author, recipient, transaction)
-        guard expired.isEmpty else { return .expired(keys: expired) }
+        let snapshot = try await read(transaction, readers)
+        guard snapshot.expiredKeys.isEmpty else { return .expired(keys: snapshot.expiredKeys) }
+        let planner = RecordPlanner(schema: schema, collection: collection, snapshot: snapshot)
         let inherited = operations.compactMap(planner.inheritedFrom).flatMap(\.readers)
-        guard inherited.allSatisfy({ author.named[$0] != nil }) else { return .busy }
+        guard inherited.allSatisfy({ snapshot.author.named[$0] != nil }) else { return .busy }
 
         if planner.isUnreachable(for: operations) { throw RecordRefusal(.noMember) }
         var outcomes: [RecordPlanner.Outcome] = []
@@ -126,7 +125,7 @@ struct RecordCall {
         guard sendCount <= maxSends else { return .busy }
 
         try await requireUnreferred(drafts, transaction)
-        guard let targets = try await transaction.targets(of: drafts, by: author) else { return .busy }
+        guard let targets = try await transaction.targets(of: drafts, by: snapshot.author) else { return .busy }
         let written = try await transaction.write(drafts, to: targets, by: session.userID, quotaBytes: quotaBytes)
         let pictured = zip(drafts, written).filter {
             !$0.0.collection.definition.photoFields.isEmpty && $0.0.content != nil
@@ -140,7 +139,7 @@ struct RecordCall {
             case .draft(let draft):
                 guard let row = rows.next(), operation.action != .delete else { return nil }
                 let shown = draft.content?.sentDigest == nil ? photos[row.key] : nil
-                return draft.stored(for: author, version: row.version, photos: shown ?? [])
+                return draft.stored(for: snapshot.author, version: row.version, photos: shown ?? [])
             }
         }
         return .done(Done(records: records, streams: drafts.shownStreams, sendCount: sendCount))
@@ -162,12 +161,14 @@ struct RecordCall {
         return named.member
     }
 
-    /// Locks the records of the call and those that they belong to, and gives them to who decides.
-    private func planner(
-        _ author: RecordAuthor,
-        _ recipient: MemberStream?,
-        _ transaction: RecordTransaction
-    ) async throws -> (planner: RecordPlanner, expiredKeys: [Int]) {
+    /// Locks the author with all who are named, then the records of the call with those that they belong to.
+    private func read(
+        _ transaction: RecordTransaction,
+        _ readers: [RecordName: Set<String>]
+    ) async throws -> RecordSnapshot {
+        let author = try await transaction.author(userID: session.userID, naming: members(readers))
+        let recipient = isInbox ? try recipient(author) : nil
+        try author.requireRole(in: collection)
         let ids = operations.filter(\.namesRecord).map(\.id)
         var names = Set(ids.map { RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: $0) })
         names.formUnion(operations.compactMap(\.parent))
@@ -177,22 +178,21 @@ struct RecordCall {
         }
         let endsAny = operations.contains(where: \.mayEndRecord)
         let locked = try await transaction.lock(names, ends: endsAny, by: [session.userID])
-        var planner = RecordPlanner(
-            schema: schema,
-            collection: collection,
+        var snapshot = RecordSnapshot(
             author: author,
             recipient: recipient,
             records: Dictionary(uniqueKeysWithValues: locked.map { ($0.name, $0) })
         )
-        if planner.isSender, let recipient {
-            planner.deletedMessages = try await transaction.deletedMessages(
-                ids.filter { planner.existing($0)?.owner.userID != session.userID },
+        if snapshot.isSender, let recipient {
+            let sentByAuthor = Set(locked.filter { $0.owner.userID == session.userID }.map(\.id))
+            snapshot.deletedMessages = try await transaction.deletedMessages(
+                ids.filter { !sentByAuthor.contains($0) },
                 in: collection,
                 of: recipient.userID,
                 askedBy: session.userID
             )
         }
-        return (planner, locked.filter(\.isExpired).map(\.key))
+        return snapshot
     }
 
     private func requireUnreferred(_ drafts: [RecordDraft], _ transaction: RecordTransaction) async throws {
@@ -203,5 +203,77 @@ struct RecordCall {
             return
         }
         throw RecordRefusal(.referredTo, at: ending.first { $0.existing?.key == key }?.position)
+    }
+}
+
+/// An operation whose data was parsed and checked by a schema, before anything of the database was read.
+@dynamicMemberLookup
+struct PreparedOperation {
+    /// Its position in the call.
+    let position: Int
+    private let operation: RecordOperation
+    /// The record's id, which may be a new one.
+    let id: String
+    /// The data of a new record, or of one that is replaced; nil for other operations.
+    let content: Result<RecordData, RecordRefusal>?
+    /// The record that a new one belongs to; nil for none.
+    let parent: RecordName?
+    /// Whether a new record would get the readers of that one, since nobody is named.
+    let inherits: Bool
+    /// As ``SentDigests`` makes it; nil for what is not sent to an inbox.
+    let sentDigest: String?
+
+    init(
+        _ operation: RecordOperation,
+        at position: Int,
+        in collection: AppliedCollection,
+        _ schema: AppliedSchema,
+        digest: ((JSONValue, String) -> String)? = nil
+    ) {
+        self.operation = operation
+        self.position = position
+        id = operation.id ?? RecordID.make()
+        guard operation.action == .create || operation.action == .put else {
+            (content, parent, inherits, sentDigest) = (nil, nil, false, nil)
+            return
+        }
+        let sent = Self.value(operation.data)
+        var value = sent
+        let setFields = schema.schema.setFields(of: collection.name)
+        if case .object(var members) = value, !setFields.isEmpty {
+            for name in setFields { members[name] = nil }
+            value = .object(members)
+        }
+        let content = RecordData.checked(value, in: collection)
+        self.content = content
+        parent = (try? content.get()).flatMap { schema.parentRule(of: collection)?.parent(of: $0) }
+        inherits = parent != nil && collection.definition.access == .acl && !operation.namesMembers
+        sentDigest = digest?(sent, id)
+    }
+
+    subscript<Value>(dynamicMember member: KeyPath<RecordOperation, Value>) -> Value { operation[keyPath: member] }
+
+    /// Whether a client has chosen the id.
+    var namesRecord: Bool { operation.id != nil }
+
+    /// Data after the operation.
+    func changed(_ old: JSONValue) -> JSONValue {
+        guard let data = operation.data else { return old }
+        return operation.action == .patch ? old.merged(with: Self.value(data)) : Self.value(data)
+    }
+
+    private static func value(_ data: String?) -> JSONValue {
+        (try? JSONValue.parse((data ?? "{}").utf8)) ?? .null
+    }
+}
+
+extension RecordData {
+    /// Checks data by the rules of a collection.
+    static func checked(_ value: JSONValue, in collection: AppliedCollection) -> Result<RecordData, RecordRefusal> {
+        do throws(InvalidRecord) {
+            return .success(try RecordData(value, in: collection.definition))
+        } catch {
+            return .failure(RecordRefusal(.invalid(error.errors)))
+        }
     }
 }

@@ -11,7 +11,7 @@ extension RecordPlanner {
     ///
     /// What was sent before is answered as before, and can be taken back: a block is not disclosed.
     func isUnreachable(for operations: [PreparedOperation]) -> Bool {
-        guard isSender, let recipient, author.reader(recipient.id) == nil else { return false }
+        guard snapshot.isSender, let recipient, author.reader(recipient.id) == nil else { return false }
         return operations.contains { $0.content != nil && sentRecord($0.id) == nil }
     }
 
@@ -27,7 +27,7 @@ extension RecordPlanner {
                 expiresAt: record.sent?.expiresAt
             )
         }
-        let both = [present, deletedMessages[id]].compactMap(\.self)
+        let both = [present, snapshot.deletedMessages[id]].compactMap(\.self)
         return both.first { $0.ownerID == author.member.userID } ?? both.first
     }
 

@@ -10,14 +10,16 @@ extension RecordPlanner {
     /// A parent that the author may not write gets no id.
     func parents(of drafts: [RecordDraft]) throws(RecordRefusal) -> [RecordDraft] {
         let deleted = drafts.filter { $0.content == nil }
-        var changed = Self.clearing(deleted, in: Array(records.values), schema, by: [author.member.userID])
+        var changed = Self.clearing(deleted, in: Array(snapshot.records.values), schema, by: [author.member.userID])
         guard let rule = schema.parentRule(of: collection) else { return changed }
         var newest: OrderedDictionary<RecordName, RecordDraft> = [:]
         for draft in drafts where draft.existing == nil {
             if let name = draft.content.flatMap({ rule.parent(of: $0.data) }) { newest[name] = draft }
         }
         for (name, draft) in newest {
-            guard let record = records[name], record.rights(of: author.streams(in: rule.parent)).contains(.write) else {
+            guard let record = snapshot.records[name],
+                record.rights(of: author.streams(in: rule.parent)).contains(.write)
+            else {
                 continue
             }
             let value = RecordData.value(stored: record.data)

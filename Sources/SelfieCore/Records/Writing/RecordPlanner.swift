@@ -1,4 +1,4 @@
-import Encodings
+import JSON
 import OrderedCollections
 import RecordSchema
 
@@ -6,13 +6,10 @@ import RecordSchema
 struct RecordPlanner {
     let schema: AppliedSchema
     let collection: AppliedCollection
-    let author: RecordAuthor
-    /// The member in whose inbox the records are; nil for other collections.
-    let recipient: MemberStream?
-    /// The records that the call names, and those that they belong to, as far as they are there.
-    let records: [RecordName: ExistingRecord]
-    /// The ids of the call that were used in the inbox before, and whose records were deleted.
-    var deletedMessages: [String: SentRecord] = [:]
+    let snapshot: RecordSnapshot
+
+    var author: RecordAuthor { snapshot.author }
+    var recipient: MemberStream? { snapshot.recipient }
 
     /// What becomes of an operation.
     enum Outcome {
@@ -23,17 +20,14 @@ struct RecordPlanner {
         case deletedBefore
     }
 
-    /// Whether the author has sent the records, or sends them, to somebody else's inbox.
-    var isSender: Bool { recipient.map { $0.userID != author.member.userID } ?? false }
-
-    func existing(_ id: String) -> ExistingRecord? {
-        records[RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: id)]
-    }
+    func existing(_ id: String) -> ExistingRecord? { snapshot.records[snapshot.name(id, in: collection)] }
 
     /// Decides on one operation.
     func outcome(of operation: PreparedOperation) throws(RecordRefusal) -> Outcome {
         do throws(RecordRefusal) {
-            if isSender, let sent = sentRecord(operation.id) { return try outcome(of: operation, sentBefore: sent) }
+            if snapshot.isSender, let sent = sentRecord(operation.id) {
+                return try outcome(of: operation, sentBefore: sent)
+            }
             if case .at(let time) = operation.expiry, time.milliseconds <= author.now.milliseconds {
                 throw RecordRefusal(.invalidExpiry)
             }
@@ -68,14 +62,14 @@ struct RecordPlanner {
         return RecordDraft(
             position: operation.position,
             collection: collection,
-            name: RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: operation.id),
+            name: snapshot.name(operation.id, in: collection),
             owner: author.member,
             recipientStream: recipient?.streamID,
             content: RecordDraft.Content(
                 data: data,
                 expiresAt: operation.expiry.end(after: nil),
                 newLinks: data.links,
-                sentDigest: isSender ? operation.sentDigest : nil
+                sentDigest: snapshot.isSender ? operation.sentDigest : nil
             ),
             grants: sharing.sorted { $0.key < $1.key }.map { stream, rights in
                 GrantChange(stream: stream, memberID: author.memberIDs[stream], from: nil, to: rights, isChange: true)
@@ -88,7 +82,7 @@ struct RecordPlanner {
     /// Nil when the operation says who reads.
     func inheritedFrom(_ operation: PreparedOperation) -> ExistingRecord? {
         guard operation.inherits, let rule = schema.parentRule(of: collection), let name = operation.parent,
-            let parent = records[name], parent.rights(of: author.streams(in: rule.parent)).contains(.write)
+            let parent = snapshot.records[name], parent.rights(of: author.streams(in: rule.parent)).contains(.write)
         else { return nil }
         return parent
     }

@@ -1,0 +1,168 @@
+import RecordSchema
+
+/// What a call is decided from, as a transaction has read and locked it.
+struct RecordSnapshot {
+    let author: RecordAuthor
+    /// The member in whose inbox the records are; nil for other collections.
+    let recipient: MemberStream?
+    /// The records that the call names, and those that they belong to, as far as they are there.
+    let records: [RecordName: ExistingRecord]
+    /// The ids of the call that were used in the inbox before, and whose records were deleted.
+    var deletedMessages: [String: SentRecord] = [:]
+
+    /// Whether the author has sent the records, or sends them, to somebody else's inbox.
+    var isSender: Bool { recipient.map { $0.userID != author.member.userID } ?? false }
+
+    /// The keys of records that have ended by themselves.
+    var expiredKeys: [Int] { records.values.filter(\.isExpired).map(\.key) }
+
+    /// The name of a record of a collection; of an inbox, in that of the recipient.
+    func name(_ id: String, in collection: AppliedCollection) -> RecordName {
+        RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: id)
+    }
+}
+
+/// A member, as the writing of records needs one.
+struct MemberStream: Sendable, Equatable {
+    let userID: Int
+    /// The id that others see.
+    let id: String
+    let streamID: Int
+}
+
+/// Who writes records, and whom the call names.
+struct RecordAuthor: Sendable {
+    let member: MemberStream
+    /// The roles that the user has, without those that are disabled.
+    let roleIDs: Set<Int>
+    /// The members whom the call names, by their ids: those who are there, the author included.
+    let named: [String: Named]
+    /// The ids of these members, by their streams.
+    let memberIDs: [Int: String]
+    /// The time of the transaction.
+    let now: Timestamp
+
+    init(member: MemberStream, roleIDs: Set<Int>, naming named: [Named], now: Timestamp) {
+        self.member = member
+        self.roleIDs = roleIDs
+        self.named = Dictionary(uniqueKeysWithValues: named.map { ($0.member.id, $0) })
+        memberIDs = Dictionary(uniqueKeysWithValues: named.map { ($0.member.streamID, $0.member.id) })
+        self.now = now
+    }
+
+    /// A member whom the call names.
+    struct Named: Sendable {
+        let member: MemberStream
+        var isDisabled = false
+        /// Whether this member has blocked the author.
+        var isBlocking = false
+    }
+
+    /// The streams by which the user reaches the records of a collection.
+    func streams(in collection: AppliedCollection) -> Set<Int> {
+        Set(roles(in: collection).map(\.streamID)).union([member.streamID, collection.streamID])
+    }
+
+    /// Requires that a collection exists for the user.
+    ///
+    /// A collection of a role does not exist for others, not even for who has left the role and owns records in it.
+    func requireRole(in collection: AppliedCollection) throws(RecordRefusal) {
+        guard collection.definition.access == .shared else { return }
+        if roles(in: collection).isEmpty { throw RecordRefusal(.noCollection) }
+    }
+
+    /// The roles that the user has, of those that have rights in a collection.
+    private func roles(in collection: AppliedCollection) -> [AppliedRole] {
+        ([collection.role].compactMap(\.self) + collection.managers).filter { roleIDs.contains($0.id) }
+    }
+
+    /// A member who may be named as a reader; nil for one who does not exist, is disabled or has blocked the author.
+    func reader(_ id: String) -> MemberStream? {
+        named[id].flatMap { $0.isDisabled || $0.isBlocking ? nil : $0.member }
+    }
+
+    /// A member who reads a record now, and may have blocked the author or be disabled; nil for somebody else.
+    func presentReader(_ id: String, of record: ExistingRecord) -> MemberStream? {
+        named[id].flatMap { named in
+            record.grants[named.member.streamID]?.rights.contains(.read) == true ? named.member : nil
+        }
+    }
+}
+
+/// The name of a record.
+struct RecordName: Hashable, Sendable {
+    let collectionID: Int
+    /// The user in whose inbox it is; nil for other records.
+    var recipientID: Int?
+    let id: String
+}
+
+/// What a stream may do with a record, as the database has it.
+struct RecordGrant: Sendable, Equatable {
+    let rights: Rights
+    /// The number of the last change that the stream showed; nil if it never showed the record.
+    var number: Int?
+    /// The number of the change since which the stream shows the record; nil if it does not.
+    var shownNumber: Int?
+    /// The id of the stream's member; nil for the stream of a role or a collection.
+    var memberID: String?
+    /// The users whom this member has blocked, of those by whom the record changes now.
+    var blockedIDs: Set<Int> = []
+}
+
+/// A record that is there, locked.
+struct ExistingRecord: Sendable {
+    let key: Int
+    let name: RecordName
+    let owner: MemberStream
+    /// The stream of the member in whose inbox it is; nil for other records.
+    let recipientStream: Int?
+    /// As JSON.
+    let data: String
+    let byteCount: Int
+    /// What it was when it was sent; nil for what nobody sent to an inbox.
+    let sent: Sent?
+    let version: Int
+    /// Such as `2026-11-24T10:00:00.000Z`.
+    let createdAt: String
+    let expiresAt: Timestamp?
+    let isExpired: Bool
+    /// By stream.
+    var grants: [Int: RecordGrant] = [:]
+
+    /// What a member sent to the inbox of another one.
+    struct Sent: Sendable {
+        let byteCount: Int
+        /// As ``SentDigests`` makes it; nil for what an older version has stored.
+        let digest: String?
+        let expiresAt: String?
+    }
+
+    var id: String { name.id }
+
+    /// What somebody may do who has some streams.
+    func rights(of streams: Set<Int>) -> Rights {
+        grants.reduce(into: []) { rights, grant in
+            if streams.contains(grant.key) { rights.formUnion(grant.value.rights) }
+        }
+    }
+
+    /// The ids of the members who read it by a grant of their own.
+    var readers: [String] {
+        grants.values.filter { $0.rights.contains(.read) }.compactMap(\.memberID)
+    }
+
+    /// The rights of all streams that have any.
+    var sharing: [Int: Rights] { grants.mapValues(\.rights).filter { !$0.value.isEmpty } }
+}
+
+/// An id that was used in somebody's inbox, whatever has become of its record there.
+struct SentRecord: Sendable {
+    /// Who sent it.
+    let ownerID: Int
+    /// As ``SentDigests`` makes it; nil for what an older version has stored.
+    let digest: String?
+    /// Such as `2026-11-24T10:00:00.000Z`.
+    let createdAt: String
+    let expiresAt: String?
+}
