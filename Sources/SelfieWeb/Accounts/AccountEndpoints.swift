@@ -1,8 +1,8 @@
-import JSON
 import Encodings
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
 import SelfieCore
 
 /// Accounts and their tokens.

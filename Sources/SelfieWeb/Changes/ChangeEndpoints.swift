@@ -1,9 +1,9 @@
-import JSON
 import Budgets
 import Encodings
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import JSON
 import SelfieCore
 
 /// What has changed: as a page, at once or as soon as there is something, and as a stream of events.

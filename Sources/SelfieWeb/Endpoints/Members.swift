@@ -1,5 +1,5 @@
-import JSON
 import Encodings
+import JSON
 
 /// The members of answers, each once.
 extension Endpoint.Answer.Member {

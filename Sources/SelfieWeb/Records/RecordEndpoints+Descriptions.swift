@@ -1,6 +1,6 @@
-import JSON
 import Encodings
 import HTTPTypes
+import JSON
 import RecordSchema
 import SelfieCore
 

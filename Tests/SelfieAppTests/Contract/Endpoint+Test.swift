@@ -1,7 +1,7 @@
-import JSON
 import Encodings
 import Foundation
 import HTTPTypes
+import JSON
 import ServiceTestSupport
 
 @testable import SelfieWeb

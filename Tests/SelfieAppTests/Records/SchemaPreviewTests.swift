@@ -1,7 +1,7 @@
-import JSON
 import ConnectionTestSupport
 import Encodings
 import Foundation
+import JSON
 import Postgres
 import RecordSchema
 import SelfieCore

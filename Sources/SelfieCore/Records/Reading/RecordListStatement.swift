@@ -1,5 +1,5 @@
-import JSON
 import Encodings
+import JSON
 import Postgres
 import RecordSchema
 

@@ -1,5 +1,5 @@
-import JSON
 import Encodings
+import JSON
 package import Postgres
 package import RecordSchema
 
