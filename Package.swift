@@ -89,14 +89,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "Deadlines", swiftSettings: settings),
         .target(name: "ImageFiles", swiftSettings: settings),
         .target(
             name: "Outages",
-            dependencies: [.product(name: "Logging", package: "swift-log")],
+            dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
-        .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "Concurrency", dependencies: ["CLinux"], swiftSettings: settings),
         .target(
             name: "Budgets",
             dependencies: [.product(name: "DequeModule", package: "swift-collections")],
@@ -127,10 +126,11 @@ let package = Package(
         .target(
             name: "Postgres",
             dependencies: [
-                "CLinux", "CLibPQ", "Outages", "Threads",
+                "CLinux", "CLibPQ", "Concurrency", "Outages",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -156,7 +156,7 @@ let package = Package(
         .target(
             name: "S3",
             dependencies: [
-                "CExpat", "Deadlines", "Encodings",
+                "CExpat", "Concurrency", "Encodings",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -192,6 +192,7 @@ let package = Package(
             dependencies: [
                 "Budgets", "Encodings", "LinuxFiles", "S3",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -216,8 +217,8 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "AESCrypt", "Budgets", "CCrypt", "Encodings", "ImageFiles", "ObjectStore", "Outages", "Postgres",
-                "RecordSchema", "Threads",
+                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "ImageFiles", "ObjectStore", "Outages",
+                "Postgres", "RecordSchema", "S3",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -231,9 +232,9 @@ let package = Package(
             name: "SelfieWeb",
             dependencies: [
                 "Traces",
-                "AESCrypt", "Budgets", "CPages", "Encodings", "Gzip", "HTTPConnection", "ImageFiles", "Multipart",
-                "ObjectStore",
-                "Postgres", "RecordSchema", "SelfieCore", "Threads",
+                "AESCrypt", "Budgets", "CPages", "Concurrency", "Encodings", "Gzip", "HTTPConnection", "ImageFiles",
+                "Multipart", "ObjectStore",
+                "Postgres", "RecordSchema", "S3", "SelfieCore",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -251,7 +252,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "Budgets", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieCore",
+                "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -262,7 +263,7 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
-                "AESCrypt", "Deadlines", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
+                "AESCrypt", "Concurrency", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
                 "Postgres", "RecordSchema", "S3",
                 "SelfieConfiguration",
                 "SelfieCore",
@@ -278,8 +279,9 @@ let package = Package(
             name: "SelfieApp",
             dependencies: [
                 "Traces",
-                "Budgets", "CLinux", "HTTPConnection", "Migrations", "ObjectStore", "Postgres", "Prometheus", "S3",
-                "SelfieConfiguration",
+                "Budgets", "CLinux", "Concurrency", "HTTPConnection", "Migrations", "ObjectStore", "Outages",
+                "Postgres",
+                "Prometheus", "S3", "SelfieConfiguration",
                 "SelfieCore",
                 "SelfieWeb",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -310,9 +312,9 @@ let package = Package(
         .executableTarget(
             name: "selfie",
             dependencies: [
-                "AESCrypt", "CLinux", "DevelopmentServer", "Encodings", "Migrations", "SelfieApp",
+                "AESCrypt", "CLinux", "Concurrency", "DevelopmentServer", "Encodings", "Migrations", "SelfieApp",
                 "RecordSchema", "SelfieConfiguration",
-                "SelfieCore", "SelfieOperations", "Threads",
+                "SelfieCore", "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -325,7 +327,7 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "AESCrypt", "Deadlines", "EmbeddedPostgres", "Encodings", "ServerProcesses", "Migrations", "Postgres",
+                "AESCrypt", "Concurrency", "EmbeddedPostgres", "Encodings", "ServerProcesses", "Migrations", "Postgres",
                 "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -358,7 +360,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CSanitizer", "ServerProcesses",
+                "Concurrency", "CSanitizer", "ServerProcesses",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -394,7 +396,7 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "DatabaseTestSupport", "Deadlines", "Encodings", "Postgres", "RecordSchema", "S3",
+                "AESCrypt", "Concurrency", "DatabaseTestSupport", "Encodings", "Postgres", "RecordSchema", "S3",
                 "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
@@ -413,7 +415,7 @@ let package = Package(
         .target(
             name: "S3TestSupport",
             dependencies: [
-                "S3", "ServerProcesses", "TestSupport",
+                "Concurrency", "S3", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -435,7 +437,7 @@ let package = Package(
             dependencies: ["Outages", "TestSupport", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
-        .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: settings),
+        .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency"], swiftSettings: settings),
         .testTarget(name: "BenchTests", dependencies: ["bench"], swiftSettings: settings),
         .testTarget(
             name: "EmbeddedPostgresTests",
@@ -476,7 +478,7 @@ let package = Package(
         .testTarget(
             name: "PostgresTests",
             dependencies: [
-                "CLibPQ", "DatabaseTestSupport", "EmbeddedPostgres", "Postgres", "ProcessTestSupport",
+                "CLibPQ", "DatabaseTestSupport", "EmbeddedPostgres", "Outages", "Postgres", "ProcessTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -491,7 +493,8 @@ let package = Package(
         .testTarget(
             name: "S3Tests",
             dependencies: [
-                "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
+                "Concurrency", "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport",
+                "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -590,7 +593,7 @@ let package = Package(
         .testTarget(
             name: "SelfieAppTests",
             dependencies: [
-                "Budgets",
+                "Budgets", "Concurrency",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 "Encodings", "HTTPConnection", "ImageFiles", "LinuxFiles",

@@ -61,7 +61,7 @@ extension PostgresClient {
         return result
     }
 
-    /// Rolls back even when the task was cancelled; a connection that is gone has rolled back already.
+    /// Rolls back even when the task was cancelled; a lost connection has rolled back already.
     private static func rollBack(_ connection: PostgresConnection, after cause: any Error) async throws {
         do throws(PostgresError) {
             try await connection.finish("ROLLBACK")

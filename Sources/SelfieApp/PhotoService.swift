@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Budgets
+import Concurrency
 package import FoundationEssentials
 import Glibc
 package import HTTPConnection
@@ -61,18 +62,16 @@ package struct PhotoService: Service {
     package var passwordHashCost: Int?
     /// How many hashes are computed at once, and how many may wait.
     var passwordHashing = PasswordHasherOptions(coreCount: System.coreCount)
-    /// The time for tokens and URLs.
+    /// The time for tokens, URLs and requests to the store.
     package var now: @Sendable () -> Date = { Date() }
     /// The clock for remembering refusals.
-    var uptime: @Sendable () -> ContinuousClock.Instant = { .now }
+    var clock: any MonotonicClock = ContinuousClock()
     /// Whether other processes are told of changes at once, instead of within ten seconds.
     package var ringsBell = true
     /// The migrations that the service needs, by version.
     package var schemaVersions: Set<String> = []
     /// Called with the port of the figures when they can be fetched.
     var onMetricsRunning: @Sendable (Int) async -> Void = { _ in }
-    /// The clock of the store's files and of requests to it.
-    package var storeNow: @Sendable () -> Date = { Date() }
 
     /// - Parameters:
     ///   - configuration: The settings.
@@ -139,7 +138,7 @@ package struct PhotoService: Service {
             try await configuration.objectStorage.open(
                 httpClient: httpClient,
                 options: observability.observed(bucket),
-                now: storeNow,
+                now: now,
                 logger: logger
             )
         )
@@ -148,7 +147,8 @@ package struct PhotoService: Service {
             objects: objects,
             hasher: hasher,
             settings: configuration.useCases,
-            clocks: UseCases.Clocks(now: now, uptime: uptime, storeNow: storeNow),
+            clock: clock,
+            now: now,
             ringsBell: ringsBell,
             logger: logger
         )

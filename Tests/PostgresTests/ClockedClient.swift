@@ -29,7 +29,7 @@ struct ClockedClient: Sendable {
 
     /// Moves the time on, and has done what is due by then.
     func advance(by duration: Duration) async {
-        await eventLoop.advanceTime(by: .nanoseconds(duration.nanoseconds))
+        await eventLoop.advanceTime(by: TimeAmount(duration))
     }
 
     /// Waits until so many statements were sent whose answers have not come.

@@ -52,7 +52,7 @@ struct PreparedStatementTests {
         ]
         let names = queries.map(name)
         #expect(Set(names).count == queries.count)
-        #expect(names.allSatisfy { $0.wholeMatch(of: /selfie_[0-9a-f]{32}/) != nil })
+        #expect(names.allSatisfy { $0.wholeMatch(of: /statement_[0-9a-f]{32}/) != nil })
         #expect(prepared.use(queries[0]) == .prepare(names[0], evicting: nil))
         prepared.prepared(queries[0])
         #expect(prepared.use("SELECT \(2)") == .ready(names[0]))

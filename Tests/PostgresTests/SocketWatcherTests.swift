@@ -8,7 +8,7 @@ import Testing
 struct SocketWatcherTests {
     @Test("A connection is lost whose socket the system does not watch, and the process goes on")
     func unwatched() async throws {
-        let libpq = try LibPQ.connect(url: try await TestCluster.scratchDatabase(), timeout: .seconds(20))
+        let libpq = try LibPQ.connect(url: try await TestCluster.scratchDatabase(), parameters: [:])
         let descriptor = libpq.socket
         let socket = try #require(descriptor)
         let connection = PipelinedConnection(libpq) {}

@@ -12,7 +12,7 @@ package enum SQLState: Sendable, Hashable {
     case readOnlyTransaction
     /// One case of it: a table changed, and so did the result of a prepared statement.
     case featureNotSupported
-    /// A prepared statement is gone.
+    /// A prepared statement does not exist.
     case invalidStatementName
     /// Somebody else has prepared a statement of the name in the same session.
     case duplicatePreparedStatement

@@ -13,7 +13,7 @@ actor NotificationListener {
     private var isStopped = false
     private var backOff: BackOff
     private var wakeUpCall = WakeUpCall()
-    /// Whether the listener must first be told that it may have missed something.
+    /// Whether the listener must first get `mayHaveMissed`.
     private(set) var hasMissed = true
     private var isSubscribed = false
 
@@ -57,7 +57,7 @@ actor NotificationListener {
             do throws(PostgresError) {
                 try connection.flush()
                 guard connection.overdue(now: now).isEmpty else { throw .statementTimedOut }
-                if isSubscribed, hasMissed { tell(nil) }
+                if isSubscribed, hasMissed { yield(nil) }
             } catch {
                 lose()
             }
@@ -65,7 +65,7 @@ actor NotificationListener {
             connect()
         }
         var deadline = connection.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
-        // A listener that was too slow is told so as soon as there is room, even if nothing more arrives.
+        // A listener that was too slow gets `mayHaveMissed` as soon as there is room, even if nothing more arrives.
         if isSubscribed, hasMissed { deadline = earlier(deadline, now + Self.patience) }
         wakeUpCall.ask(for: deadline, on: eventLoop) {
             self.assumeIsolated { listener in
@@ -87,13 +87,13 @@ actor NotificationListener {
             backOff.reset()
         }
         guard isSubscribed else { return }
-        for notification in connection.takeNotifications() { tell(notification) }
+        for notification in connection.takeNotifications() { yield(notification) }
     }
 
     /// Hands an event on.
     ///
-    /// A listener that is too slow is told later that it missed something.
-    private func tell(_ notification: PostgresNotification?) {
+    /// A listener that is too slow gets `mayHaveMissed` later.
+    private func yield(_ notification: PostgresNotification?) {
         if hasMissed {
             guard case .enqueued = events.yield(.mayHaveMissed) else { return }
             hasMissed = false
@@ -111,8 +111,7 @@ actor NotificationListener {
 
     private func connect() {
         isConnecting = true
-        let (url, timeout) = (configuration.url, configuration.connectTimeout)
-        LibPQ.connect(url: url, timeout: timeout) { outcome in
+        LibPQ.connect(url: configuration.url, parameters: configuration.connectParameters) { outcome in
             Task { await self.connected(outcome) }
         }
     }

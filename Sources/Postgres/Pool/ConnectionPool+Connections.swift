@@ -1,5 +1,5 @@
+import Concurrency
 import NIOCore
-import Threads
 
 /// How connections are read, written and given up.
 extension ConnectionPool {
@@ -168,7 +168,7 @@ extension ConnectionPool {
     }
 
     func open(_ id: ConnectionID) {
-        LibPQ.connect(url: configuration.url, timeout: configuration.connectTimeout) { outcome in
+        LibPQ.connect(url: configuration.url, parameters: configuration.connectParameters) { outcome in
             Task { await self.connected(id, outcome) }
         }
     }
@@ -196,7 +196,7 @@ extension ConnectionPool {
     /// Asks the server for a cancellation on a thread of its own, since libpq waits for the answer.
     private func send(_ request: consuming CancelRequest, for id: ConnectionID) {
         let handover = Handover(request)
-        let hasBegun = OwnThread.run("pg cancel") {
+        let hasBegun = DetachedThread.run("pg cancel") {
             handover.take()?.send()
             Task { await self.cancellationSent(for: id) }
         }

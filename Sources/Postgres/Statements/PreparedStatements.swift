@@ -27,7 +27,7 @@ struct PreparedStatements {
                 withUnsafeBytes(of: parameter.type.rawValue.littleEndian) { hash.update(bufferPointer: $0) }
             }
             hash.update(data: Array(query.sql.utf8))
-            return "selfie_"
+            return "statement_"
                 + hash.finalize().prefix(16).map { String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
         }
     }

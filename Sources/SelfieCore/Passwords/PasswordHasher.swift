@@ -105,10 +105,10 @@ package final class PasswordHasher: Sendable {
         for claimant: FairLine.Claimant,
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        let deadline = options.now() + options.maxWait
+        let deadline = options.clock.now + options.maxWait
         let place = try await line.enter(claimant)
         defer { withExtendedLifetime(place) {} }
-        guard options.now() < deadline else { throw PasswordHasherError.overloaded }
+        guard options.clock.now < deadline else { throw PasswordHasherError.overloaded }
         return try await threads.runIfActive(work)
     }
 }

@@ -1,4 +1,4 @@
-import Deadlines
+import Concurrency
 
 /// How long a diagnosis waits for answers.
 struct DiagnosisLimits: Sendable {

@@ -4,6 +4,7 @@ import Glibc
 import LinuxFiles
 import NIOCore
 import ObjectStore
+import S3
 
 /// Checks the folder of photos: it exists, is writable, private and permanent, and has room.
 struct FolderDiagnosis: Sendable {

@@ -1,12 +1,12 @@
 import Algorithms
 import Budgets
+import Concurrency
 import Encodings
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import RecordSchema
 import SelfieCore
-import Threads
 
 /// Records: JSON objects in the collections that the operator describes.
 struct RecordEndpoints: EndpointGroup {

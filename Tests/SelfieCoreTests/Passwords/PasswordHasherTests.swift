@@ -27,7 +27,7 @@ struct PasswordHasherTests {
         options.threadCount = threads
         (options.waitingPerThread, options.waitingPerNetworkAndThread) = (placesPerThread, placesPerThread)
         options.waitingPerAccountAndThread = placesPerThread
-        options.now = { uptime.now }
+        options.clock = uptime
         options.willCompute = { gate.pass($0) }
         let hasher = try PasswordHasher(cost: cost, options: options)
         let result: Result<Void, any Error>
@@ -59,7 +59,7 @@ struct PasswordHasherTests {
         #expect(options.line.places == 3 && options.line.waiting == 3 * 384)
         #expect(options.line.waitingPerGroup == 3 * 28 && options.line.waitingPerMember == 3 * 24)
         #expect(options.maxWait == .seconds(8))
-        let (before, now, after) = (ContinuousClock.now, options.now(), ContinuousClock.now)
+        let (before, now, after) = (ContinuousClock.now, options.clock.now, ContinuousClock.now)
         #expect((before...after).contains(now))
     }
 
