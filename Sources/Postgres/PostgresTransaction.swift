@@ -11,7 +11,7 @@ extension PostgresClient {
     ///
     /// - Parameter body: The statements of the transaction.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, `PostgresTransactionError`, or `PostgresError` when there is no connection.
+    /// - Throws: What `body` throws, `PostgresTransactionError`, or `PostgresError` when it could not begin.
     package func withTransaction<Result>(
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
@@ -38,11 +38,7 @@ extension PostgresClient {
         _ body: (PostgresConnection) async throws -> Result,
         on connection: PostgresConnection
     ) async throws -> Result {
-        do throws(PostgresError) {
-            try await connection.query("BEGIN", name: "BEGIN")
-        } catch {
-            throw PostgresTransactionError.begin(error)
-        }
+        try await connection.query("BEGIN", name: "BEGIN")
         let result: Result
         do {
             result = try await body(connection)

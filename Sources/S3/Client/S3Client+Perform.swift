@@ -99,8 +99,9 @@ extension S3Client {
         by deadline: Deadline
     ) async throws(S3Error) -> Bool {
         switch correction {
-        case .address(let configuration): learned.correct(configuration: configuration, from: signing.configuration)
-        case .clock(let offset): learned.correct(clockOffset: offset, from: signing.facts.clockOffset)
+        case .address(let configuration):
+            learned.correct(\.configuration, to: configuration, from: signing.configuration)
+        case .clock(let offset): learned.correct(\.clockOffset, to: offset, from: signing.facts.clockOffset)
         case .credentials: try await replace(signing.credentials)
         case .ask:
             if case .unavailable = error { return try await ask(by: deadline) }

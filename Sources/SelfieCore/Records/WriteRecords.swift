@@ -78,7 +78,7 @@ package struct WriteRecords: Sendable {
                 try await removal(keys: expired.keys, areExpired: true)
             } catch is RecordBusy {
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...20)))
-            } catch let error as PostgresError where error.sqlState?.code == Self.uniqueViolation {
+            } catch let error as PostgresError where error.sqlState == .uniqueViolation {
                 // Somebody else has just created a record of the id. It is seen now.
                 continue
             }
@@ -91,8 +91,6 @@ package struct WriteRecords: Sendable {
         guard operations.allSatisfy({ $0.action == .delete }) else { return false }
         return try await schemas.known().access(of: place.collection) == .inbox
     }
-
-    private static let uniqueViolation = "23505"
 
     private static func sends(_ count: Int, by userID: Int) -> [LimitedAction] {
         count > 0 ? [.inboxSends(count, userID: userID)] : []
