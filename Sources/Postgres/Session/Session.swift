@@ -202,14 +202,19 @@ final class Session {
 
     /// Abandons the statements that have taken too long, and returns them.
     func overdue(now: ContinuousClock.Instant) -> [Statement] {
-        let statements = pending.filter { $0.deadline.map { $0 <= now } ?? false }
-        for statement in statements { _ = abandon(statement.id) }
+        var statements: [Statement] = []
+        while let statement = nextOverdue, let deadline = statement.deadline, deadline <= now {
+            statements.append(statement)
+            _ = abandon(statement.id)
+        }
         return statements
     }
 
-    /// The statements whose callers wait.
-    private var pending: [Statement] {
-        (running.map { $0.isAbandoned ? [] : [$0.statement] } ?? []) + waiting
+    /// Whose time is over first, of the statements whose callers wait.
+    private var nextOverdue: Statement? {
+        // They were sent in this order, nearly all with the same limit.
+        if let current, !currentIsAbandoned, current.deadline != nil { return current }
+        return waiting.first { $0.deadline != nil }
     }
 
     /// The request that cancels a statement nobody waits for, when it is due.
@@ -234,9 +239,8 @@ final class Session {
 
     /// When ``overdue(now:)`` or ``dueCancellation(now:)`` may have something to say.
     var nextDeadline: ContinuousClock.Instant? {
-        var deadline: ContinuousClock.Instant?
-        if let running, running.isAbandoned { deadline = cancellation.nextDeadline(runningSince: running.start) }
-        return pending.reduce(deadline) { earlier($0, $1.deadline) }
+        guard currentIsAbandoned, let start = running?.start else { return nextOverdue?.deadline }
+        return earlier(cancellation.nextDeadline(runningSince: start), nextOverdue?.deadline)
     }
 
     /// The statements whose callers wait when the connection breaks, each with why it fails.
