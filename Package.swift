@@ -99,14 +99,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "Deadlines", swiftSettings: settings),
         .target(name: "ImageFiles", swiftSettings: settings),
         .target(
             name: "Outages",
-            dependencies: [.product(name: "Logging", package: "swift-log")],
+            dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
-        .target(name: "Threads", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "Concurrency", dependencies: ["CLinux"], swiftSettings: settings),
         .target(
             name: "Budgets",
             dependencies: [.product(name: "DequeModule", package: "swift-collections")],
@@ -132,10 +131,11 @@ let package = Package(
         .target(
             name: "Postgres",
             dependencies: [
-                "CLinux", "CLibPQ", "Outages", "Threads",
+                "CLinux", "CLibPQ", "Concurrency", "Outages",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -160,7 +160,7 @@ let package = Package(
         .target(
             name: "S3",
             dependencies: [
-                "Encodings", "CExpat", "Deadlines",
+                "CExpat", "Concurrency", "Encodings",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -196,6 +196,7 @@ let package = Package(
             dependencies: [
                 "Secrets", "Budgets", "LinuxFiles", "S3",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -220,9 +221,8 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "Encodings", "JSON", "Secrets", "AESCrypt", "Budgets", "CCrypt", "ImageFiles", "ObjectStore", "Outages",
-                "Postgres",
-                "RecordSchema", "Threads",
+                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "ImageFiles", "JSON", "ObjectStore",
+                "Outages", "Postgres", "RecordSchema", "S3", "Secrets",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -235,10 +235,9 @@ let package = Package(
         .target(
             name: "SelfieWeb",
             dependencies: [
-                "Encodings", "JSON", "Secrets", "Traces",
-                "AESCrypt", "Budgets", "CPages", "CZlib", "HTTPConnection", "ImageFiles", "Multipart",
-                "ObjectStore",
-                "Postgres", "RecordSchema", "SelfieCore", "Threads",
+                "AESCrypt", "Budgets", "CPages", "CZlib", "Concurrency", "Encodings", "HTTPConnection", "ImageFiles",
+                "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Secrets", "SelfieCore",
+                "Traces",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -256,7 +255,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "Encodings", "Budgets", "ObjectStore", "Postgres", "S3", "SelfieCore",
+                "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -266,8 +265,8 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
-                "Encodings", "Secrets", "AESCrypt", "Deadlines", "ImageFiles", "LinuxFiles", "Migrations",
-                "ObjectStore",
+                "AESCrypt", "Concurrency", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
+                "Secrets",
                 "Postgres", "RecordSchema", "S3",
                 "SelfieConfiguration",
                 "SelfieCore",
@@ -283,8 +282,9 @@ let package = Package(
             name: "SelfieApp",
             dependencies: [
                 "Traces",
-                "Budgets", "CLinux", "HTTPConnection", "Migrations", "ObjectStore", "Postgres", "Prometheus", "S3",
-                "SelfieConfiguration",
+                "Budgets", "CLinux", "Concurrency", "HTTPConnection", "Migrations", "ObjectStore", "Outages",
+                "Postgres",
+                "Prometheus", "S3", "SelfieConfiguration",
                 "SelfieCore",
                 "SelfieWeb",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -304,9 +304,9 @@ let package = Package(
         .executableTarget(
             name: "selfie",
             dependencies: [
-                "Encodings", "JSON", "Secrets", "AESCrypt", "CLinux", "EmbeddedPostgres", "Migrations", "Postgres",
-                "RecordSchema",
-                "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieOperations", "Threads",
+                "AESCrypt", "CLinux", "Concurrency", "EmbeddedPostgres", "Encodings", "JSON", "Migrations",
+                "Postgres", "RecordSchema", "Secrets", "SelfieApp", "SelfieConfiguration", "SelfieCore",
+                "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
@@ -325,7 +325,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "Encodings", "AESCrypt", "Deadlines", "EmbeddedPostgres", "ServerProcesses", "Migrations", "Postgres",
+                "AESCrypt", "Concurrency", "EmbeddedPostgres", "Encodings", "Migrations", "Postgres",
+                "ServerProcesses",
                 "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -359,7 +360,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CSanitizer", "ServerProcesses",
+                "Concurrency", "CSanitizer", "ServerProcesses",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -395,8 +396,8 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "JSON", "AESCrypt", "Budgets", "DatabaseTestSupport", "Deadlines", "Postgres", "RecordSchema",
-                "S3",
+                "AESCrypt", "Budgets", "Concurrency", "DatabaseTestSupport", "Encodings", "JSON", "Postgres",
+                "RecordSchema", "S3",
                 "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieCore",
                 "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
@@ -415,7 +416,7 @@ let package = Package(
         .target(
             name: "S3TestSupport",
             dependencies: [
-                "S3", "ServerProcesses", "TestSupport",
+                "Concurrency", "S3", "ServerProcesses", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -437,7 +438,7 @@ let package = Package(
             dependencies: ["Outages", "TestSupport", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
-        .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: settings),
+        .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency"], swiftSettings: settings),
         .testTarget(
             name: "BenchTests",
             dependencies: ["bench"],
@@ -483,7 +484,7 @@ let package = Package(
         .testTarget(
             name: "PostgresTests",
             dependencies: [
-                "CLibPQ", "DatabaseTestSupport", "EmbeddedPostgres", "Postgres", "ProcessTestSupport",
+                "CLibPQ", "DatabaseTestSupport", "EmbeddedPostgres", "Outages", "Postgres", "ProcessTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -498,7 +499,8 @@ let package = Package(
         .testTarget(
             name: "S3Tests",
             dependencies: [
-                "Encodings", "S3", "S3TestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport",
+                "Concurrency", "ConnectionTestSupport", "Encodings", "ProcessTestSupport", "S3", "S3TestSupport",
+                "ServerProcesses",
                 "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -608,7 +610,7 @@ let package = Package(
         .testTarget(
             name: "SelfieAppTests",
             dependencies: [
-                "Encodings", "JSON", "Secrets", "Budgets",
+                "Budgets", "Concurrency", "Encodings", "JSON", "Secrets",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 "HTTPConnection", "ImageFiles", "LinuxFiles",

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Deadlines
+import Concurrency
 import Foundation
 import UnixSignals
 

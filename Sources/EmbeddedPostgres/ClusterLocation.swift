@@ -21,7 +21,7 @@ struct ClusterLocation: Sendable, Equatable {
     /// The same directory always gets the same name.
     let shortFolder: String
 
-    /// Sentences that tell the user which files are elsewhere than asked.
+    /// Sentences for the user, about files that are elsewhere than asked.
     let notices: [String]
 
     var usesShortFolder: Bool { home == shortFolder || socketDirectory == shortFolder }

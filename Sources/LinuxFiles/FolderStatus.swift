@@ -4,9 +4,9 @@ import Glibc
 /// What the system says about a folder and its file system.
 package struct FolderStatus: Sendable {
     package enum FileSystem: Sendable {
-        /// Its files are gone with the next start of the machine.
+        /// Its files are lost at the next start of the machine.
         case memory
-        /// Its files are gone with the container.
+        /// Its files are lost with the container.
         case container
         case other
     }

@@ -35,17 +35,17 @@ package final class PosixFile: Sendable {
     ///
     /// That takes a microsecond or two: less than a hand-over to a thread that may block.
     package static func openQuickly(path: String) -> QuickOpening {
-        let descriptor = selfie_open_cached(path)
+        let descriptor = linux_open_cached(path)
         if descriptor >= 0 { return .found(PosixFile(descriptor: descriptor)) }
         return errno == ENOENT ? .missing : .mayBlock
     }
 
     /// Whether the last byte of a range is in memory, and so most likely all of it.
     ///
-    /// Files are read from the disk from front to back. It is false where the file system can't tell. It may be called
+    /// Files are read from the disk from front to back. It is false where the file system does not know. It may be called
     /// on any thread.
     package func isInMemory(_ range: Range<Int>) -> Bool {
-        range.isEmpty || selfie_read_cached(descriptor, UInt(range.upperBound - 1)) == 1
+        range.isEmpty || linux_read_cached(descriptor, UInt(range.upperBound - 1)) == 1
     }
 
     /// Makes a file that must not exist yet, readable by this user only.
@@ -56,9 +56,9 @@ package final class PosixFile: Sendable {
 
     /// Makes a file without a name.
     ///
-    /// It is gone when it is closed, and after a crash.
+    /// It disappears when it is closed, and after a crash.
     package static func makeTemporary() throws(PosixFileError) -> PosixFile {
-        let path = FileManager.default.temporaryDirectory.appending(path: "selfie-XXXXXX").path
+        let path = FileManager.default.temporaryDirectory.appending(path: "spool-XXXXXX").path
         var template = Array(path.utf8CString)
         let file = PosixFile(descriptor: try checked(mkstemp(&template), "mkstemp"))
         try checked(Glibc.unlink(template), "unlink")

@@ -1,5 +1,7 @@
 package import CoreMetrics
 package import FoundationEssentials
+import Metrics
+package import S3
 package import Tracing
 
 /// A store whose calls are counted, timed and traced.
@@ -79,8 +81,7 @@ package struct MeasuredObjectStore: ObjectStore {
     }
 
     private func record(_ call: Call, _ outcome: Outcome, since start: ContinuousClock.Instant) {
-        let duration = ContinuousClock.now - start
-        timers[call]?[outcome]?.recordNanoseconds(Int64(duration / .nanoseconds(1)))
+        timers[call]?[outcome]?.record(duration: ContinuousClock.now - start)
     }
 
     package func prepare() async throws(ObjectStoreError) {
@@ -114,10 +115,10 @@ package struct MeasuredObjectStore: ObjectStore {
         at date: Date,
         endingBy end: Date,
         isHead: Bool,
-        label: PublicLabel?
+        answering headers: AnswerHeaders
     ) async throws(ObjectStoreError) -> PublicURL? {
         try await measure(.publicURL) { () async throws(ObjectStoreError) in
-            try await store.publicURL(key: key, at: date, endingBy: end, isHead: isHead, label: label)
+            try await store.publicURL(key: key, at: date, endingBy: end, isHead: isHead, answering: headers)
         }
     }
 

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import LinuxFiles
 package import NIOCore
+package import S3
 
 /// Where photos' bytes are kept, by their photo's `random_id`.
 package protocol ObjectStore: Sendable {
@@ -50,7 +51,7 @@ package protocol ObjectStore: Sendable {
     ///   - date: The present.
     ///   - end: The latest end of the URL.
     ///   - isHead: Whether the client will ask with HEAD. A URL that is signed for GET does not work for it.
-    ///   - label: The headers that the store must send; nil for its own.
+    ///   - headers: The headers that the store must send in place of its own.
     /// - Returns: nil when clients can't reach the store.
     /// - Throws: `ObjectStoreError`.
     func publicURL(
@@ -58,7 +59,7 @@ package protocol ObjectStore: Sendable {
         at date: Date,
         endingBy end: Date,
         isHead: Bool,
-        label: PublicLabel?
+        answering headers: AnswerHeaders
     ) async throws(ObjectStoreError) -> PublicURL?
 
     /// Removes what a crash during a put left behind, if a frequent search for it is cheap.
@@ -92,50 +93,6 @@ package protocol ObjectStore: Sendable {
     /// - Parameter body: Takes a page, which is never empty.
     /// - Throws: `ObjectStoreError`, or what the body throws.
     func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws
-}
-
-/// An object to delete.
-package struct ObjectDeletion: Sendable, Hashable {
-    package let key: String
-    /// The version that its put made; nil when it is not known, or the store keeps none.
-    package let versionID: String?
-
-    /// - Parameters:
-    ///   - key: Names the object.
-    ///   - versionID: As `put` returned it.
-    package init(key: String, versionID: String? = nil) {
-        self.key = key
-        self.versionID = versionID
-    }
-}
-
-/// A version of an object, or a marker that hides older ones.
-package struct ObjectVersion: Sendable {
-    package let key: String
-    package let modified: Date
-}
-
-/// An object as a store lists it.
-package struct ObjectEntry: Sendable {
-    package let key: String
-    package let length: Int
-    package let modified: Date
-}
-
-/// A put that may still go on, or was left behind by a crash.
-package struct UnfinishedPut: Sendable {
-    /// The key of the object to be.
-    ///
-    /// On disk it is the file's name, because the file does not tell the key.
-    package let key: String
-    /// The key in another spelling, if the store's list can be read in two ways.
-    let otherKey: String?
-    /// Differs between puts of the same key.
-    let id: String
-    package let begun: Date
-
-    /// What its key may be.
-    package var spellings: [String] { [key, otherKey].compactMap(\.self) }
 }
 
 extension ObjectStore {
@@ -192,21 +149,6 @@ package protocol ObjectTransfer: Sendable {
     /// - Returns: Some bytes; nil after the last.
     /// - Throws: `ObjectStoreError` when the transfer can't be finished.
     func next() async throws(ObjectStoreError) -> ByteBuffer?
-}
-
-/// The headers for an object that a client fetches from the store itself.
-package struct PublicLabel: Sendable, Hashable {
-    let contentType: String
-    /// As in RFC 6266.
-    let contentDisposition: String
-
-    /// - Parameters:
-    ///   - contentType: The media type to serve it with.
-    ///   - contentDisposition: As in RFC 6266.
-    package init(contentType: String, contentDisposition: String) {
-        self.contentType = contentType
-        self.contentDisposition = contentDisposition
-    }
 }
 
 /// A URL to an object that ends by itself.

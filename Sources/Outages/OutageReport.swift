@@ -1,3 +1,4 @@
+package import Concurrency
 package import Logging
 import Synchronization
 
@@ -20,18 +21,18 @@ package final class OutageReport: Sendable {
     /// An outage that comes back sooner is told only once it lasts so long.
     private static let calm: Duration = .seconds(60)
 
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let clock: any MonotonicClock
     private let onChange: @Sendable (Change) -> Void
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - now: The clock.
+    ///   - clock: The clock.
     ///   - onChange: Called under a lock, so that changes are told in their order.
     package init(
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        clock: any MonotonicClock = ContinuousClock(),
         onChange: @escaping @Sendable (Change) -> Void
     ) {
-        self.now = now
+        self.clock = clock
         self.onChange = onChange
     }
 
@@ -59,7 +60,7 @@ package final class OutageReport: Sendable {
         let kind = kind ?? reason
         state.withLock { state in
             guard state.kind != kind else { return }
-            if state.kind == nil, let last = state.last, last.kind == kind, now() - last.end < Self.calm { return }
+            if state.kind == nil, let last = state.last, last.kind == kind, clock.now - last.end < Self.calm { return }
             state.kind = kind
             onChange(.failing(reason: reason))
         }
@@ -69,7 +70,7 @@ package final class OutageReport: Sendable {
     package func succeeded() {
         state.withLock { state in
             guard let kind = state.kind else { return }
-            state.last = (kind, now())
+            state.last = (kind, clock.now)
             state.kind = nil
             onChange(.over)
         }

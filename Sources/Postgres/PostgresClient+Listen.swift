@@ -1,5 +1,5 @@
 extension PostgresClient {
-    /// How many events wait for a slow listener before it is told that it missed some.
+    /// How many events wait for a slow listener before some are dropped, and it gets `mayHaveMissed`.
     private static let maxBufferedEvents = 1024
 
     /// Listens to a channel, on a connection of its own beside the pool's.
@@ -8,7 +8,7 @@ extension PostgresClient {
     /// misses nothing. A lost connection is opened again for as long as somebody listens.
     ///
     /// - Parameter channel: The channel's name. Upper and lower case differ; the first 63 bytes count.
-    /// - Returns: Events, for one listener, until its task is cancelled, it goes or the client is closed.
+    /// - Returns: Events, for one listener, until its task is cancelled, the sequence is dropped or the client is closed.
     package func listen(to channel: String) -> AsyncStream<PostgresNotificationEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: PostgresNotificationEvent.self,

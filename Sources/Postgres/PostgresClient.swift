@@ -20,10 +20,7 @@ package final class PostgresClient: Sendable {
         self.configuration = configuration
         let eventLoops = Array(configuration.eventLoopGroup.makeIterator())
         let metrics = PoolMetrics(factory: configuration.metrics ?? NOOPMetricsHandler.instance)
-        let reachability = ReachabilityReport(
-            password: configuration.options["password"],
-            onChange: configuration.onReachabilityChange
-        )
+        let reachability = ReachabilityReport(configuration)
         pools = zip(configuration.pool.divided(amongLoops: eventLoops.count), eventLoops).map { limits, eventLoop in
             ConnectionPool(
                 configuration: configuration,

@@ -11,7 +11,7 @@ extension PostgresClient {
     ///
     /// - Parameter body: The statements of the transaction.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, `PostgresTransactionError`, or `PostgresError` when there is no connection.
+    /// - Throws: What `body` throws, `PostgresTransactionError`, or `PostgresError` when it could not begin.
     package func withTransaction<Result>(
         _ body: (PostgresConnection) async throws -> Result
     ) async throws -> Result {
@@ -38,11 +38,7 @@ extension PostgresClient {
         _ body: (PostgresConnection) async throws -> Result,
         on connection: PostgresConnection
     ) async throws -> Result {
-        do throws(PostgresError) {
-            try await connection.query("BEGIN", name: "BEGIN")
-        } catch {
-            throw PostgresTransactionError.begin(error)
-        }
+        try await connection.query("BEGIN", name: "BEGIN")
         let result: Result
         do {
             result = try await body(connection)
@@ -61,7 +57,7 @@ extension PostgresClient {
         return result
     }
 
-    /// Rolls back even when the task was cancelled; a connection that is gone has rolled back already.
+    /// Rolls back even when the task was cancelled; a lost connection has rolled back already.
     private static func rollBack(_ connection: PostgresConnection, after cause: any Error) async throws {
         do throws(PostgresError) {
             try await connection.finish("ROLLBACK")

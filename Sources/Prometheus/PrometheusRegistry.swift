@@ -1,7 +1,7 @@
 package import CoreMetrics
 import Synchronization
 
-/// Keeps the metrics of a process, and writes them as Prometheus reads them.
+/// Keeps the metrics of a process and writes them in Prometheus' text format.
 ///
 /// It is a backend of swift-metrics. A counter's name gets `_total` at its end, a timer's gets `_seconds`. Recorders that
 /// aggregate, and timers, are histograms.
@@ -35,7 +35,7 @@ package final class PrometheusRegistry: Sendable {
         return families.keys.sorted().map { families[$0]?.text(help: help[$0]) ?? "" }.joined()
     }
 
-    /// The series of a name and labels, made at the first time.
+    /// The instrument of a name and labels, made at the first time.
     ///
     /// - Returns: nil when there are too many, or the name is that of another kind.
     private func instrument(
@@ -99,7 +99,7 @@ extension PrometheusRegistry: MetricsFactory {
         return histogram
     }
 
-    /// Metrics stay for as long as the process lives: a counter that is missing looks to Prometheus like one that began anew.
+    /// Metrics stay for as long as the process lives: Prometheus takes a counter that disappears for one that was reset.
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyRecorder(_ handler: any RecorderHandler) {}

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Concurrency
 package import FoundationEssentials
 import Glibc
 package import HTTPConnection
@@ -54,18 +55,16 @@ package struct SelfieService: Service {
     package var passwordHashCost: Int?
     /// How many hashes are computed at once, and how many may wait.
     var passwordHashing = PasswordHasherOptions(coreCount: System.coreCount)
-    /// The time for tokens and URLs.
+    /// The time for tokens, URLs and requests to the store.
     package var now: @Sendable () -> Date = { Date() }
     /// The clock for remembering refusals.
-    var uptime: @Sendable () -> ContinuousClock.Instant = { .now }
+    var clock: any MonotonicClock = ContinuousClock()
     /// Whether other processes are told of changes at once, instead of within ten seconds.
     package var ringsBell = true
     /// The migrations that the service needs, by version.
     package var schemaVersions: Set<String> = []
     /// Called with the port of the metrics when they can be fetched.
     var onMetricsRunning: @Sendable (Int) async -> Void = { _ in }
-    /// The clock of the store's files and of requests to it.
-    package var storeNow: @Sendable () -> Date = { Date() }
 
     /// - Parameters:
     ///   - configuration: The settings.
@@ -132,7 +131,7 @@ package struct SelfieService: Service {
             try await configuration.objectStorage.open(
                 httpClient: httpClient,
                 options: observability.observed(bucket),
-                now: storeNow,
+                now: now,
                 logger: logger
             )
         )
@@ -141,7 +140,8 @@ package struct SelfieService: Service {
             objects: objects,
             hasher: hasher,
             settings: configuration.useCases,
-            clocks: UseCases.Clocks(now: now, uptime: uptime, storeNow: storeNow),
+            clock: clock,
+            now: now,
             ringsBell: ringsBell,
             logger: logger
         )

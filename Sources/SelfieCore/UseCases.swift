@@ -1,4 +1,5 @@
 package import Budgets
+package import Concurrency
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
@@ -85,33 +86,13 @@ package struct UseCases: Sendable {
         }
     }
 
-    /// The clocks of the use cases.
-    package struct Clocks: Sendable {
-        let now: @Sendable () -> Date
-        let uptime: @Sendable () -> ContinuousClock.Instant
-        let storeNow: @Sendable () -> Date
-
-        /// - Parameters:
-        ///   - now: The time for tokens.
-        ///   - uptime: The clock for remembering refusals.
-        ///   - storeNow: The clock of the store's files.
-        package init(
-            now: @escaping @Sendable () -> Date,
-            uptime: @escaping @Sendable () -> ContinuousClock.Instant,
-            storeNow: @escaping @Sendable () -> Date
-        ) {
-            self.now = now
-            self.uptime = uptime
-            self.storeNow = storeNow
-        }
-    }
-
     /// - Parameters:
     ///   - postgres: The database.
     ///   - objects: The store of photos' bytes.
     ///   - hasher: Hashes passwords.
     ///   - settings: The settings.
-    ///   - clocks: The clocks.
+    ///   - clock: The clock for remembering refusals.
+    ///   - now: The time for tokens.
     ///   - ringsBell: Whether other processes are told of changes at once.
     ///   - logger: The log of work in the background.
     package init(
@@ -119,7 +100,8 @@ package struct UseCases: Sendable {
         objects: any ObjectStore,
         hasher: PasswordHasher,
         settings: Settings,
-        clocks: Clocks,
+        clock: any MonotonicClock,
+        now: @escaping @Sendable () -> Date,
         ringsBell: Bool,
         logger: Logger
     ) {
@@ -138,7 +120,7 @@ package struct UseCases: Sendable {
             audit: audit,
             limits: settings.rateLimits,
             secret: settings.secretKeyBase,
-            now: clocks.uptime
+            clock: clock
         )
         let check = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
         sessions = SessionStore(postgres: postgres, bell: bell)
@@ -155,7 +137,7 @@ package struct UseCases: Sendable {
             check: check,
             hasher: hasher,
             lifetimes: lifetimes,
-            now: clocks.now
+            now: now
         )
         getToken = GetToken(signIn: signIn, limiter: limiter, needsPassword: settings.needsPasswordForToken)
         resetPassword = ResetPassword(
@@ -163,7 +145,7 @@ package struct UseCases: Sendable {
             check: check,
             hasher: hasher,
             lifetimes: lifetimes,
-            now: clocks.now
+            now: now
         )
         deleteAccount = DeleteAccount(
             users: users,
@@ -203,15 +185,14 @@ package struct UseCases: Sendable {
         let changes = ChangeStore(postgres: postgres, schemas: schemas)
         followChanges = FollowChanges(
             store: changes,
-            hub: ChangeHub(postgres: postgres, store: changes, now: clocks.now),
+            hub: ChangeHub(postgres: postgres, store: changes, now: now),
             uses: sessionUses,
-            now: clocks.now
+            now: now
         )
         let tellLosses = ReportPhotoLosses(postgres: postgres, schemas: schemas, bell: bell)
         sweeper = PhotoSweeper(
             photos: photos,
             objects: objects,
-            now: clocks.storeNow,
             logger: logger,
             tellLosses: { try await tellLosses() }
         )

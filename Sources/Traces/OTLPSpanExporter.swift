@@ -31,12 +31,12 @@ package final class OTLPSpanExporter: SpanExporter {
 
     /// - Parameters:
     ///   - endpoint: The collector's URL, such as `http://127.0.0.1:4318`.
-    ///   - version: Of the service.
+    ///   - service: The name and the version of the service.
     ///   - httpClient: Sends them.
     ///   - logger: Gets a line when spans are lost, and when the collector takes them again.
-    package init(endpoint: String, version: String, httpClient: HTTPClient, logger: Logger) {
+    package init(endpoint: String, service: (name: String, version: String), httpClient: HTTPClient, logger: Logger) {
         url = "\(endpoint)/v1/traces"
-        service = ("selfie", version)
+        self.service = service
         self.httpClient = httpClient
         self.logger = logger
         collector = OutageReport(

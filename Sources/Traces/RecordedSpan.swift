@@ -63,7 +63,7 @@ package final class RecordedSpan: Span {
         state.withLock { $0.isError = status.code == .error }
     }
 
-    /// The log tells events.
+    /// Events are in the log.
     package func addEvent(_ event: SpanEvent) {}
 
     /// Only that there was an error, since its text may hold secrets.

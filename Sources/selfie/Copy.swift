@@ -20,7 +20,7 @@ struct Copy: AsyncParsableCommand {
     func run() async throws {
         let configuration = try ConfigurationSource.ofThisCommand().read { $0.copying() }
         let bar = ProgressBar()
-        let result: TaskResult<CopyReport>
+        let result: TaskResult<OutcomeCounts<CopyOutcome>>
         do {
             result = try await Installation.copy(
                 to,
@@ -48,7 +48,7 @@ extension CopyDirection: ExpressibleByArgument {}
 
 /// The table that `photos copy` ends with.
 enum CopyTable {
-    static func text(_ report: CopyReport) -> String {
+    static func text(_ report: OutcomeCounts<CopyOutcome>) -> String {
         let rows = CopyOutcome.allCases.map { [$0.title, "\(report[$0])"] }
         return TextTable.text([["", "PHOTOS"]] + rows, rightAligned: [1])
     }

@@ -17,7 +17,7 @@ struct Measure: AsyncParsableCommand {
     func run() async throws {
         let configuration = try ServiceConfiguration(from: try ConfigurationSource.ofThisCommand())
         let bar = ProgressBar()
-        let result: TaskResult<MeasureReport>
+        let result: TaskResult<OutcomeCounts<MeasurePhoto.Outcome>>
         do {
             result = try await Installation.measure(
                 configuration: configuration,

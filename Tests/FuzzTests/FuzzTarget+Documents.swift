@@ -14,10 +14,14 @@ extension FuzzTarget {
                 "no control characters"
             )
         }
-        if let list = try? DocumentElement.read(buffer, root: "ListBucket"), let page = try? S3ObjectPage(list) {
+        if let list = try? DocumentElement.read(buffer, root: "ListBucket"),
+            let page = try? Page<ObjectEntry, String>(list)
+        {
             try require(page.entries.allSatisfy { !$0.key.isEmpty }, "keys that name something")
             try require(page.next?.isEmpty != true, "a marker that leads on")
         }
-        if let list = try? DocumentElement.read(buffer, root: "ListMultipart") { _ = try? S3UploadPage(list) }
+        if let list = try? DocumentElement.read(buffer, root: "ListMultipart") {
+            _ = try? Page<UnfinishedPut, PageMarker>(list)
+        }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import LinuxFiles
 import NIOCore
 import NIOFoundationCompat
+import S3
 import ServerProcesses
 import ServiceTestSupport
 import Testing

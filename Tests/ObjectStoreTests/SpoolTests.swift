@@ -154,7 +154,7 @@ struct SpoolTests {
             return
         }
         let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file.descriptor)")
-        #expect(link.contains(/\/selfie-[A-Za-z0-9]{6} \(deleted\)$/))
+        #expect(link.contains(/\/spool-[A-Za-z0-9]{6} \(deleted\)$/))
     }
 
     private static func namedSpools() throws -> Set<String> {

@@ -32,25 +32,23 @@ struct OutageReportTests {
 
     @Test("One that comes and goes is told again only when a minute has passed")
     func comesAndGoes() {
-        let (told, time) = (Told(), Told())
+        let (told, clock) = (Told(), ManualTime())
         let report = OutageReport(
-            now: { time.start + .seconds(time.changes.withLock { $0.count }) },
+            clock: clock,
             onChange: { change in told.changes.withLock { $0.append(change) } }
         )
         for _ in 0..<30 {
             report.failed("a")
             report.succeeded()
-            // A second passes.
-            time.changes.withLock { $0.append(.over) }
+            clock.advance(by: .seconds(1))
         }
         #expect(told.changes.withLock { $0 } == [.failing(reason: "a"), .over])
-        for _ in 0..<30 { time.changes.withLock { $0.append(.over) } }
+        clock.advance(by: .seconds(30))
         report.failed("a")
         #expect(told.changes.withLock { $0 } == [.failing(reason: "a"), .over, .failing(reason: "a")])
     }
 
     private final class Told: Sendable {
-        let start = ContinuousClock.now
         let changes = Mutex<[OutageReport.Change]>([])
     }
 }

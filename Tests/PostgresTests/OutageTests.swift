@@ -160,7 +160,9 @@ struct OutageTests {
         ] as [(Duration, String)]
     )
     func connectTimeout(timeout: Duration, expected: String) async throws {
-        let libpq = try LibPQ.connect(url: try await TestCluster.scratchDatabase(), timeout: timeout)
+        var configuration = try PostgresConfiguration(url: try await TestCluster.scratchDatabase())
+        configuration.connectTimeout = timeout
+        let libpq = try LibPQ.connect(url: configuration.url, parameters: configuration.connectParameters)
         #expect(libpq.setting("connect_timeout") == expected)
     }
 

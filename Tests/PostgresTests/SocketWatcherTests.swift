@@ -8,15 +8,15 @@ import Testing
 struct SocketWatcherTests {
     @Test("A connection is lost whose socket the system does not watch, and the process goes on")
     func unwatched() async throws {
-        let libpq = try LibPQ.connect(url: try await TestCluster.scratchDatabase(), timeout: .seconds(20))
+        let libpq = try LibPQ.connect(url: try await TestCluster.scratchDatabase(), parameters: [:])
         let descriptor = libpq.socket
         let socket = try #require(descriptor)
-        let connection = PipelinedConnection(libpq) {}
+        let session = Session(libpq) {}
         // A file in the socket's place: epoll(7) takes none.
         let file = open("/dev/null", O_RDWR)
         defer { close(file) }
         try #require(dup2(file, socket) == socket)
-        let error = #expect(throws: PostgresError.self) { try connection.flush() }
+        let error = #expect(throws: PostgresError.self) { try session.flush(now: .now) }
         guard case .connectionLost(let reason) = error else {
             Issue.record("\(String(reflecting: error))")
             return

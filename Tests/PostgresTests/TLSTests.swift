@@ -39,7 +39,7 @@ struct TLSTests {
     @Test("The system gives up a peer that falls silent: half a minute for what was sent, and as long when nothing was")
     func silence() async throws {
         let server = try await TLSServer.shared.value
-        let libpq = try LibPQ.connect(url: url(server, "sslmode=require"), timeout: .seconds(20))
+        let libpq = try LibPQ.connect(url: url(server, "sslmode=require"), parameters: [:])
         let socket = libpq.socket ?? -1
         func option(_ level: Int, _ name: CInt) -> CInt {
             var (value, length) = (CInt(-1), socklen_t(MemoryLayout<CInt>.size))

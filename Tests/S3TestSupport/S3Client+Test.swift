@@ -1,8 +1,8 @@
 import AsyncHTTPClient
+package import Concurrency
 package import Foundation
 package import S3
 package import ServerProcesses
-package import TestSupport
 
 /// Keys as AWS prints them in its documentation.
 package let exampleKeys = (id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
@@ -19,7 +19,7 @@ package let exampleKeys = (id: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7
 ///   - deadlines: Such that no busy machine breaks them, unless they are what the test is about.
 ///   - retries: Without pauses, unless they are what the test is about.
 ///   - uploads: What goes in parts.
-///   - time: What deadlines are kept by.
+///   - clock: What deadlines are kept by.
 ///   - now: What requests are dated by.
 ///   - body: Uses the client.
 /// - Returns: What the body returns.
@@ -35,7 +35,7 @@ package func withS3Client<Result>(
     deadlines: S3Deadlines = .patient,
     retries: S3RetryPolicy = .immediate,
     uploads: S3UploadPolicy = S3UploadPolicy(),
-    time: S3Time = .system,
+    clock: any MonotonicClock = ContinuousClock(),
     now: @escaping @Sendable () -> Date = { Date() },
     perform body: (S3Client) async throws -> Result
 ) async throws -> Result {
@@ -52,13 +52,13 @@ package func withS3Client<Result>(
             credentials: S3CredentialCache(
                 source: try source ?? .fixed(S3Credentials(accessKeyID: keys.id, secretAccessKey: keys.secret)),
                 httpClient: httpClient,
-                time: time,
+                clock: clock,
                 now: now
             ),
             deadlines: deadlines,
             retries: retries,
             uploads: uploads,
-            time: time,
+            clock: clock,
             now: now
         )
         let result = try await body(client)
@@ -77,7 +77,7 @@ package func withS3Client<Result>(
 ///   - bucket: Need not be there.
 ///   - deadlines: As of the other.
 ///   - uploads: What goes in parts.
-///   - time: What deadlines are kept by.
+///   - clock: What deadlines are kept by.
 ///   - body: Uses the client.
 /// - Returns: What the body returns.
 /// - Throws: What the body throws.
@@ -87,7 +87,7 @@ package func withS3Client<Result>(
     bucket: String = "photos",
     deadlines: S3Deadlines = .patient,
     uploads: S3UploadPolicy = S3UploadPolicy(),
-    time: S3Time = .system,
+    clock: any MonotonicClock = ContinuousClock(),
     perform body: (S3Client) async throws -> Result
 ) async throws -> Result {
     try await withS3Client(
@@ -104,21 +104,14 @@ package func withS3Client<Result>(
         ),
         deadlines: deadlines,
         uploads: uploads,
-        time: time,
+        clock: clock,
         perform: body
     )
 }
 
 extension S3RetryPolicy {
     /// Tries again without a pause.
-    package static let immediate = S3RetryPolicy(sleep: { _ in })
-}
-
-extension S3Time {
-    /// The time that a test moves.
-    package init(_ time: ManualTime) {
-        self.init(now: { time.now }, sleep: { try await time.sleep(until: $0) })
-    }
+    package static let immediate = S3RetryPolicy(random: { $0.lowerBound })
 }
 
 extension S3Client {
@@ -128,15 +121,15 @@ extension S3Client {
     /// - Returns: The keys of which something is still there, each with the reason.
     /// - Throws: `S3Error`.
     package func delete(keys: [String]) async throws(S3Error) -> [String: S3Failure] {
-        try await delete(keys.map { S3Deletion(key: $0) })
+        try await delete(keys.map { ObjectDeletion(key: $0) })
     }
 
     /// All objects, of all pages.
     ///
     /// - Returns: As they are listed.
     /// - Throws: `S3Error`.
-    package func allObjects() async throws(S3Error) -> [S3ObjectPage.Entry] {
-        var entries: [S3ObjectPage.Entry] = []
+    package func allObjects() async throws(S3Error) -> [ObjectEntry] {
+        var entries: [ObjectEntry] = []
         var next: String?
         repeat {
             let page = try await list(from: next)

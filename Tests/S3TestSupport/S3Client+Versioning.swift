@@ -13,7 +13,7 @@ extension S3Client {
         var document = RequestDocument("VersioningConfiguration")
         document.add("Status", isOn ? "Enabled" : "Suspended")
         let request = S3Request(method: .PUT, query: [QueryItem("versioning")], body: document.body)
-        try await send(request, during: call(within: S3Deadlines.patient.call))
+        try await send(request, by: deadline(in: S3Deadlines.patient.call))
     }
 
     /// Moves an object to an archive, from which the store gives nothing out.
@@ -27,7 +27,7 @@ extension S3Client {
     package func archive(key: String, of bucket: String) async throws(S3Error) {
         let headers: HTTPHeaders = ["x-amz-storage-class": "GLACIER", "x-amz-copy-source": "/\(bucket)/\(key)"]
         let request = S3Request(method: .PUT, key: key, headers: headers)
-        try await send(request, during: call(within: S3Deadlines.patient.call))
+        try await send(request, by: deadline(in: S3Deadlines.patient.call))
     }
 
     /// All versions and markers in the bucket, as `key version`, sorted.
@@ -36,7 +36,7 @@ extension S3Client {
     /// - Throws: `S3Error`.
     package func allVersions() async throws(S3Error) -> [String] {
         var versions: [String] = []
-        var next: S3VersionPage.Marker?
+        var next: PageMarker?
         repeat {
             let page = try await listVersions(from: next)
             versions += page.entries.map { "\($0.key) \($0.versionID)" }

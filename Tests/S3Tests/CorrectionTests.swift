@@ -177,10 +177,10 @@ struct CorrectionTests {
         let learned = LearnedFacts(configuration: facts.configuration)
         let moved = try #require(facts.configuration.moved(to: "eu-west-1"))
         let other = try #require(facts.configuration.moved(to: "eu-west-2"))
-        learned.correct(configuration: moved, from: facts.configuration)
-        learned.correct(configuration: other, from: facts.configuration)
-        learned.correct(clockOffset: 1, from: 0)
-        learned.correct(clockOffset: 2, from: 0)
+        learned.correct(\.configuration, to: moved, from: facts.configuration)
+        learned.correct(\.configuration, to: other, from: facts.configuration)
+        learned.correct(\.clockOffset, to: 1, from: 0)
+        learned.correct(\.clockOffset, to: 2, from: 0)
         #expect(learned.current == StoreFacts(configuration: moved, clockOffset: 1))
     }
 }

@@ -27,7 +27,7 @@ struct DeadlineTests {
             endpoint: server.endpoint,
             deadlines: deadlines,
             retries: retries,
-            time: S3Time(time),
+            clock: time,
             perform: body
         )
     }
@@ -45,7 +45,7 @@ struct DeadlineTests {
 
     /// Deletes an object: a request without a body, whose sending is no sign of life after the time was moved.
     private static func delete(of client: S3Client) async -> S3NoAnswer? {
-        let error = await failure { () async throws(S3Error) in try await client.deleteOne(S3Deletion(key: "a")) }
+        let error = await failure { () async throws(S3Error) in try await client.deleteOne(ObjectDeletion(key: "a")) }
         return error?.failure?.cause as? S3NoAnswer
     }
 
@@ -94,7 +94,7 @@ struct DeadlineTests {
                     endpoint: server.endpoint,
                     source: .container(try ContainerCredentials(fullURI: source.endpoint + "/")),
                     deadlines: S3Deadlines(),
-                    time: S3Time(time)
+                    clock: time
                 ) { client in
                     async let cause = Self.delete(of: client)
                     try await poll("the request came") { server.received.count == 1 }
@@ -147,15 +147,17 @@ struct DeadlineTests {
     }
 
     @Test(
-        "A later try that meets silence has only what the first left over",
+        "A later attempt that meets silence has only what the first left over",
         arguments: [ScriptedServer.Reply.send(.failure("503 Slow Down", code: "SlowDown")), .close]
     )
     func silenceAfterRetry(first: ScriptedServer.Reply) async throws {
         try await ScriptedServer.with([first, .hang, .hang]) { server in
             let time = ManualTime()
-            let retries = S3RetryPolicy(sleep: { _ in time.move(to: .seconds(1)) })
+            let retries = S3RetryPolicy(random: { $0.upperBound })
             try await Self.withClient(of: server, time, retries: retries) { client in
                 async let cause = Self.delete(of: client)
+                try await time.awaitAlarm(at: .milliseconds(100))
+                time.move(to: .seconds(1))
                 try await poll("the second request came") { server.received.count == 2 }
                 try await time.ring(.milliseconds(4_400))
                 let noAnswer = await cause
@@ -207,7 +209,8 @@ struct DeadlineTests {
         }
         try await ScriptedServer.with([broken, broken, broken]) { server in
             try await Self.withClient(of: server, time) { client in
-                let error = await failure { () async throws(S3Error) in try await client.deleteOne(S3Deletion(key: "a"))
+                let error = await failure { () async throws(S3Error) in
+                    try await client.deleteOne(ObjectDeletion(key: "a"))
                 }
                 guard case .unavailable = error else {
                     Issue.record("\(String(describing: error))")

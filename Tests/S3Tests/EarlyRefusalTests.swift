@@ -65,16 +65,16 @@ struct EarlyRefusalTests {
         arguments: [true, false]
     )
     func endOfBody(succeeds: Bool) async throws {
-        let transfer = Transfer(body: S3Body("hello"), time: .system)
+        let attempt = Attempt(body: S3Body("hello"), clock: ContinuousClock())
         let end = Task {
-            var chunks = UploadBody(length: 5, transfer: transfer).makeAsyncIterator()
+            var chunks = UploadBody(length: 5, attempt: attempt).makeAsyncIterator()
             let (body, end) = (try await chunks.next(), try await chunks.next())
             #expect(body == ByteBuffer(string: "hello") && end == nil)
         }
         // If it does not wait, it ends meanwhile.
-        try await poll("the body is read") { transfer.hasBegun }
+        try await poll("the body is read") { attempt.hasBegun }
         try await Task.sleep(for: .milliseconds(20))
-        if succeeds { transfer.noteSuccess() } else { transfer.end() }
+        if succeeds { attempt.noteSuccess() } else { attempt.end() }
         let result = await end.result
         switch result {
         case .success: #expect(succeeds)
@@ -85,9 +85,9 @@ struct EarlyRefusalTests {
     @Test("A source that is cancelled with its try is not at fault, unlike one that fails by itself")
     func cancelledSource() async throws {
         for (error, isAtFault) in [(CancellationError() as any Error, false), (S3BodyLengthMismatch(), true)] {
-            let transfer = Transfer(body: S3Body.streamed(5) { throw error }, time: .system)
-            await #expect(throws: (any Error).self) { try await transfer.readBody(0..<5) }
-            #expect((transfer.sourceError != nil) == isAtFault)
+            let attempt = Attempt(body: S3Body.streamed(5) { throw error }, clock: ContinuousClock())
+            await #expect(throws: (any Error).self) { try await attempt.readBody(0..<5) }
+            #expect((attempt.sourceError != nil) == isAtFault)
         }
     }
 

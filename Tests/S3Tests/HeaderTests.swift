@@ -14,7 +14,7 @@ struct HeaderTests {
     static let calls: [(name: String, call: @Sendable (S3Client) async throws -> Void)] = [
         ("put", { try await $0.put(key: "a", body: S3Body("x"), contentType: "image/jpeg") }),
         ("get", { _ = try await $0.get(key: "a") }),
-        ("get of a part", { _ = try await $0.get(key: "a", range: .bytes(0...4)) }),
+        ("get of a part", { _ = try await $0.get(key: "a", range: 0..<5) }),
         ("head", { _ = try await $0.head(key: "a") }),
         (
             "put in parts",

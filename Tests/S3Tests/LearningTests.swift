@@ -63,7 +63,8 @@ struct LearningTests {
         let back = String.answer("301 Moved Permanently", ["x-amz-bucket-region": "us-east-1"])
         try await ScriptedServer.with([.send(there), .send(back), .send(there), .send(back)]) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
-                let error = await failure { () async throws(S3Error) in try await client.deleteOne(S3Deletion(key: "a"))
+                let error = await failure { () async throws(S3Error) in
+                    try await client.deleteOne(ObjectDeletion(key: "a"))
                 }
                 guard case .refused = error else {
                     Issue.record("\(String(describing: error))")
@@ -113,7 +114,8 @@ struct LearningTests {
         )
         try await ScriptedServer.with([refusal, refusal]) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
-                let error = await failure { () async throws(S3Error) in try await client.deleteOne(S3Deletion(key: "a"))
+                let error = await failure { () async throws(S3Error) in
+                    try await client.deleteOne(ObjectDeletion(key: "a"))
                 }
                 guard case .refused(let failure) = error, failure.code == "RequestTimeTooSkewed" else {
                     Issue.record("\(String(describing: error))")

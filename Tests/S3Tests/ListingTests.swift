@@ -115,7 +115,7 @@ struct ListingTests {
             return .answer("200 OK", body: "<DeleteResult/>")
         }
         try await ScriptedServer.with([done, done, done, done, done]) { server in
-            try await withS3Client(endpoint: server.endpoint, time: S3Time(time)) { client in
+            try await withS3Client(endpoint: server.endpoint, clock: time) { client in
                 let failures = try await client.delete(keys: (0..<250).map { "\($0)" })
                 #expect(failures.isEmpty)
             }
@@ -150,7 +150,7 @@ struct ListingTests {
                 #expect(Set(failures.keys) == Set((100..<250).map { "\($0)" }))
                 // Nothing was deleted before.
                 let error = await failure { () async throws(S3Error) in
-                    _ = try await client.deleteInBatches([S3Deletion(key: "a"), S3Deletion(key: "b")])
+                    _ = try await client.deleteInBatches([ObjectDeletion(key: "a"), ObjectDeletion(key: "b")])
                 }
                 #expect(error?.isRetryable == true)
             }
@@ -162,14 +162,14 @@ struct ListingTests {
         let time = ManualTime()
         var deadlines = S3Deadlines.patient
         (deadlines.silence, deadlines.giveUp, deadlines.list) = (.seconds(4), .milliseconds(4_400), .seconds(15))
-        let versions = ["a", "b"].map { S3Deletion(key: $0, versionID: "v") }
+        let versions = ["a", "b"].map { ObjectDeletion(key: $0, versionID: "v") }
         let root = isList ? "ListBucketResult" : "DeleteResult"
         let late = ScriptedServer.Reply.answer { _ in
             time.move(to: .seconds(14))
             return .answer("200 OK", body: "<\(root)/>")
         }
         try await ScriptedServer.with([late, .hang, .hang]) { server in
-            try await withS3Client(endpoint: server.endpoint, deadlines: deadlines, time: S3Time(time)) { client in
+            try await withS3Client(endpoint: server.endpoint, deadlines: deadlines, clock: time) { client in
                 let work = { () async throws(S3Error) in
                     if isList { _ = try await client.list() } else { _ = try await client.deleteInBatches(versions) }
                 }

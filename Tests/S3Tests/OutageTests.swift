@@ -16,7 +16,7 @@ struct OutageTests {
             var deadlines = S3Deadlines()
             // The connection from before the restart is still there, and dead.
             (deadlines.idle, deadlines.connect) = (.seconds(600), .seconds(100))
-            try await withS3Client(of: server, deadlines: deadlines, time: S3Time(time)) { client in
+            try await withS3Client(of: server, deadlines: deadlines, clock: time) { client in
                 try await Self.put(client)
                 try await server.restart()
                 try await Self.put(client)
@@ -42,7 +42,7 @@ struct OutageTests {
         deadlines.connect = .milliseconds(20)
         let time = ManualTime()
         // TEST-NET-1 (RFC 5737): whatever the machine's network does with it, nobody answers.
-        try await withS3Client(endpoint: "http://192.0.2.1:9000", deadlines: deadlines, time: S3Time(time)) { client in
+        try await withS3Client(endpoint: "http://192.0.2.1:9000", deadlines: deadlines, clock: time) { client in
             // Some networks accept connections in the place of whoever they are for.
             let failure = try await whilePassing({ time.ringFirst() }) { try await Self.outage(client) }
             #expect(failure.cause != nil)

@@ -16,7 +16,7 @@ struct PresignTests {
         keysEnd: TimeInterval? = nil,
         expires: Int = 7_200,
         isHead: Bool = false,
-        answering headers: S3AnswerHeaders = S3AnswerHeaders()
+        answering headers: AnswerHeaders = AnswerHeaders()
     ) async throws -> (url: String, end: Date) {
         let keys = try S3Credentials(
             accessKeyID: exampleKeys.id,
@@ -43,7 +43,7 @@ struct PresignTests {
 
     @Test("The type and the label to answer with are in the URL, and signed")
     func answerHeaders() async throws {
-        let headers = S3AnswerHeaders(contentType: "image/png", contentDisposition: "inline; filename=\"a b.png\"")
+        let headers = AnswerHeaders(contentType: "image/png", contentDisposition: "inline; filename=\"a b.png\"")
         let url = try await Self.presign(answering: headers).url
         #expect(url.contains("&response-content-type=image%2Fpng&"))
         #expect(url.contains("&response-content-disposition=inline%3B%20filename%3D%22a%20b.png%22&"))

@@ -40,7 +40,7 @@ struct WireTests {
     func target(key: String, encoded: String) async throws {
         try await ScriptedServer.with([.send(.answer("204 No Content")), .send(.stored)]) { server in
             let presigned = try await withS3Client(endpoint: server.endpoint) { client in
-                try await client.deleteOne(S3Deletion(key: key))
+                try await client.deleteOne(ObjectDeletion(key: key))
                 let url = try await client.presignedGet(key: key, expires: 60, at: Date(timeIntervalSince1970: 0)).url
                 let response = try await client.httpClient.execute(.init(url: url), deadline: .distantFuture)
                 _ = try await response.body.collect(upTo: 1_024)
@@ -120,7 +120,7 @@ struct WireTests {
         )
         try await ScriptedServer.with([.send(answer)]) { server in
             try await withS3Client(endpoint: server.endpoint) { client in
-                let object = try await client.get(key: "a", range: .bytes(0...4))
+                let object = try await client.get(key: "a", range: 0..<5)
                 #expect(object.info.contentLength == 5)
                 #expect(object.info.contentType == "image/jpeg")
                 #expect(object.info.etag == "\"abc\"")
@@ -143,7 +143,7 @@ struct WireTests {
             try await withS3Client(endpoint: server.endpoint) { client in
                 for _ in 0..<8 {
                     try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
-                    try await client.deleteOne(S3Deletion(key: "a"))
+                    try await client.deleteOne(ObjectDeletion(key: "a"))
                 }
             }
             // A connection may be given back a moment after the answer.

@@ -1,6 +1,6 @@
+import Concurrency
 import ConnectionTestSupport
 import DatabaseTestSupport
-import Deadlines
 import Foundation
 import ServerProcesses
 import ServiceTestSupport

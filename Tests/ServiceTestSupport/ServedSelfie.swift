@@ -50,7 +50,6 @@ package struct ServedSelfie: Sendable {
             databaseURL: databaseURL,
             objects: objects,
             clock: TestClock(),
-            storeClock: TestClock(),
             log: TestLog(),
             secrets: UsedSecrets(
                 TestService.secrets(of: TestService.settings(databaseURL: databaseURL, objects: objects))

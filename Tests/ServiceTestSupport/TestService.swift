@@ -28,8 +28,6 @@ package struct TestService: Sendable {
     package let objects: TestObjects
     /// The service's time, which a test may set forward: noon, or the present for a bucket, whose server checks it.
     package let clock: TestClock
-    /// The time by which files of the store and requests to it are dated.
-    package let storeClock: TestClock
     /// All that the service logged.
     package let log: TestLog
     /// What the log must not hold.
@@ -84,8 +82,7 @@ package struct TestService: Sendable {
         try await TestObjects.with(store) { objects in
             let values = self.settings(databaseURL: databaseURL, objects: objects).merging(settings) { $1 }
             let configuration = try ServiceConfiguration(from: ConfigurationSource(values: values))
-            let storeClock = TestClock()
-            let clock = values["S3_BUCKET_NAME"] == nil ? TestClock.atNoon() : storeClock
+            let clock = values["S3_BUCKET_NAME"] == nil ? TestClock.atNoon() : TestClock()
             let log = TestLog()
             let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
             var service = SelfieService(
@@ -96,7 +93,6 @@ package struct TestService: Sendable {
                 onRunning: { portContinuation.yield($0) }
             )
             service.now = { clock.now }
-            service.storeNow = { storeClock.now }
             // Nothing that a busy machine takes long for is to be timed out.
             service.limits.answerTimeout = .hours(1)
             if settings["PASSWORD_HASH_COST"] == nil { service.passwordHashCost = passwordHashCost }
@@ -120,7 +116,6 @@ package struct TestService: Sendable {
                     databaseURL: databaseURL,
                     objects: objects,
                     clock: clock,
-                    storeClock: storeClock,
                     log: log,
                     secrets: UsedSecrets(Self.secrets(of: values)),
                     beginShutdown: { await group.triggerGracefulShutdown() }

@@ -1,8 +1,9 @@
+import Concurrency
 import ServerProcesses
 import Synchronization
 
-/// A time for deadlines and pauses that stands still unless a test moves it.
-package final class ManualTime: Sendable {
+/// A clock for deadlines and pauses that stands still unless a test moves it.
+package final class ManualTime: MonotonicClock {
     private struct State {
         var elapsed: Duration = .zero
         var sleepers: [Int: Sleeper] = [:]
@@ -28,11 +29,15 @@ package final class ManualTime: Sendable {
     /// When those who sleep are to wake, counted from the start, in order.
     package var alarms: [Duration] { state.withLock { $0.sleepers.values.map(\.alarm).sorted() } }
 
+    package let minimumResolution: Duration = .nanoseconds(1)
+
     /// Waits until the time was moved so far.
     ///
-    /// - Parameter instant: When to wake.
+    /// - Parameters:
+    ///   - instant: When to wake.
+    ///   - tolerance: Not used.
     /// - Throws: `CancellationError`.
-    package func sleep(until instant: ContinuousClock.Instant) async throws {
+    package func sleep(until instant: ContinuousClock.Instant, tolerance: Duration? = nil) async throws {
         let alarm = start.duration(to: instant)
         let id = state.withLock { state in
             defer { state.nextID += 1 }
@@ -54,9 +59,6 @@ package final class ManualTime: Sendable {
             sleeper?.continuation.resume(throwing: CancellationError())
         }
     }
-
-    /// Sleeps for so long.
-    package func sleep(for duration: Duration) async throws { try await sleep(until: now + duration) }
 
     /// Sets the time forward, and wakes who is to wake by then.
     ///

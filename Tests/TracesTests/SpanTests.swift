@@ -84,7 +84,7 @@ struct SpanTests {
         try await ScriptedServer.with(replies) { server in
             let exporter = OTLPSpanExporter(
                 endpoint: server.endpoint,
-                version: "1.2.3",
+                service: ("selfie", "1.2.3"),
                 httpClient: .shared,
                 logger: log.logger(level: .info)
             )

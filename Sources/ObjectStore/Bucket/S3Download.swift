@@ -1,7 +1,7 @@
 package import NIOCore
 import S3
 
-/// A transfer from a bucket. When it breaks off, it goes on from there with another request.
+/// A transfer from a bucket. When it breaks off, another request continues it from there.
 package actor S3Download: ObjectTransfer {
     private let client: S3Client
     private let key: String
@@ -49,7 +49,7 @@ package actor S3Download: ObjectTransfer {
     ) async throws(ObjectStoreError) -> OpenObject? {
         let object = try await S3ObjectStore.call { () async throws(S3Error) -> S3Object? in
             do throws(S3Error) {
-                return try await client.get(key: key, range: range.map(S3ByteRange.init))
+                return try await client.get(key: key, range: range)
             } catch .notFound(let failure) where failure.code != "NoSuchBucket" {
                 return nil
             }
@@ -121,7 +121,7 @@ package actor S3Download: ObjectTransfer {
         if let chunks = chunks.take() { return chunks }
         let rest = position..<end
         let object = try await S3ObjectStore.call { () async throws(S3Error) in
-            try await client.get(key: key, range: S3ByteRange(rest))
+            try await client.get(key: key, range: rest)
         }
         _ = try object.info.wholeLength(range: rest)
         guard object.info.etag == tag else { throw .refused(BrokenTransfer.anotherObject) }
@@ -135,13 +135,6 @@ enum BrokenTransfer: Error {
     case endedEarly
     /// The store sends other bytes than those that were asked for, or of another object.
     case anotherObject
-}
-
-extension S3ByteRange {
-    /// - Parameter range: At least one position.
-    fileprivate init(_ range: Range<Int>) {
-        self = .bytes(range.lowerBound...range.upperBound - 1)
-    }
 }
 
 extension S3ObjectInfo {

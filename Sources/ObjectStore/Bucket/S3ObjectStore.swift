@@ -56,9 +56,9 @@ package struct S3ObjectStore: ObjectStore {
 
     package func delete(_ objects: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {
         do {
-            return try await client.delete(objects.map { S3Deletion(key: $0.key, versionID: $0.versionID) })
+            return try await client.delete(objects)
         } catch {
-            // A bucket that is not there is not empty: it may be renamed or gone for a moment.
+            // A bucket that is not there is not empty: it may be renamed, or missing for a moment.
             throw error.isMissingBucket ? .unavailable(error) : ObjectStoreError(error)
         }
     }
@@ -83,7 +83,7 @@ package struct S3ObjectStore: ObjectStore {
         at date: Date,
         endingBy end: Date,
         isHead: Bool,
-        label: PublicLabel?
+        answering headers: AnswerHeaders
     ) async throws(ObjectStoreError) -> PublicURL? {
         let window = PresignedWindow(at: date, endingBy: end)
         let url = try await Self.call { () async throws(S3Error) in
@@ -92,10 +92,7 @@ package struct S3ObjectStore: ObjectStore {
                 expires: window.seconds,
                 at: window.start,
                 isHead: isHead,
-                answering: S3AnswerHeaders(
-                    contentType: label?.contentType,
-                    contentDisposition: label?.contentDisposition
-                )
+                answering: headers
             )
         }
         return PublicURL(url: url.url, end: url.end)
@@ -107,23 +104,21 @@ package struct S3ObjectStore: ObjectStore {
     package func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
 
     package func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws {
-        var next: String?
-        repeat {
-            let page = try await Self.call { () async throws(S3Error) in try await client.list(from: next) }
-            let entries = page.entries.map { ObjectEntry(key: $0.key, length: $0.length, modified: $0.lastModified) }
-            if !entries.isEmpty { try await body(entries) }
-            next = page.next
-        } while next != nil
+        try await Self.forEachPage({ next throws(S3Error) in try await client.list(from: next) }, body)
     }
 
     package func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
-        var next: S3UploadPage.Marker?
+        try await Self.forEachPage({ next throws(S3Error) in try await client.listUploads(from: next) }, body)
+    }
+
+    private static func forEachPage<Entry, Marker>(
+        _ list: (Marker?) async throws(S3Error) -> Page<Entry, Marker>,
+        _ body: ([Entry]) async throws -> Void
+    ) async throws {
+        var next: Marker?
         repeat {
-            let page = try await Self.call { () async throws(S3Error) in try await client.listUploads(from: next) }
-            let puts = page.entries.map { entry in
-                UnfinishedPut(key: entry.key, otherKey: entry.otherKey, id: entry.uploadID, begun: entry.initiated)
-            }
-            if !puts.isEmpty { try await body(puts) }
+            let page = try await call { () async throws(S3Error) in try await list(next) }
+            if !page.entries.isEmpty { try await body(page.entries) }
             next = page.next
         } while next != nil
     }
@@ -141,9 +136,7 @@ package struct S3ObjectStore: ObjectStore {
     package func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {
         do {
             try await client.forEachPageOfVersions { entries in
-                let versions = entries.filter { !$0.isCurrent }.map { entry in
-                    ObjectVersion(key: entry.key, modified: entry.lastModified)
-                }
+                let versions = entries.filter { !$0.isCurrent }
                 if !versions.isEmpty { try await body(versions) }
             }
         } catch let error as S3Error {

@@ -3,6 +3,7 @@ import Glibc
 import LinuxFiles
 import NIOCore
 import NIOPosix
+package import S3
 import Secrets
 
 /// Objects as files of one folder, each named by its key.
@@ -72,7 +73,7 @@ package struct DiskObjectStore: ObjectStore {
             for (key, path) in paths {
                 do { try steps.remove(path) } catch { failures[key] = error }
             }
-            // Otherwise a loss of power could bring a file back whose entry is gone.
+            // Otherwise a loss of power could bring a file back whose row in `object_deletions` was removed.
             if let folder = try PosixFile.open(path: directory) { try steps.synchronize(folder) }
             return failures
         }
@@ -107,13 +108,29 @@ package struct DiskObjectStore: ObjectStore {
         return OpenObject(length: length, bytes: .file(file, range))
     }
 
+    /// Reads a whole object to compute its digests.
+    ///
+    /// - Parameter key: Names the object.
+    /// - Returns: nil when there is no such object.
+    /// - Throws: `ObjectStoreError`.
+    package func digest(of key: String) async throws(ObjectStoreError) -> ObjectDigests? {
+        guard let object = try await open(key: key, range: nil) else { return nil }
+        var digests = ObjectDigests()
+        do {
+            try await object.bytes.forEachChunk { digests.update($0) }
+        } catch {
+            throw error as? ObjectStoreError ?? .unavailable(error)
+        }
+        return digests
+    }
+
     /// Clients can't reach a folder of this system.
     package func publicURL(
         key: String,
         at date: Date,
         endingBy end: Date,
         isHead: Bool,
-        label: PublicLabel?
+        answering headers: AnswerHeaders
     ) async throws(ObjectStoreError) -> PublicURL? { nil }
 
     package func removeLeftovers(from date: Date) async throws(ObjectStoreError) {
@@ -134,7 +151,7 @@ package struct DiskObjectStore: ObjectStore {
 
     package func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
         try await forEachPage(of: incomingDirectory) { files in
-            try await body(files.map { UnfinishedPut(key: $0.name, otherKey: nil, id: $0.name, begun: $0.modified) })
+            try await body(files.map { UnfinishedPut(key: $0.name, id: $0.name, begun: $0.modified) })
         }
     }
 

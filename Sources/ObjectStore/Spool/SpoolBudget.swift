@@ -2,7 +2,7 @@ package import Budgets
 
 /// The memory and the temporary disk that all uploads of a process share.
 ///
-/// Users are the holders, by their ids. An upload that finds no memory left goes on in a file. Writing a photo to a file
+/// Users are the holders, by their ids. An upload that finds no memory left continues in a file. Writing a photo to a file
 /// and reading it again costs a sixth of an upload. Memory for all uploads would have no limit.
 package struct SpoolBudget: Sendable {
     let memory: Permits<Int>

@@ -1,6 +1,7 @@
 package import CoreMetrics
 package import NIOCore
 import NIOPosix
+package import Outages
 package import Tracing
 
 /// Where the database is and how long to wait for it.
@@ -8,6 +9,8 @@ package struct PostgresConfiguration: Sendable {
     /// A connection URL with all of libpq's parameters (`sslmode`, several hosts, `target_session_attrs` and the like);
     /// it may hold a password.
     package let url: String
+    /// What the server calls the connections, unless the URL says otherwise; nil for nothing.
+    package var applicationName: String?
     /// How many connections, and how long callers and connections wait.
     package var pool = PoolLimits()
     /// How long connecting to each host may take; whole seconds, two at least.
@@ -25,10 +28,10 @@ package struct PostgresConfiguration: Sendable {
 
     /// Called when the database can't be reached any more, when the reason changes, and when it can be again.
     ///
-    /// It is called under a lock, so it must be quick.
-    package var onReachabilityChange: @Sendable (PostgresReachability) -> Void = { _ in }
+    /// A reason is libpq's text, without the URL's password. It is called under a lock, so it must be quick.
+    package var onReachabilityChange: @Sendable (OutageReport.Change) -> Void = { _ in }
 
-    /// Where figures go; nil for nowhere.
+    /// Where metrics go; nil for nowhere.
     package var metrics: (any MetricsFactory)?
     /// Where spans go; nil for nowhere.
     package var tracer: (any Tracer)?
@@ -41,11 +44,18 @@ package struct PostgresConfiguration: Sendable {
     /// - Parameters:
     ///   - url: A `postgresql://` or `postgres://` URL, or a keyword/value string.
     ///   - maxConnections: How many connections to open at most.
-    /// - Throws: `PostgresError.cannotConnect` with libpq's validationError, which may quote the URL.
+    /// - Throws: `PostgresError.cannotConnect` with libpq's message, which may quote the URL.
     package init(url: String, maxConnections: Int = 10) throws(PostgresError) {
-        if let validationError = LibPQ.validationError(aboutURL: url) { throw .cannotConnect(validationError) }
+        if let error = LibPQ.error(inURL: url) { throw .cannotConnect(error) }
         self.url = url
         pool.maxConnections = maxConnections
+    }
+
+    /// What is asked of each connection unless the URL says otherwise, by libpq's keywords.
+    var connectParameters: [String: String] {
+        var parameters = ["connect_timeout": String(max(2, connectTimeout.components.seconds))]
+        parameters["fallback_application_name"] = applicationName
+        return parameters
     }
 
     /// What the URL sets, by libpq's keywords (`host`, `sslmode` and the like), a password among them.
@@ -59,7 +69,7 @@ package struct PostgresConfiguration: Sendable {
     /// Behind a pooler it sets nothing: other clients would get the session with what was set, and this one another.
     ///
     /// - Parameter processID: The process that the server named when the connection was opened.
-    /// - Returns: A statement with one row. `is_pooled` tells whether another process has answered.
+    /// - Returns: A statement with one row. `is_pooled` says whether another process has answered.
     func setUp(processID: Int) -> PostgresQuery {
         let milliseconds = statementTimeout.map { Int($0 / .milliseconds(1)) } ?? 0
         return """

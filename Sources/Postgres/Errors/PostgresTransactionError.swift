@@ -1,7 +1,5 @@
 /// What went wrong around a transaction's statements; what its body throws comes out as it is.
 package enum PostgresTransactionError: Error, Sendable {
-    /// The transaction could not begin.
-    case begin(PostgresError)
     /// The transaction was not committed. If the connection was lost, it may have been.
     case commit(PostgresError)
     /// The body failed, and so did the rollback; the connection was closed, which rolls back too.
@@ -10,7 +8,7 @@ package enum PostgresTransactionError: Error, Sendable {
     /// The database's part in it.
     package var postgresError: PostgresError {
         switch self {
-        case .begin(let error), .commit(let error), .rollback(let error, _): error
+        case .commit(let error), .rollback(let error, _): error
         }
     }
 }
@@ -21,7 +19,6 @@ extension PostgresTransactionError: CustomStringConvertible, CustomDebugStringCo
 
     private func text(_ describe: (any Error) -> String) -> String {
         switch self {
-        case .begin(let error): "a transaction could not begin: \(describe(error))"
         case .commit(let error): "a transaction could not be committed: \(describe(error))"
         case .rollback(let error, let cause):
             "a transaction could not be rolled back: \(describe(error)); it failed before: \(describe(cause))"

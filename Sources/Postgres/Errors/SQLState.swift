@@ -1,58 +1,31 @@
-/// An SQLSTATE: a case for those that callers act on (PostgreSQL manual, appendix A).
-package enum SQLState: Sendable, Hashable {
-    case undefinedTable
-    case undefinedColumn
-    /// The statement was cancelled, by its time limit or by somebody.
-    case queryCanceled
-    case serializationFailure
-    case deadlockDetected
-    /// An earlier statement of the same transaction failed.
-    case inFailedTransaction
-    /// The server is a standby, or the transaction may only read.
-    case readOnlyTransaction
-    /// One case of it: a table changed, and so did the result of a prepared statement.
-    case featureNotSupported
-    /// A prepared statement is gone.
-    case invalidStatementName
-    /// Somebody else has prepared a statement of the name in the same session.
-    case duplicatePreparedStatement
-    /// Any other; its five characters.
-    case other(String)
+/// An SQLSTATE, with names for those that callers act on (PostgreSQL manual, appendix A).
+package struct SQLState: Sendable, Hashable {
+    /// The five characters.
+    package let code: String
 
     /// - Parameter code: Five characters.
     package init(_ code: String) {
-        self =
-            switch code {
-            case "42P01": .undefinedTable
-            case "42703": .undefinedColumn
-            case "57014": .queryCanceled
-            case "40001": .serializationFailure
-            case "40P01": .deadlockDetected
-            case "25P02": .inFailedTransaction
-            case "25006": .readOnlyTransaction
-            case "0A000": .featureNotSupported
-            case "26000": .invalidStatementName
-            case "42P05": .duplicatePreparedStatement
-            default: .other(code)
-            }
+        self.code = code
     }
 
-    /// The five characters.
-    package var code: String {
-        switch self {
-        case .undefinedTable: "42P01"
-        case .undefinedColumn: "42703"
-        case .queryCanceled: "57014"
-        case .serializationFailure: "40001"
-        case .deadlockDetected: "40P01"
-        case .inFailedTransaction: "25P02"
-        case .readOnlyTransaction: "25006"
-        case .featureNotSupported: "0A000"
-        case .invalidStatementName: "26000"
-        case .duplicatePreparedStatement: "42P05"
-        case .other(let code): code
-        }
-    }
+    package static let undefinedTable = SQLState("42P01")
+    package static let undefinedColumn = SQLState("42703")
+    package static let uniqueViolation = SQLState("23505")
+    package static let lockNotAvailable = SQLState("55P03")
+    /// The statement was cancelled, by its time limit or by somebody.
+    static let queryCanceled = SQLState("57014")
+    static let serializationFailure = SQLState("40001")
+    static let deadlockDetected = SQLState("40P01")
+    /// An earlier statement of the same transaction failed.
+    static let inFailedTransaction = SQLState("25P02")
+    /// The server is a standby, or the transaction may only read.
+    package static let readOnlyTransaction = SQLState("25006")
+    /// One case of it: a table changed, and so did the result of a prepared statement.
+    static let featureNotSupported = SQLState("0A000")
+    /// A prepared statement does not exist.
+    static let invalidStatementName = SQLState("26000")
+    /// Somebody else has prepared a statement of the name in the same session.
+    static let duplicatePreparedStatement = SQLState("42P05")
 
     /// The first two characters, which name a kind of error.
     var errorClass: String { String(code.prefix(2)) }

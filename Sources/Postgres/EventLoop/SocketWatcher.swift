@@ -1,9 +1,9 @@
 import CLinux
+import Concurrency
 import Glibc
 import NIOConcurrencyHelpers
-import Threads
 
-/// Tells when libpq's sockets are ready.
+/// Watches libpq's sockets.
 ///
 /// libpq reads and writes them itself, and hands out only their descriptors.
 ///
@@ -49,9 +49,9 @@ final class SocketWatcher: Sendable {
         return id
     }
 
-    /// Watches a socket until it is ready for any of these, and tells so once.
+    /// Watches a socket until it is ready for any of these, and calls its handler once.
     ///
-    /// - Returns: Whether the system watches it. If not, nothing will ever be told about the socket.
+    /// - Returns: Whether the system watches it. If not, the handler is never called.
     func watch(_ socket: CInt, id: UInt64, for events: Events) -> Bool {
         control(EPOLL_CTL_MOD, socket, id: id, events: events.rawValue | EPOLLONESHOT.rawValue)
     }
@@ -78,7 +78,7 @@ final class SocketWatcher: Sendable {
             if state.epoll >= 0 { return state.epoll }
             state.epoll = epoll_create1(CInt(EPOLL_CLOEXEC))
             guard state.epoll >= 0 else { return -1 }
-            let hasBegun = OwnThread.run("pg sockets") { [self, epoll = state.epoll] in
+            let hasBegun = DetachedThread.run("pg sockets") { [self, epoll = state.epoll] in
                 while true { wait(epoll) }
             }
             if !hasBegun {

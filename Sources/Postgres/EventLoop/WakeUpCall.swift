@@ -19,7 +19,7 @@ struct WakeUpCall {
         }
         // Rounded up: a call that is a part of a nanosecond early finds nothing to do.
         let delay = deadline - eventLoop.instant + Duration(secondsComponent: 0, attosecondsComponent: 999_999_999)
-        scheduled = (deadline, eventLoop.scheduleTask(in: .nanoseconds(max(0, delay.nanoseconds)), call))
+        scheduled = (deadline, eventLoop.scheduleTask(in: max(.zero, TimeAmount(delay)), call))
     }
 
     /// The call has come.

@@ -1,13 +1,12 @@
 import CLibPQ
+import Concurrency
 import Glibc
-import Threads
 
 extension LibPQ {
     /// What is asked of every connection unless its URL says otherwise.
     ///
     /// A silent peer is given up after half a minute (tcp(7)).
     private static let defaults = [
-        "fallback_application_name": "selfie",
         "client_encoding": "UTF8",
         "keepalives": "1",
         "keepalives_idle": "15",
@@ -20,12 +19,11 @@ extension LibPQ {
     ///
     /// - Parameters:
     ///   - url: A `postgresql://` URL or a keyword/value string.
-    ///   - timeout: How long each host may take; libpq counts whole seconds, two at least.
-    /// - Returns: A connection in pipeline mode that never blocks.
+    ///   - parameters: What is asked of the connection unless its URL says otherwise, by libpq's keywords.
+    /// - Returns: A connection that never blocks.
     /// - Throws: `PostgresError.cannotConnect`, with libpq's reason.
-    static func connect(url: String, timeout: Duration) throws(PostgresError) -> LibPQ {
-        var parameters = defaults
-        parameters["connect_timeout"] = String(max(2, timeout.components.seconds))
+    static func connect(url: String, parameters: [String: String]) throws(PostgresError) -> LibPQ {
+        let parameters = defaults.merging(parameters) { $1 }
         let keywords = Array(parameters.keys) + ["dbname"]
         let values = Array(parameters.values) + [url]
         let pointer = withCStrings(keywords) { keywords in
@@ -36,7 +34,7 @@ extension LibPQ {
         guard PQstatus(pointer) == CONNECTION_OK else { throw .cannotConnect(libpq.lastError) }
         // Without a receiver, libpq prints the server's notices to standard error.
         _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
-        guard PQsetnonblocking(pointer, 1) == 0, PQenterPipelineMode(pointer) == 1 else {
+        guard PQsetnonblocking(pointer, 1) == 0 else {
             throw .cannotConnect(libpq.lastError)
         }
         return libpq
@@ -46,16 +44,16 @@ extension LibPQ {
     ///
     /// - Parameters:
     ///   - url: A `postgresql://` URL or a keyword/value string.
-    ///   - timeout: How long each host may take.
+    ///   - parameters: What is asked of the connection unless its URL says otherwise, by libpq's keywords.
     ///   - completion: Called on that thread, or at once when there is none.
     static func connect(
         url: String,
-        timeout: Duration,
+        parameters: [String: String],
         completion: @escaping @Sendable (Result<Handover<LibPQ>, PostgresError>) -> Void
     ) {
-        let hasBegun = OwnThread.run("pg connect") {
+        let hasBegun = DetachedThread.run("pg connect") {
             do throws(PostgresError) {
-                completion(.success(Handover(try LibPQ.connect(url: url, timeout: timeout))))
+                completion(.success(Handover(try LibPQ.connect(url: url, parameters: parameters))))
             } catch {
                 completion(.failure(error))
             }
@@ -64,7 +62,7 @@ extension LibPQ {
     }
 
     /// Why libpq refuses `url` as a connection string, or nil when it takes it.
-    static func validationError(aboutURL url: String) -> String? {
+    static func error(inURL url: String) -> String? {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(url, &message) else {
             defer { PQfreemem(message) }

@@ -8,12 +8,12 @@ actor NotificationListener {
     private let configuration: PostgresConfiguration
     private let query: PostgresQuery
     private let events: AsyncStream<PostgresNotificationEvent>.Continuation
-    private var connection: PipelinedConnection?
+    private var session: Session?
     private var isConnecting = false
     private var isStopped = false
     private var backOff: BackOff
     private var wakeUpCall = WakeUpCall()
-    /// Whether the listener must first be told that it may have missed something.
+    /// Whether the listener must first get `mayHaveMissed`.
     private(set) var hasMissed = true
     private var isSubscribed = false
 
@@ -43,7 +43,7 @@ actor NotificationListener {
         eventLoop.execute {
             self.assumeIsolated { listener in
                 listener.isStopped = true
-                listener.connection = nil
+                listener.session = nil
                 listener.wakeUpCall.cancel()
             }
         }
@@ -53,19 +53,19 @@ actor NotificationListener {
     private func turn() {
         guard !isStopped else { return }
         let now = eventLoop.instant
-        if let connection {
+        if let session {
             do throws(PostgresError) {
-                try connection.flush()
-                guard connection.overdue(now: now).isEmpty else { throw .statementTimedOut }
-                if isSubscribed, hasMissed { tell(nil) }
+                try session.flush(now: now)
+                guard session.overdue(now: now).isEmpty else { throw .statementTimedOut }
+                if isSubscribed, hasMissed { yield(nil) }
             } catch {
                 lose()
             }
         } else if !isConnecting, backOff.allowsAttempt(now: now) {
             connect()
         }
-        var deadline = connection.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
-        // A listener that was too slow is told so as soon as there is room, even if nothing more arrives.
+        var deadline = session.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
+        // A listener that was too slow gets `mayHaveMissed` as soon as there is room, even if nothing more arrives.
         if isSubscribed, hasMissed { deadline = earlier(deadline, now + Self.patience) }
         wakeUpCall.ask(for: deadline, on: eventLoop) {
             self.assumeIsolated { listener in
@@ -79,21 +79,21 @@ actor NotificationListener {
 
     private func receive() {
         defer { turn() }
-        guard let connection else { return }
-        let (finished, failure) = connection.receive(now: eventLoop.instant)
-        guard failure == nil, finished.allSatisfy({ $0.failure == nil }) else { return lose() }
-        if !finished.isEmpty {
+        guard let session else { return }
+        let (finished, failure) = session.receive()
+        if case .success? = finished?.outcome {
             isSubscribed = true
             backOff.reset()
         }
+        guard failure == nil, isSubscribed || finished == nil else { return lose() }
         guard isSubscribed else { return }
-        for notification in connection.takeNotifications() { tell(notification) }
+        for notification in session.takeNotifications() { yield(notification) }
     }
 
     /// Hands an event on.
     ///
-    /// A listener that is too slow is told later that it missed something.
-    private func tell(_ notification: PostgresNotification?) {
+    /// A listener that is too slow gets `mayHaveMissed` later.
+    private func yield(_ notification: PostgresNotification?) {
         if hasMissed {
             guard case .enqueued = events.yield(.mayHaveMissed) else { return }
             hasMissed = false
@@ -103,7 +103,7 @@ actor NotificationListener {
     }
 
     private func lose() {
-        connection = nil
+        session = nil
         isSubscribed = false
         hasMissed = true
         backOff.failed(now: eventLoop.instant, jitter: .random(in: 0...1))
@@ -111,8 +111,7 @@ actor NotificationListener {
 
     private func connect() {
         isConnecting = true
-        let (url, timeout) = (configuration.url, configuration.connectTimeout)
-        LibPQ.connect(url: url, timeout: timeout) { outcome in
+        LibPQ.connect(url: configuration.url, parameters: configuration.connectParameters) { outcome in
             Task { await self.connected(outcome) }
         }
     }
@@ -122,16 +121,10 @@ actor NotificationListener {
         defer { turn() }
         guard !isStopped else { return }
         guard case .success(let handover) = outcome, let libpq = handover.take() else { return lose() }
-        let connection = PipelinedConnection(libpq, keepsNotifications: true) { [weak self, eventLoop] in
+        let session = Session(libpq, keepsNotifications: true) { [weak self, eventLoop] in
             eventLoop.execute { [weak self] in self?.assumeIsolated { $0.receive() } }
         }
-        self.connection = connection
-        let now = eventLoop.instant
-        let statement = Statement(query, timeout: configuration.connectTimeout, purpose: .setUp, start: now)
-        do throws(PostgresError) {
-            try connection.send(statement, now: now)
-        } catch {
-            lose()
-        }
+        self.session = session
+        session.send(Statement(setUp: query, timeout: configuration.connectTimeout), now: eventLoop.instant)
     }
 }

@@ -1,7 +1,8 @@
 import CoreMetrics
+import Metrics
 import NIOConcurrencyHelpers
 
-/// Figures of a client's pools together, told whenever they change.
+/// Metrics of a client's pools together, recorded whenever they change.
 ///
 /// - `postgres_connections`, a gauge: how many are open or being opened.
 /// - `postgres_waiting`, a gauge: how many callers wait for one.
@@ -26,7 +27,7 @@ final class PoolMetrics: Sendable {
     /// One pool's counts have changed.
     func changed(from old: Counts, to new: Counts) {
         guard old != new else { return }
-        // Told under the lock, so that two changes at once are told in their order.
+        // Recorded under the lock, so that two changes at once are recorded in their order.
         total.withLockedValue { total in
             total.connections += new.connections - old.connections
             total.waiting += new.waiting - old.waiting
@@ -36,6 +37,6 @@ final class PoolMetrics: Sendable {
     }
 
     func waited(_ duration: Duration) {
-        wait.recordNanoseconds(duration.nanoseconds)
+        wait.record(duration: duration)
     }
 }

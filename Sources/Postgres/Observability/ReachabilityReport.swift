@@ -1,37 +1,25 @@
 import Outages
 
-/// Tells once when the database can't be reached, again for each other reason, and once when it can be again.
-final class ReachabilityReport: Sendable {
+/// Reports when the database can't be reached, and when it can be again.
+struct ReachabilityReport: Sendable {
+    /// What no reason may hold; nil when there is none.
     private let password: String?
     private let outage: OutageReport
 
-    /// - Parameters:
-    ///   - password: What no reason may hold; nil when there is none.
-    ///   - onChange: Called under a lock.
-    init(password: String?, onChange: @escaping @Sendable (PostgresReachability) -> Void) {
-        self.password = password
-        outage = OutageReport { change in
-            switch change {
-            case .failing(let reason): onChange(.unreachable(reason: reason))
-            case .over: onChange(.reachable)
-            }
-        }
+    init(_ configuration: PostgresConfiguration) {
+        password = configuration.options["password"].flatMap { $0.isEmpty ? nil : $0 }
+        outage = OutageReport(onChange: configuration.onReachabilityChange)
     }
 
     /// An attempt to connect has failed.
     func failed(_ error: PostgresError) {
         guard case .cannotConnect(let text) = error else { return }
-        outage.failed(Self.withoutPassword(text, password))
+        // libpq does not name passwords, but a server may say anything.
+        outage.failed(password.map { text.replacing($0, with: "…") } ?? text)
     }
 
     /// A connection is ready.
     func succeeded() {
         outage.succeeded()
-    }
-
-    /// libpq does not name passwords, but a server may say anything.
-    private static func withoutPassword(_ text: String, _ password: String?) -> String {
-        guard let password, !password.isEmpty else { return text }
-        return text.replacing(password, with: "…")
     }
 }

@@ -1,4 +1,5 @@
 import CoreMetrics
+import Metrics
 import NIOConcurrencyHelpers
 import Tracing
 
@@ -14,13 +15,13 @@ final class StatementObserver: Sendable {
     }
 
     private let metrics: any MetricsFactory
-    /// Whether nobody wants to know.
+    /// Whether there are neither metrics nor spans.
     private let isIdle: Bool
     private let tracer: (any Tracer)?
     private let instruments = NIOLockedValueBox(Instruments())
 
     /// - Parameters:
-    ///   - metrics: Where figures go; nil for nowhere.
+    ///   - metrics: Where metrics go; nil for nowhere.
     ///   - tracer: Where spans go; nil for nowhere.
     init(metrics: (any MetricsFactory)?, tracer: (any Tracer)?) {
         self.metrics = metrics ?? NOOPMetricsHandler.instance
@@ -28,7 +29,7 @@ final class StatementObserver: Sendable {
         self.tracer = tracer
     }
 
-    /// Runs a statement and tells of it.
+    /// Runs a statement and measures it.
     ///
     /// - Parameters:
     ///   - name: A name that is the same in every call: each name has a timer of its own.
@@ -43,7 +44,7 @@ final class StatementObserver: Sendable {
         let start = ContinuousClock.now
         let span = tracer?.startAnySpan("postgres \(name)", ofKind: .client)
         let outcome = await run()
-        duration(of: name).recordNanoseconds((ContinuousClock.now - start).nanoseconds)
+        duration(of: name).record(duration: ContinuousClock.now - start)
         if case .failure(let error) = outcome {
             counter(of: error.kind).increment()
             span?.attributes["error.type"] = error.kind

@@ -1,9 +1,8 @@
 import NIOCore
-import Synchronization
 
-/// What callers ask for, from any thread, and how they wait for it.
+/// How callers wait for what they ask a pool for, from any thread.
 extension ConnectionPool {
-    /// Runs a statement on any connection, along with others.
+    /// Runs a statement on any connection.
     ///
     /// - Parameters:
     ///   - query: The statement.
@@ -13,17 +12,15 @@ extension ConnectionPool {
         _ query: PostgresQuery,
         isUrgent: Bool = false
     ) async -> Result<PostgresRows, PostgresError> {
-        await awaiting { pool, id, continuation in
+        await awaiting { pool, id, answer in
             let statement = Statement(
                 id: id,
                 content: .query(query),
-                timeout: pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
-                purpose: .shared,
-                start: pool.now,
-                completion: { continuation.resume(returning: $0) }
+                timeout: pool.statementTimeout,
+                purpose: .unleased,
+                completion: { answer.resume(returning: $0) }
             )
-            guard !isUrgent else { return pool.requestFirst(statement) }
-            pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
+            pool.run(statement, isUrgent: isUrgent)
         }
     }
 
@@ -39,50 +36,44 @@ extension ConnectionPool {
         on lease: LeaseID,
         isCancellable: Bool = true
     ) async -> Result<PostgresRows, PostgresError> {
-        await awaiting(isCancellable: isCancellable) { pool, id, continuation in
-            var timeout = pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace }
-            if case .script = content { timeout = nil }
+        await awaiting(isCancellable: isCancellable) { pool, id, answer in
+            let isScript = if case .script = content { true } else { false }
             let statement = Statement(
                 id: id,
                 content: content,
-                timeout: timeout,
-                purpose: .leased,
-                start: pool.now,
-                completion: { continuation.resume(returning: $0) }
+                timeout: isScript ? nil : pool.statementTimeout,
+                purpose: .leased(lease),
+                completion: { answer.resume(returning: $0) }
             )
-            pool.send(statement, on: lease)
+            pool.run(statement, on: lease)
         }
     }
 
     /// Lends a connection that nobody else uses meanwhile.
     nonisolated func lease() async -> Result<LeaseID, PostgresError> {
-        await awaiting { pool, id, continuation in
-            pool.request(.lease, as: id, waiter: .lease(continuation), now: pool.now)
-        }
+        await awaiting { pool, id, answer in pool.lease(as: id, answer) }
     }
 
-    nonisolated func makeID() -> UInt64 {
-        lastID.add(1, ordering: .relaxed).newValue
+    /// Finds the row of a key.
+    nonisolated func lookUp(_ lookup: PostgresLookup, key: [UInt8]) async -> Result<PostgresRow?, PostgresError> {
+        await awaiting { pool, id, answer in pool.lookUp(lookup, key: key, as: id, answer) }
     }
 
     /// Runs `body` on the event loop and waits for its answer.
     ///
     /// A cancelled task gets `cancelled` as its answer.
-    nonisolated func awaiting<Success>(
+    private nonisolated func awaiting<Success>(
         isCancellable: Bool = true,
-        _ body:
-            @escaping @Sendable (
-                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
-            ) -> Void
+        _ body: @escaping @Sendable (isolated ConnectionPool, UInt64, Answer<Success>) -> Void
     ) async -> Result<Success, PostgresError> {
         let id = makeID()
         guard isCancellable else {
-            return await withCheckedContinuation { continuation in ask(id, continuation, body) }
+            return await withCheckedContinuation { answer in ask(id, answer, body) }
         }
         guard !Task.isCancelled else { return .failure(.cancelled) }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                ask(id, continuation, body)
+            await withCheckedContinuation { answer in
+                ask(id, answer, body)
                 // The handler may have run before there was anything to cancel.
                 if Task.isCancelled { cancelLater(id) }
             }
@@ -93,17 +84,14 @@ extension ConnectionPool {
 
     private nonisolated func ask<Success>(
         _ id: UInt64,
-        _ continuation: CheckedContinuation<Result<Success, PostgresError>, Never>,
-        _ body:
-            @escaping @Sendable (
-                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
-            ) -> Void
+        _ answer: Answer<Success>,
+        _ body: @escaping @Sendable (isolated ConnectionPool, UInt64, Answer<Success>) -> Void
     ) {
         // A caller on the loop needs no hand-over.
         if eventLoop.inEventLoop {
-            assumeIsolated { body($0, id, continuation) }
+            assumeIsolated { body($0, id, answer) }
         } else {
-            eventLoop.execute { self.assumeIsolated { body($0, id, continuation) } }
+            eventLoop.execute { self.assumeIsolated { body($0, id, answer) } }
         }
     }
 

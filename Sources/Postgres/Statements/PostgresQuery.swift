@@ -7,7 +7,7 @@
 ///
 /// A statement may be put together from parts, each a query of its own:
 ///
-///     let query: PostgresQuery = "WITH gone AS (\(part: deletion)) SELECT count(*) FROM gone"
+///     let query: PostgresQuery = "WITH deleted AS (\(part: deletion)) SELECT count(*) FROM deleted"
 package struct PostgresQuery: Sendable, ExpressibleByStringInterpolation {
     /// The text before, between and after the parameters: one more than there are of these.
     private let texts: [String]

@@ -15,7 +15,7 @@ final class DocumentReader {
     private var closedRoot: DocumentElement?
     /// Whether reading has ended early.
     ///
-    /// Expat may still tell of what it has read already.
+    /// Expat may still report what it has read already.
     private var isStopped = false
 
     init() {

@@ -5,7 +5,7 @@ package import NIOHTTP1
 ///
 /// No description of it holds a key, a signature, an `Authorization` header or a presigned URL.
 package enum S3Error: Error {
-    /// The store has no such object or bucket (404); the failure's `code` tells which.
+    /// The store has no such object or bucket (404); the failure's `code` says which.
     case notFound(S3Failure)
     /// The store refused (3xx, 4xx), and would refuse the same call again.
     case refused(S3Failure)
@@ -85,7 +85,7 @@ extension S3Error {
     /// - Returns: ``unavailable(_:)``.
     package static func unanswered(_ cause: any Error) -> S3Error { .unavailable(S3Failure(cause: cause)) }
 
-    /// Codes that some stores send with a 4xx although another try may succeed.
+    /// Codes that some stores send with a 4xx although another attempt may succeed.
     ///
     /// Source: AWS, "Error responses", list of error codes.
     private static let passingCodes: Set<String> = [

@@ -6,25 +6,25 @@ import NIOHTTP1
 /// What is known about a failed call: the store's answer, or the reason why none came.
 package struct S3Failure: Error {
     /// The HTTP status; nil when no answer came.
-    package let status: Int?
+    package private(set) var status: Int?
     /// S3's error code, such as `NoSuchKey`.
     ///
     /// Nil when the answer named none; answers to HEAD never do.
-    package let code: String?
+    package private(set) var code: String?
     /// The store's sentence about it, cut to 300 characters.
-    package let message: String?
+    package private(set) var message: String?
     /// The id by which the store's operators find the request.
-    package let requestID: String?
+    package private(set) var requestID: String?
     /// Why no answer came; nil when one did.
-    package let cause: (any Error)?
+    package private(set) var cause: (any Error)?
     /// The bucket's region, when the request went to another.
-    package let bucketRegion: String?
+    package private(set) var bucketRegion: String?
     /// Whether the connection ended while the request's body was on its way.
     ///
     /// That can lose an answer that came early, such as a refusal.
-    let brokeOffBody: Bool
+    private(set) var brokeOffBody = false
     /// The store's time when it answered.
-    package let date: Date?
+    package private(set) var date: Date?
 
     /// No answer came.
     ///
@@ -32,26 +32,14 @@ package struct S3Failure: Error {
     ///   - cause: why.
     ///   - brokeOffBody: whether the connection ended while the body was on its way.
     init(cause: any Error, brokeOffBody: Bool = false) {
-        self.brokeOffBody = brokeOffBody
-        status = nil
-        code = nil
-        message = nil
-        requestID = nil
-        bucketRegion = nil
-        date = nil
         self.cause = cause
+        self.brokeOffBody = brokeOffBody
     }
 
     /// One part of a call for many objects failed.
     init(code: String, message: String?) {
-        brokeOffBody = false
-        status = nil
         self.code = ErrorDocument.printable(code)
         self.message = message.map(ErrorDocument.printable)
-        requestID = nil
-        bucketRegion = nil
-        date = nil
-        cause = nil
     }
 
     /// The store answered, but not with success.
@@ -74,7 +62,6 @@ package struct S3Failure: Error {
         requestID = document.requestID ?? headers.first(name: "x-amz-request-id").map(ErrorDocument.printable)
         bucketRegion = headers.first(name: "x-amz-bucket-region") ?? document.region
         date = headers.first(name: "date").flatMap(HTTPDate.date(of:))
-        cause = nil
     }
 }
 

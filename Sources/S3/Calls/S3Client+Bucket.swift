@@ -8,7 +8,7 @@ extension S3Client {
     /// - Throws: any case of ``S3Error``; ``S3Error/refused(_:)`` with `BucketAlreadyExists` when the name belongs to
     ///   someone else.
     package func createBucket() async throws(S3Error) {
-        try await createBucket(during: call(within: deadlines.call))
+        try await createBucket(by: deadline(in: deadlines.call))
     }
 
     /// Learns the bucket's region and the store's clock where they differ from the configuration.
@@ -17,24 +17,24 @@ extension S3Client {
     ///
     /// - Throws: any case of ``S3Error``.
     package func prepare() async throws(S3Error) {
-        try await send(.question, during: call(within: deadlines.call))
+        try await send(.question, by: deadline(in: deadlines.call))
     }
 
     /// Learns whether the bucket keeps old versions, or did so once.
     ///
-    /// Answers to puts and deletions tell the same. But Swift's and Ceph's answers tell nothing about an object that
-    /// an interrupted deletion has hidden.
+    /// Answers to puts and deletions show the same. But Swift's and Ceph's answers do not, for an object that an
+    /// interrupted deletion has hidden.
     ///
     /// Source: AWS, "GetBucketVersioning".
     ///
     /// - Parameter again: whether to ask although the answer is known: versioning may have been switched on.
-    /// - Throws: any case of ``S3Error``. A store that does not tell these keys, or can't, is none.
+    /// - Throws: any case of ``S3Error``. A store that does not let these keys ask, or does not know, is none.
     func learnVersioning(again: Bool) async throws(S3Error) {
         let known = learned.current.versioning
         guard known != .kept, again || known == .unasked else { return }
         do {
             let request = S3Request(method: .GET, query: [QueryItem("versioning")])
-            let root = try await document(request, root: "", during: call(within: deadlines.call)).root
+            let root = try await document(request, root: "", by: deadline(in: deadlines.call)).root
             // Some stores answer with a list to whatever they do not know.
             guard root.name.contains("Versioning") else { return learned.note(.unknown) }
             learned.note(root["Status"] == nil ? .none : .kept)
@@ -44,12 +44,12 @@ extension S3Client {
         }
     }
 
-    func createBucket(during call: Call) async throws(S3Error) {
+    func createBucket(by deadline: Deadline) async throws(S3Error) {
         do {
-            try await requestBucket(in: configuration.region, during: call)
+            try await requestBucket(in: configuration.region, by: deadline)
         } catch .refused(let failure) where Self.mayLeaveOutRegion(after: failure, at: configuration) {
             // Requests are signed for a region that this store does not have. Many stores sign for any.
-            try await requestBucket(in: nil, during: call.restarted())
+            try await requestBucket(in: nil, by: deadline.restarted())
         }
     }
 
@@ -61,7 +61,7 @@ extension S3Client {
     }
 
     /// Asks for the bucket, without a region if the store is to choose it.
-    private func requestBucket(in region: String?, during call: Call) async throws(S3Error) {
+    private func requestBucket(in region: String?, by deadline: Deadline) async throws(S3Error) {
         var request = S3Request(method: .PUT)
         // AWS refuses the name of its first region here, and requires that of every other.
         if let region, region != "us-east-1" {
@@ -70,7 +70,7 @@ extension S3Client {
             request.body = document.body
         }
         do {
-            try await send(request, during: call)
+            try await send(request, by: deadline)
         } catch .refused(let failure) where failure.code == "BucketAlreadyOwnedByYou" {
             return
         }

@@ -3,10 +3,10 @@ import NIOCore
 import NIOHTTP1
 
 /// An object to delete, or one of its versions.
-package struct S3Deletion: Sendable, Hashable {
+package struct ObjectDeletion: Sendable, Hashable {
     /// The object's key.
     package let key: String
-    /// The version that its put made; nil when it is not known, or the bucket keeps none.
+    /// The version that its put made; nil when it is not known, or the store keeps none.
     package let versionID: String?
 
     /// - Parameters:
@@ -32,11 +32,11 @@ extension S3Client {
     /// - Throws: any case of ``S3Error``; ``S3Error/notFound(_:)`` only for the bucket. Some versions may be left then.
     package func delete(key: String, versionID: String? = nil) async throws(S3Error) {
         try Self.check(key: key)
-        let object = S3Deletion(key: key, versionID: versionID)
+        let object = ObjectDeletion(key: key, versionID: versionID)
         try await learnVersioning(again: false)
         if !mayHaveVersions(object) {
             try await deleteOne(object.current)
-            // The answer may tell.
+            // The answer may show that there are versions.
             guard keepsVersions else { return }
         }
         try await deleteVersions(of: object)
@@ -49,11 +49,11 @@ extension S3Client {
     /// - Parameter objects: at most ``maxPageCount``, each key 1 to ``maxKeyBytes`` bytes of UTF-8.
     /// - Returns: the keys of which something is still there, each with the reason.
     /// - Throws: any case of ``S3Error``, when the call as a whole failed.
-    package func delete(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
+    package func delete(_ objects: [ObjectDeletion]) async throws(S3Error) -> [String: S3Failure] {
         try Self.check(objects)
         guard !objects.isEmpty else { return [:] }
         try await learnVersioning(again: true)
-        // Otherwise each answer must tell. That to a deletion of many need not: Swift's does not.
+        // Otherwise each answer must show it. That to a deletion of many need not: Swift's does not.
         guard learned.current.versioning == .none, objects.count > 1 else { return try await deleteEach(objects) }
         return try await deleteInBatches(objects.map(\.current))
     }
@@ -61,7 +61,7 @@ extension S3Client {
     /// Whether a deletion alone may leave something.
     ///
     /// Where the bucket can't be asked, an id is a hint: the put of the object returned one.
-    private func mayHaveVersions(_ object: S3Deletion) -> Bool {
+    private func mayHaveVersions(_ object: ObjectDeletion) -> Bool {
         switch learned.current.versioning {
         case .kept: true
         case .none: false
@@ -69,7 +69,7 @@ extension S3Client {
         }
     }
 
-    private static func check(_ objects: [S3Deletion]) throws(S3Error) {
+    private static func check(_ objects: [ObjectDeletion]) throws(S3Error) {
         guard objects.count <= maxPageCount else { throw .invalidArgument(.keyCount) }
         for object in objects { try check(key: object.key) }
     }
@@ -81,11 +81,11 @@ extension S3Client {
     /// - Returns: The answer's headers; none when there was nothing.
     /// - Throws: any case of ``S3Error``. A 404 that does not name the object may come from something else than a store.
     @discardableResult
-    func deleteOne(_ object: S3Deletion) async throws(S3Error) -> HTTPHeaders {
+    func deleteOne(_ object: ObjectDeletion) async throws(S3Error) -> HTTPHeaders {
         let query = object.versionID.map { [QueryItem("versionId", $0)] } ?? []
         let request = S3Request(method: .DELETE, key: object.key, query: query)
         do {
-            return try await send(request, during: call(within: deadlines.call))
+            return try await send(request, by: deadline(in: deadlines.call))
         } catch .notFound(let failure) where Self.missingCodes.contains(failure.code ?? "") {
             return [:]
         }
@@ -97,7 +97,7 @@ extension S3Client {
     ///
     /// A store that does not know the call for many gets a request for each object. When a later call fails, what was
     /// deleted before counts as deleted, and the rest as failed.
-    func deleteInBatches(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
+    func deleteInBatches(_ objects: [ObjectDeletion]) async throws(S3Error) -> [String: S3Failure] {
         var failures: [String: S3Failure] = [:]
         var single = objects.filter { !RequestDocument.canHold($0.key) }
         let possible = objects.filter { RequestDocument.canHold($0.key) }
@@ -128,7 +128,7 @@ extension S3Client {
     }
 
     /// Source: AWS, "DeleteObjects".
-    private func deleteTogether(_ objects: ArraySlice<S3Deletion>) async throws(S3Error) -> [String: S3Failure] {
+    private func deleteTogether(_ objects: ArraySlice<ObjectDeletion>) async throws(S3Error) -> [String: S3Failure] {
         var document = RequestDocument("Delete")
         document.add("Quiet", "true")
         for object in objects {
@@ -142,18 +142,18 @@ extension S3Client {
         var request = S3Request(method: .POST, query: [QueryItem("delete")], body: body)
         // AWS refuses this call without a second digest beside the signed one.
         request.headers = ["Content-Type": "application/xml", "Content-MD5": body.md5Base64]
-        let result = try await timed(deletionOf: objects.count) { call throws(S3Error) in
+        let result = try await timed(deletionOf: objects.count) { deadline throws(S3Error) in
             try await self.document(
                 request,
                 root: "DeleteResult",
                 maxBytes: Self.maxDeletionAnswerBytes,
-                during: call
+                by: deadline
             ).root
         }
         var failures: [String: S3Failure] = [:]
         let keys = Set(objects.map(\.key))
         for element in result.all("Error") {
-            // What is not named can't be told from what was deleted.
+            // What is not named can't be distinguished from what was deleted.
             guard let key = element["Key"], keys.contains(key) else {
                 throw .unavailable(S3Failure(cause: S3NoAnswer.malformed))
             }
@@ -167,15 +167,15 @@ extension S3Client {
     /// Runs a call that deletes some objects, and learns from its time how many the next one should delete.
     private func timed<Result>(
         deletionOf count: Int,
-        _ body: (Call) async throws(S3Error) -> Result
+        _ body: (Deadline) async throws(S3Error) -> Result
     ) async throws(S3Error) -> Result {
-        let call = callForMany()
+        let deadline = deadlineForMany()
         do {
-            let result = try await body(call)
-            learned.noteDeletion(of: count, took: call.elapsed, succeeded: true)
+            let result = try await body(deadline)
+            learned.noteDeletion(of: count, took: deadline.elapsed, succeeded: true)
             return result
         } catch {
-            learned.noteDeletion(of: count, took: call.elapsed, succeeded: false)
+            learned.noteDeletion(of: count, took: deadline.elapsed, succeeded: false)
             throw error
         }
     }

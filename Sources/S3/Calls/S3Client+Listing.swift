@@ -16,7 +16,7 @@ extension S3Client {
     /// - Parameter next: where the page begins, as the page before says; nil for the first.
     /// - Returns: the page; empty when there is no bucket.
     /// - Throws: ``S3Error``; ``S3Error/notFound(_:)`` only when something else than a store answers there.
-    package func list(from next: String? = nil) async throws(S3Error) -> S3ObjectPage {
+    package func list(from next: String? = nil) async throws(S3Error) -> Page<ObjectEntry, String> {
         var query = [
             QueryItem("list-type", "2"), QueryItem("max-keys", "\(Self.maxPageCount)"),
             QueryItem("encoding-type", "url"),
@@ -24,13 +24,13 @@ extension S3Client {
         if let next { query.append(QueryItem("continuation-token", next)) }
         let document: DocumentElement
         do {
-            document = try await page(query, root: "ListBucketResult", during: callForMany())
+            document = try await page(query, root: "ListBucketResult", by: deadlineForMany())
         } catch {
             // Not every 404 means an empty bucket. To believe so could delete photos that are somewhere else.
             guard error.isMissingBucket else { throw error }
-            return S3ObjectPage(entries: [], next: nil)
+            return Page(entries: [], next: nil)
         }
-        do { return try S3ObjectPage(document) } catch { throw .unavailable(S3Failure(cause: error)) }
+        do { return try Page(document) } catch { throw .unavailable(S3Failure(cause: error)) }
     }
 
     /// Lists uploads in parts that were neither completed nor aborted, page by page.
@@ -38,26 +38,28 @@ extension S3Client {
     /// - Parameter next: where the page begins, as the page before says; nil for the first.
     /// - Returns: the page; empty when there is no bucket.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
-    package func listUploads(from next: S3UploadPage.Marker? = nil) async throws(S3Error) -> S3UploadPage {
+    package func listUploads(
+        from next: PageMarker? = nil
+    ) async throws(S3Error) -> Page<UnfinishedPut, PageMarker> {
         var query = [
             QueryItem("uploads"), QueryItem("max-uploads", "\(Self.maxPageCount)"), QueryItem("encoding-type", "url"),
         ]
-        if let next { query += [QueryItem("key-marker", next.key), QueryItem("upload-id-marker", next.uploadID)] }
+        if let next { query += [QueryItem("key-marker", next.key), QueryItem("upload-id-marker", next.id)] }
         let document: DocumentElement
         do {
-            document = try await page(query, root: "ListMultipartUploadsResult", during: callForMany())
+            document = try await page(query, root: "ListMultipartUploadsResult", by: deadlineForMany())
         } catch .notFound {
-            return S3UploadPage(entries: [], next: nil)
+            return Page(entries: [], next: nil)
         }
-        do { return try S3UploadPage(document) } catch { throw .unavailable(S3Failure(cause: error)) }
+        do { return try Page(document) } catch { throw .unavailable(S3Failure(cause: error)) }
     }
 
-    func page(_ query: [QueryItem], root: String, during call: Call) async throws(S3Error) -> DocumentElement {
+    func page(_ query: [QueryItem], root: String, by deadline: Deadline) async throws(S3Error) -> DocumentElement {
         try await document(
             S3Request(method: .GET, query: query),
             root: root,
             maxBytes: Self.maxPageBytes,
-            during: call
+            by: deadline
         ).root
     }
 
@@ -72,7 +74,7 @@ extension S3Client {
     package func abortUpload(key: String, uploadID: String) async throws(S3Error) -> Bool {
         let request = S3Request(method: .DELETE, key: key, query: [QueryItem("uploadId", uploadID)])
         do {
-            try await send(request, during: call(within: deadlines.call))
+            try await send(request, by: deadline(in: deadlines.call))
             return true
         } catch .notFound {
             return false

@@ -7,24 +7,21 @@ extension S3Client {
     ///
     /// - Parameters:
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
-    ///   - range: which part; nil for all. A range beyond the end is refused with status 416.
+    ///   - range: which positions, at least one; nil for all. A range beyond the end is refused with status 416.
     /// - Returns: the head, and the bytes, which are still to be read.
     /// - Throws: any case of ``S3Error``, ``S3Error/notFound(_:)`` when there is no such object.
-    package func get(key: String, range: S3ByteRange? = nil) async throws(S3Error) -> S3Object {
-        try await get(key: key, range: range, during: call(within: deadlines.call))
+    package func get(key: String, range: Range<Int>? = nil) async throws(S3Error) -> S3Object {
+        try await get(key: key, range: range, by: deadline(in: deadlines.call))
     }
 
-    func get(key: String, range: S3ByteRange? = nil, during call: Call) async throws(S3Error) -> S3Object {
+    func get(key: String, range: Range<Int>? = nil, by deadline: Deadline) async throws(S3Error) -> S3Object {
         try Self.check(key: key)
         var request = S3Request(method: .GET, key: key)
         if let range {
-            do {
-                request.headers.add(name: "Range", value: try range.headerValue)
-            } catch {
-                throw .invalidArgument(error)
-            }
+            guard range.lowerBound >= 0, !range.isEmpty else { throw .invalidArgument(.range) }
+            request.headers.add(name: "Range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
         }
-        return try await perform(request, during: call) { response, _ in
+        return try await perform(request, by: deadline) { response, _ in
             S3Object(
                 info: try S3ObjectInfo(response.headers),
                 bytes: S3ByteStream(body: response.body)
@@ -38,14 +35,14 @@ extension S3Client {
     /// - Returns: the head; nil when there is no such object or bucket.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
     package func head(key: String) async throws(S3Error) -> S3ObjectInfo? {
-        try await head(key: key, during: call(within: deadlines.call))
+        try await head(key: key, by: deadline(in: deadlines.call))
     }
 
-    func head(key: String, during call: Call) async throws(S3Error) -> S3ObjectInfo? {
+    func head(key: String, by deadline: Deadline) async throws(S3Error) -> S3ObjectInfo? {
         try Self.check(key: key)
         do {
             let request = S3Request(method: .HEAD, key: key)
-            return try await perform(request, during: call) { response, _ in
+            return try await perform(request, by: deadline) { response, _ in
                 try S3ObjectInfo(response.headers)
             }
         } catch .notFound {

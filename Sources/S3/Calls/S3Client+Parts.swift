@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Concurrency
 import NIOCore
 import NIOHTTP1
 
@@ -21,18 +21,18 @@ extension S3Client {
         key: String,
         body: S3Body,
         contentType: String,
-        during call: Call
+        by deadline: Deadline
     ) async throws(S3Error) -> (stored: PutAnswer, expected: String) {
-        let uploadID = try await makingBucket(during: call) { call throws(S3Error) in
-            try await createUpload(key: key, contentType: contentType, during: call)
+        let uploadID = try await makingBucket(by: deadline) { deadline throws(S3Error) in
+            try await createUpload(key: key, contentType: contentType, by: deadline)
         }
         do {
-            let parts = try await putParts(of: body, key: key, uploadID: uploadID, during: call)
+            let parts = try await putParts(of: body, key: key, uploadID: uploadID, by: deadline)
             let expected = EntityTag.ofParts(md5Hex: parts.map(\.md5Hex))
-            return (try await complete(parts, key: key, uploadID: uploadID, during: call), expected)
+            return (try await complete(parts, key: key, uploadID: uploadID, by: deadline), expected)
         } catch {
             // In a task of its own, since this one may be cancelled. The store keeps the parts, and bills them, until
-            // it is told.
+            // the upload is aborted.
             _ = await Task { try? await abortUpload(key: key, uploadID: uploadID) }.value
             throw error
         }
@@ -47,13 +47,13 @@ extension S3Client {
     /// - Throws: any case of ``S3Error``.
     package func beginUpload(key: String, contentType: String) async throws(S3Error) -> String {
         try Self.check(key: key)
-        return try await createUpload(key: key, contentType: contentType, during: call(within: deadlines.call))
+        return try await createUpload(key: key, contentType: contentType, by: deadline(in: deadlines.call))
     }
 
-    private func createUpload(key: String, contentType: String, during call: Call) async throws(S3Error) -> String {
+    private func createUpload(key: String, contentType: String, by deadline: Deadline) async throws(S3Error) -> String {
         var request = S3Request(method: .POST, key: key, query: [QueryItem("uploads")])
         request.headers = ["Content-Type": contentType]
-        let document = try await document(request, root: "InitiateMultipartUpload", during: call).root
+        let document = try await document(request, root: "InitiateMultipartUpload", by: deadline).root
         guard let uploadID = document["UploadId"], !uploadID.isEmpty else {
             throw .unavailable(S3Failure(cause: S3NoAnswer.malformed))
         }
@@ -64,35 +64,30 @@ extension S3Client {
         of body: S3Body,
         key: String,
         uploadID: String,
-        during call: Call
+        by deadline: Deadline
     ) async throws(S3Error) -> [UploadedPart] {
         let ranges = uploads.parts(length: body.length)
         objectsInParts.begin()
         defer { objectsInParts.end() }
+        var uploaded: [UploadedPart] = []
         do {
-            return try await withThrowingTaskGroup(of: UploadedPart.self) { group in
-                var uploaded: [UploadedPart] = []
-                for (index, range) in ranges.enumerated() {
-                    // Asked each time, since other uploads begin and end meanwhile.
-                    while index - uploaded.count >= uploads.partsInFlight(among: objectsInParts.count),
-                        let part = try await group.next()
-                    {
-                        uploaded.append(part)
-                    }
-                    group.addTask {
-                        try await putPart(
-                            index + 1,
-                            body: body,
-                            range: range,
-                            key: key,
-                            uploadID: uploadID,
-                            during: call
-                        )
-                    }
-                }
-                for try await part in group { uploaded.append(part) }
-                return uploaded.sorted { $0.number < $1.number }
-            }
+            try await forEachResult(
+                of: ranges.enumerated(),
+                // Other uploads begin and end meanwhile.
+                atOnce: uploads.partsInFlight(among: objectsInParts.count),
+                by: { index, range in
+                    try await putPart(
+                        index + 1,
+                        body: body,
+                        range: range,
+                        key: key,
+                        uploadID: uploadID,
+                        by: deadline
+                    )
+                },
+                { uploaded.append($0) }
+            )
+            return uploaded.sorted { $0.number < $1.number }
         } catch let error as S3Error {
             throw error
         } catch {
@@ -106,13 +101,13 @@ extension S3Client {
         range: Range<Int>,
         key: String,
         uploadID: String,
-        during call: Call
+        by deadline: Deadline
     ) async throws(S3Error) -> UploadedPart {
         let part: S3Body
         do { part = try await body.part(range) } catch { throw .source(error) }
         let query = [QueryItem("partNumber", "\(number)"), QueryItem("uploadId", uploadID)]
         let request = S3Request(method: .PUT, key: key, query: query, body: part)
-        guard let tag = EntityTag(try await send(request, during: call.restarted())) else {
+        guard let tag = EntityTag(try await send(request, by: deadline.restarted())) else {
             throw .unavailable(S3Failure(cause: S3NoAnswer.malformed))
         }
         return UploadedPart(number: number, md5Hex: part.md5Hex, tag: tag)
@@ -122,7 +117,7 @@ extension S3Client {
         _ parts: [UploadedPart],
         key: String,
         uploadID: String,
-        during call: Call
+        by deadline: Deadline
     ) async throws(S3Error) -> PutAnswer {
         var document = RequestDocument("CompleteMultipartUpload")
         for part in parts { document.add("Part", ["PartNumber": "\(part.number)", "ETag": "\"\(part.tag.value)\""]) }
@@ -132,17 +127,17 @@ extension S3Client {
             let (result, headers) = try await self.document(
                 request,
                 root: "CompleteMultipartUpload",
-                during: call.restarted()
+                by: deadline.restarted()
             )
             if let text = result["ETag"], !text.isEmpty {
                 let tag = EntityTag(text: text, isOfCiphertext: isOfCiphertext)
                 return PutAnswer(tag: tag, versionID: VersionHeaders.versionID(headers))
             }
             // Ceph leaves the tag out.
-            return PutAnswer(try await head(key: key, during: call.restarted()))
+            return PutAnswer(try await head(key: key, by: deadline.restarted()))
         } catch .notFound(let failure) where failure.code == "NoSuchUpload" || failure.code == nil {
-            // An earlier try may have completed it. Or the refusal ended before its code.
-            let answer = PutAnswer(try await head(key: key, during: call.restarted()))
+            // An earlier attempt may have completed it. Or the refusal ended before its code.
+            let answer = PutAnswer(try await head(key: key, by: deadline.restarted()))
             guard answer.tag != nil else { throw .notFound(failure) }
             return answer
         }

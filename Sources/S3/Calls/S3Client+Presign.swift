@@ -23,7 +23,7 @@ extension S3Client {
         expires seconds: Int,
         at date: Date,
         isHead: Bool = false,
-        answering headers: S3AnswerHeaders = S3AnswerHeaders()
+        answering headers: AnswerHeaders = AnswerHeaders()
     ) async throws(S3Error) -> (url: String, end: Date) {
         try Self.check(key: key)
         guard (1...Signer.maxExpirySeconds).contains(seconds) else { throw .invalidArgument(.expiry) }
@@ -47,7 +47,7 @@ extension S3Client {
 /// Headers for the answer to a presigned request, in place of the object's own.
 ///
 /// Source: AWS, "GetObject", request parameters.
-package struct S3AnswerHeaders: Sendable, Hashable {
+package struct AnswerHeaders: Sendable, Hashable {
     let contentType: String?
     let contentDisposition: String?
 

@@ -13,7 +13,7 @@ extension S3Client {
     ///
     /// - Parameters:
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8, any characters.
-    ///   - body: the bytes. They are read chunk by chunk, once for every try, and once more for each part.
+    ///   - body: the bytes. They are read chunk by chunk, once for every attempt, and once more for each part.
     ///   - contentType: given back with the object, such as `image/jpeg`.
     /// - Returns: the id of the version that was made; nil where the bucket keeps none.
     /// - Throws: any case of ``S3Error``. After an error the object is in the store as a whole or not at all. After
@@ -24,18 +24,18 @@ extension S3Client {
         let isPrintable = contentType.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         guard !contentType.isEmpty, isPrintable else { throw .invalidArgument(.contentType) }
         let isWhole = body.length <= uploads.maxSinglePutBytes
-        let call = self.call(within: isWhole ? deadlines.put : deadlines.putInParts)
+        let deadline = self.deadline(in: isWhole ? deadlines.put : deadlines.putInParts)
         let (stored, expected): (PutAnswer, String)
         if isWhole {
-            (stored, expected) = try await makingBucket(during: call) { call throws(S3Error) in
+            (stored, expected) = try await makingBucket(by: deadline) { deadline throws(S3Error) in
                 let headers: HTTPHeaders = ["Content-Type": contentType]
                 let request = S3Request(method: .PUT, key: key, headers: headers, body: body)
-                return (PutAnswer(try await send(request, during: call)), body.md5Hex)
+                return (PutAnswer(try await send(request, by: deadline)), body.md5Hex)
             }
         } else {
-            (stored, expected) = try await putInParts(key: key, body: body, contentType: contentType, during: call)
+            (stored, expected) = try await putInParts(key: key, body: body, contentType: contentType, by: deadline)
         }
-        try await verify(stored.tag, expected: expected, key: key, body: body, during: call.restarted())
+        try await verify(stored.tag, expected: expected, key: key, body: body, by: deadline.restarted())
         return stored.versionID
     }
 
@@ -43,25 +43,25 @@ extension S3Client {
     ///
     /// If the bucket is missing, makes it and runs the request again.
     func makingBucket<Result>(
-        during call: Call,
-        _ operation: (Call) async throws(S3Error) -> Result
+        by deadline: Deadline,
+        _ operation: (Deadline) async throws(S3Error) -> Result
     ) async throws(S3Error) -> Result {
         do {
-            return try await operation(call)
+            return try await operation(deadline)
         } catch {
             guard error.isMissingBucket else { throw error }
         }
         do {
-            try await createBucket(during: call.restarted())
+            try await createBucket(by: deadline.restarted())
         } catch .refused(let failure) where failure.status == 409 {
-            // Someone else was faster. The second try shows whether we may write to the bucket.
+            // Someone else was faster. The second attempt shows whether we may write to the bucket.
         }
-        return try await operation(call.restarted())
+        return try await operation(deadline.restarted())
     }
 
     /// Finds out whether the store has an object of these bytes.
     ///
-    /// It fetches the object only if the store's tag does not tell.
+    /// It fetches the object only if the store's tag does not show it.
     ///
     /// - Parameters:
     ///   - key: 1 to ``maxKeyBytes`` bytes of UTF-8.
@@ -70,15 +70,15 @@ extension S3Client {
     /// - Returns: false when there is no object, or one of other bytes.
     /// - Throws: any case of ``S3Error`` but ``S3Error/notFound(_:)``.
     package func holds(key: String, length: Int, digests: ObjectDigests) async throws(S3Error) -> Bool {
-        let call = self.call(within: deadlines.put)
-        guard let info = try await head(key: key, during: call), info.contentLength == length else { return false }
+        let deadline = self.deadline(in: deadlines.put)
+        guard let info = try await head(key: key, by: deadline), info.contentLength == length else { return false }
         if info.tag?.matches(digests.md5Hex) == true { return true }
-        return try await readsBack(key: key, sha256Hex: digests.sha256Hex, during: call.restarted())
+        return try await readsBack(key: key, sha256Hex: digests.sha256Hex, by: deadline.restarted())
     }
 
     /// Compares what the store reports about an object with what was sent.
     ///
-    /// An entity tag that is not the expected one is no proof of other bytes. Some stores encrypt, and others have tags
+    /// An entity tag other than the expected one need not mean other bytes. Some stores encrypt, and others have tags
     /// of their own. The signature made the store check the bytes as they came, so for a store known to do that their
     /// number is enough. Otherwise the object is read back.
     private func verify(
@@ -86,24 +86,24 @@ extension S3Client {
         expected: String,
         key: String,
         body: S3Body,
-        during call: Call
+        by deadline: Deadline
     ) async throws(S3Error) {
         if tag?.matches(expected) == true { return }
         let isRight: Bool
         if tag?.isOfCiphertext == true || learned.current.hasOpaqueTags {
-            isRight = try await head(key: key, during: call)?.contentLength == body.length
+            isRight = try await head(key: key, by: deadline)?.contentLength == body.length
         } else {
-            isRight = try await readsBack(key: key, sha256Hex: body.sha256Hex, during: call)
+            isRight = try await readsBack(key: key, sha256Hex: body.sha256Hex, by: deadline)
             if isRight { learned.noteOpaqueTags() }
         }
         guard isRight else { throw .unavailable(S3Failure(cause: S3NoAnswer.otherBytes)) }
     }
 
-    private func readsBack(key: String, sha256Hex: String, during call: Call) async throws(S3Error) -> Bool {
+    private func readsBack(key: String, sha256Hex: String, by deadline: Deadline) async throws(S3Error) -> Bool {
         var digests = ObjectDigests()
-        for try await chunk in try await get(key: key, during: call).bytes {
+        for try await chunk in try await get(key: key, by: deadline).bytes {
             // A get's deadline ends with the answer's head, and a store that sends very slowly is never silent.
-            guard call.hasTime() else { throw .unavailable(S3Failure(cause: S3NoAnswer.overdue)) }
+            guard deadline.hasTime() else { throw .unavailable(S3Failure(cause: S3NoAnswer.overdue)) }
             digests.update(chunk)
         }
         return digests.sha256Hex == sha256Hex

@@ -1,3 +1,4 @@
+import Concurrency
 import FoundationEssentials
 import NIOHTTP1
 
@@ -17,9 +18,9 @@ extension S3Client {
     /// - Returns: the page.
     /// - Throws: any case of ``S3Error``. Some stores do not know this call.
     package func listVersions(
-        from next: S3VersionPage.Marker? = nil,
+        from next: PageMarker? = nil,
         prefix: String = ""
-    ) async throws(S3Error) -> S3VersionPage {
+    ) async throws(S3Error) -> Page<ObjectVersion, PageMarker> {
         var query = [
             QueryItem("versions"), QueryItem("max-keys", "\(Self.maxPageCount)"), QueryItem("encoding-type", "url"),
         ]
@@ -27,11 +28,11 @@ extension S3Client {
         if let next {
             query.append(QueryItem("key-marker", next.key))
             // AWS refuses an empty one.
-            if !next.versionID.isEmpty { query.append(QueryItem("version-id-marker", next.versionID)) }
+            if !next.id.isEmpty { query.append(QueryItem("version-id-marker", next.id)) }
         }
-        let call = prefix.isEmpty ? callForMany() : call(within: deadlines.call)
-        let document = try await page(query, root: "ListVersions", during: call)
-        do { return try S3VersionPage(document) } catch { throw .unavailable(S3Failure(cause: error)) }
+        let deadline = prefix.isEmpty ? deadlineForMany() : deadline(in: deadlines.call)
+        let document = try await page(query, root: "ListVersions", by: deadline)
+        do { return try Page(document) } catch { throw .unavailable(S3Failure(cause: error)) }
     }
 
     /// Goes through all versions and markers, with two pages in memory at a time.
@@ -41,8 +42,8 @@ extension S3Client {
     ///
     /// - Parameter body: takes a page.
     /// - Throws: any case of ``S3Error``, or what the body throws.
-    package func forEachPageOfVersions(_ body: ([S3VersionPage.Entry]) async throws -> Void) async throws {
-        var page: S3VersionPage
+    package func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {
+        var page: Page<ObjectVersion, PageMarker>
         do throws(S3Error) {
             page = try await listVersions()
         } catch {
@@ -64,31 +65,25 @@ extension S3Client {
     ///
     /// - Returns: the keys of which something is still there, each with the reason.
     /// - Throws: any case of ``S3Error``, when the call as a whole failed.
-    func deleteEach(_ objects: [S3Deletion]) async throws(S3Error) -> [String: S3Failure] {
-        do {
-            return try await withThrowingTaskGroup(of: (String, S3Error?).self) { group in
-                var (failures, successCount) = ([String: S3Failure](), 0)
-                func note(_ key: String, _ error: S3Error?) throws {
-                    guard let error else { return successCount += 1 }
-                    guard let failure = error.failure, !error.isMissingBucket else { throw error }
-                    failures[key] = failure
-                    let isDown = successCount == 0 && failures.count >= min(Self.objectsAtOnce, objects.count)
-                    if isDown, error.isRetryable { throw error }
-                }
-                for (index, object) in objects.enumerated() {
-                    if index >= Self.objectsAtOnce, let (key, error) = try await group.next() { try note(key, error) }
-                    group.addTask {
-                        do throws(S3Error) {
-                            try await delete(key: object.key, versionID: object.versionID)
-                            return (object.key, nil)
-                        } catch {
-                            return (object.key, error)
-                        }
-                    }
-                }
-                for try await (key, error) in group { try note(key, error) }
-                return failures
+    func deleteEach(_ objects: [ObjectDeletion]) async throws(S3Error) -> [String: S3Failure] {
+        var (failures, successCount) = ([String: S3Failure](), 0)
+        let delete: @Sendable (ObjectDeletion) async -> (String, S3Error?) = { object in
+            do throws(S3Error) {
+                try await self.delete(key: object.key, versionID: object.versionID)
+                return (object.key, nil)
+            } catch {
+                return (object.key, error)
             }
+        }
+        do {
+            try await forEachResult(of: objects, atOnce: Self.objectsAtOnce, by: delete) { key, error in
+                guard let error else { return successCount += 1 }
+                guard let failure = error.failure, !error.isMissingBucket else { throw error }
+                failures[key] = failure
+                let isDown = successCount == 0 && failures.count >= min(Self.objectsAtOnce, objects.count)
+                if isDown, error.isRetryable { throw error }
+            }
+            return failures
         } catch let error as S3Error {
             throw error
         } catch {
@@ -99,10 +94,10 @@ extension S3Client {
     /// Removes all versions of an object.
     ///
     /// Where versions can't be listed, it uses the id that the put returned.
-    func deleteVersions(of object: S3Deletion) async throws(S3Error) {
+    func deleteVersions(of object: ObjectDeletion) async throws(S3Error) {
         var first: String?
         while true {
-            let page: S3VersionPage
+            let page: Page<ObjectVersion, PageMarker>
             do {
                 page = try await listVersions(prefix: object.key)
             } catch {
@@ -126,46 +121,46 @@ extension S3Client {
 
     /// Deletes versions, the oldest first, and what hides them last: an interruption must not bring one back.
     private func delete(
-        _ older: [S3VersionPage.Entry],
-        thenNewest newest: S3VersionPage.Entry
+        _ older: [ObjectVersion],
+        thenNewest newest: ObjectVersion
     ) async throws(S3Error) {
         do throws(S3Error) {
-            let versions = older.map { S3Deletion(key: $0.key, versionID: $0.versionID) }
+            let versions = older.map { ObjectDeletion(key: $0.key, versionID: $0.versionID) }
             if versions.count > 1 {
                 if let failure = try await deleteInBatches(versions).values.first { throw S3Error(failure) }
             } else {
                 for version in versions { try await deleteOne(version) }
             }
-            try await deleteOne(S3Deletion(key: newest.key, versionID: newest.versionID))
+            try await deleteOne(ObjectDeletion(key: newest.key, versionID: newest.versionID))
         } catch {
             // What may not be deleted can still be hidden.
-            if newest.isCurrent { _ = try? await deleteOne(S3Deletion(key: newest.key)) }
+            if newest.isCurrent { _ = try? await deleteOne(ObjectDeletion(key: newest.key)) }
             throw error
         }
     }
 
-    /// Makes sure that an object whose versions are not listed is gone.
-    private func deleteUnlisted(_ object: S3Deletion, isLast: Bool) async throws(S3Error) {
+    /// Makes sure that the store has no object whose versions are not listed.
+    private func deleteUnlisted(_ object: ObjectDeletion, isLast: Bool) async throws(S3Error) {
         if object.versionID != nil { try await deleteOne(object) }
         let isThere = try await headIfAllowed(key: object.key) != nil
         if isThere { try await deleteOne(object.current) }
-        // A list that lags behind, or goes on after nothing, proves nothing.
+        // A list may lag behind. One with no entry and a next page may have some there.
         guard !isThere, isLast else { throw .unavailable(S3Failure(cause: S3NoAnswer.malformed)) }
     }
 
     /// Deletes the current version.
     ///
     /// - Throws: the given error, when the answer shows that older ones are left.
-    private func hide(_ object: S3Deletion, unless error: S3Error) async throws(S3Error) {
+    private func hide(_ object: ObjectDeletion, unless error: S3Error) async throws(S3Error) {
         if VersionHeaders.tellOfMarker(try await deleteOne(object.current)) { throw error }
     }
 
     /// Removes the version that is known, and hides others.
     ///
-    /// Only this proves that nothing is left: the known version is the current one, and nothing is behind it.
+    /// Nothing is left only if the known version is the current one, and nothing is behind it.
     ///
     /// - Throws: the reason why versions can't be listed, when some may be left.
-    private func deleteKnownVersion(of object: S3Deletion, unlisted: S3Error) async throws(S3Error) {
+    private func deleteKnownVersion(of object: ObjectDeletion, unlisted: S3Error) async throws(S3Error) {
         let info = try await headIfAllowed(key: object.key)
         if let info, info.versionID == nil, !keepsVersions {
             // The id is of another bucket, from which the object was copied.
@@ -173,7 +168,7 @@ extension S3Client {
         }
         if object.versionID != nil, info == nil || info?.versionID == object.versionID {
             try await deleteOne(object)
-            // Of an object that was hidden before, nobody can tell whether that was all.
+            // An object that was hidden before may have more versions.
             if info != nil, try await headIfAllowed(key: object.key) == nil { return }
         }
         if info != nil { try await deleteOne(object.current) }

@@ -7,10 +7,14 @@ extension S3Client {
     ///
     /// - Returns: The answer's headers.
     @discardableResult
-    func send(_ request: S3Request, during call: Call) async throws(S3Error) -> HTTPHeaders {
-        try await perform(request, during: call) { response, transfer in
+    func send(
+        _ request: S3Request,
+        by deadline: Deadline,
+        mayAsk: Bool = true
+    ) async throws(S3Error) -> HTTPHeaders {
+        try await perform(request, by: deadline, mayAsk: mayAsk) { response, attempt in
             // Read to its end: otherwise the connection could not be used again.
-            _ = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes, transfer: transfer)
+            _ = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes, attempt: attempt)
             return response.headers
         }
     }
@@ -20,10 +24,10 @@ extension S3Client {
         _ request: S3Request,
         root: String,
         maxBytes: Int = ErrorDocument.maxBytes,
-        during call: Call
+        by deadline: Deadline
     ) async throws(S3Error) -> (root: DocumentElement, headers: HTTPHeaders) {
-        try await perform(request, during: call) { response, transfer in
-            let bytes = try await Self.read(response.body, maxBytes: maxBytes, transfer: transfer)
+        try await perform(request, by: deadline) { response, attempt in
+            let bytes = try await Self.read(response.body, maxBytes: maxBytes, attempt: attempt)
             // A long answer begins with 200 before the store knows how the request ends (AWS,
             // "CompleteMultipartUpload").
             let failure = ErrorDocument(bytes)
@@ -34,60 +38,53 @@ extension S3Client {
         }
     }
 
-    /// Performs a request in as many tries as its call allows.
+    /// Performs a request in as many attempts as its deadline allows.
     ///
     /// Some refusals can be put right: a wrong region, a wrong clock, keys that have ended. Each is put right once, and
-    /// the request is signed again. Such a try does not count.
+    /// the request is signed again. Such an attempt does not count.
     ///
     /// - Parameters:
-    ///   - request: signed again for every try.
-    ///   - call: what the tries must fit into.
-    ///   - mayAsk: whether another request may be sent to learn what the answer does not tell.
-    ///   - consume: turns a 2xx answer into the result; still under the watchdog.
+    ///   - request: signed again for every attempt.
+    ///   - deadline: when all attempts must be over.
+    ///   - mayAsk: whether another request may be sent to learn what the answer does not say.
+    ///   - consume: turns a 2xx answer into the result, within the deadline.
     /// - Returns: what `consume` made of the answer.
-    /// - Throws: the last try's error.
+    /// - Throws: the last attempt's error.
     func perform<Success: Sendable>(
         _ request: S3Request,
-        during call: Call,
+        by deadline: Deadline,
         mayAsk: Bool = true,
-        consume: @escaping @Sendable (HTTPClientResponse, Transfer) async throws -> Success
+        consume: @escaping @Sendable (HTTPClientResponse, Attempt) async throws -> Success
     ) async throws(S3Error) -> Success {
-        var call = call
+        var deadline = deadline
         var corrections = Corrections(mayAsk: mayAsk)
-        var tries = 0
+        var attempts = 0
         while true {
             // Keys may be waited for, and that leaves the store less time to be silent.
             let signing = try await signing()
-            let watchdog = Watchdog(silence: call.silence(deadlines), end: call.end, time: time)
-            let transfer = Transfer(body: request.body, time: time)
+            let attempt = Attempt(body: request.body, clock: clock)
             do {
-                return try await attempt(
-                    request,
-                    signing: signing,
-                    transfer: transfer,
-                    watchdog: watchdog,
-                    consume: consume
-                )
+                return try await run(attempt, of: request, signing: signing, by: deadline, consume: consume)
             } catch {
                 // A large body may take longer than we wait for a dead store. This store is alive.
-                if error.isOfLivingStore { call = call.restarted(at: transfer.lastSignOfLife) }
+                if error.isOfLivingStore { deadline = deadline.restarted(at: attempt.lastSignOfLife) }
                 let facts = signing.facts
-                if call.hasTime(),
+                if deadline.hasTime(),
                     let correction = corrections.next(after: error, to: request.method, with: facts, at: signing.date)
                 {
-                    if try await apply(correction, after: signing, error: error, during: call) {
-                        (call, tries) = (call.restarted(), 0)
+                    if try await apply(correction, after: signing, error: error, by: deadline) {
+                        (deadline, attempts) = (deadline.restarted(), 0)
                         continue
                     }
                 }
-                tries += 1
-                let window = deadlines.retryWindow
+                attempts += 1
+                let (elapsed, window) = (deadline.elapsed, deadlines.retryWindow)
                 guard
-                    let pause = retries.pause(after: error, tries: tries, elapsed: call.elapsed, window: window),
-                    call.hasTime(for: pause)
+                    let pause = retries.pause(after: error, attempts: attempts, elapsed: elapsed, window: window),
+                    deadline.hasTime(for: pause)
                 else { throw error }
                 retries.onRetry()
-                do { try await retries.sleep(pause) } catch { throw .cancelled }
+                do { try await clock.sleep(for: pause) } catch { throw .cancelled }
             }
         }
     }
@@ -99,15 +96,16 @@ extension S3Client {
         _ correction: Corrections.Correction,
         after signing: Signing,
         error: S3Error,
-        during call: Call
+        by deadline: Deadline
     ) async throws(S3Error) -> Bool {
         switch correction {
-        case .address(let configuration): learned.correct(configuration: configuration, from: signing.configuration)
-        case .clock(let offset): learned.correct(clockOffset: offset, from: signing.facts.clockOffset)
+        case .address(let configuration):
+            learned.correct(\.configuration, to: configuration, from: signing.configuration)
+        case .clock(let offset): learned.correct(\.clockOffset, to: offset, from: signing.facts.clockOffset)
         case .credentials: try await replace(signing.credentials)
         case .ask:
-            if case .unavailable = error { return try await ask(during: call) }
-            return try await ask(during: call.restarted())
+            if case .unavailable = error { return try await ask(by: deadline) }
+            return try await ask(by: deadline.restarted())
         }
         return true
     }
@@ -116,11 +114,9 @@ extension S3Client {
     ///
     /// - Returns: Whether an answer came. A refusal is an answer, too: the keys need not be allowed to list.
     /// - Throws: The error for a missing bucket, which the caller may make.
-    private func ask(during call: Call) async throws(S3Error) -> Bool {
+    private func ask(by deadline: Deadline) async throws(S3Error) -> Bool {
         do {
-            try await perform(.question, during: call, mayAsk: false) { response, transfer in
-                _ = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes, transfer: transfer)
-            }
+            try await send(.question, by: deadline, mayAsk: false)
             return true
         } catch {
             if case .cancelled = error { throw error }
@@ -130,49 +126,49 @@ extension S3Client {
         }
     }
 
-    private func attempt<Success: Sendable>(
-        _ request: S3Request,
+    private func run<Success: Sendable>(
+        _ attempt: Attempt,
+        of request: S3Request,
         signing: Signing,
-        transfer: Transfer,
-        watchdog: Watchdog,
-        consume: @escaping @Sendable (HTTPClientResponse, Transfer) async throws -> Success
+        by deadline: Deadline,
+        consume: @escaping @Sendable (HTTPClientResponse, Attempt) async throws -> Success
     ) async throws(S3Error) -> Success {
-        defer { transfer.end() }
+        defer { attempt.end() }
         var httpRequest = HTTPClientRequest(
             request,
             signed: signing.sign(request),
             configuration: signing.configuration,
-            transfer: transfer
+            attempt: attempt
         )
         for (name, value) in callerHeaders() { httpRequest.headers.replaceOrAdd(name: name, value: value) }
         let (httpClient, learned) = (httpClient, learned)
         do {
-            return try await watchdog.run(transfer) { [httpRequest] in
+            return try await attempt.run(silence: deadline.silence(deadlines), end: deadline.end) { [httpRequest] in
                 let response = try await httpClient.execute(httpRequest, deadline: .distantFuture)
-                transfer.noteSignOfLife()
+                attempt.noteSignOfLife()
                 guard (200..<300).contains(response.status.code) else {
                     // A store may refuse a put, and any large body, before all of it has come.
-                    let isBodyOnItsWay = transfer.hasLargeBody || request.method == .PUT && request.body != nil
-                    throw try await Self.error(from: response, transfer: transfer, isBodyOnItsWay: isBodyOnItsWay)
+                    let isBodyOnItsWay = attempt.hasLargeBody || request.method == .PUT && request.body != nil
+                    throw try await Self.error(from: response, attempt: attempt, isBodyOnItsWay: isBodyOnItsWay)
                 }
-                transfer.noteSuccess()
+                attempt.noteSuccess()
                 if VersionHeaders.tellOfVersions(response.headers) { learned.note(.kept) }
-                return try await consume(response, transfer)
+                return try await consume(response, attempt)
             }
         } catch {
-            throw Self.sort(error, transfer: transfer)
+            throw Self.sort(error, attempt: attempt)
         }
     }
 
     private static func error(
         from response: HTTPClientResponse,
-        transfer: Transfer,
+        attempt: Attempt,
         isBodyOnItsWay: Bool
     ) async throws -> S3Error {
         var document = ByteBuffer()
         var isWhole = true
         do {
-            document = try await read(response.body, maxBytes: ErrorDocument.maxBytes, transfer: transfer)
+            document = try await read(response.body, maxBytes: ErrorDocument.maxBytes, attempt: attempt)
         } catch {
             // The status is enough, even if the body ended early. But a cancelled task ends.
             try Task.checkCancellation()
@@ -194,24 +190,24 @@ extension S3Client {
     private static func read(
         _ body: HTTPClientResponse.Body,
         maxBytes: Int,
-        transfer: Transfer
+        attempt: Attempt
     ) async throws -> ByteBuffer {
         var bytes = ByteBuffer()
         for try await var chunk in body {
-            transfer.noteSignOfLife()
+            attempt.noteSignOfLife()
             bytes.writeBuffer(&chunk)
             if bytes.readableBytes > maxBytes { break }
         }
         return bytes
     }
 
-    private static func sort(_ error: any Error, transfer: Transfer) -> S3Error {
+    private static func sort(_ error: any Error, attempt: Attempt) -> S3Error {
         if let error = error as? S3Error { return error }
         if error is CancellationError { return .cancelled }
-        // The watchdog ends a try by cancelling it, and a source that is being read then fails, too.
-        if let sourceError = transfer.sourceError, !(error is S3NoAnswer) { return .source(sourceError) }
+        // A deadline ends an attempt by cancelling it, and a source that is being read then fails, too.
+        if let sourceError = attempt.sourceError, !(error is S3NoAnswer) { return .source(sourceError) }
         let error = error.isOfOtherProtocol ? S3NoAnswer.malformed : error
-        let brokeOffBody = transfer.hasLargeBody && transfer.hasBegun && !(error is S3NoAnswer)
+        let brokeOffBody = attempt.hasLargeBody && attempt.hasBegun && !(error is S3NoAnswer)
         return .unavailable(S3Failure(cause: error, brokeOffBody: brokeOffBody))
     }
 }

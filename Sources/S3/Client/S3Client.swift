@@ -1,10 +1,11 @@
 package import AsyncHTTPClient
+package import Concurrency
 package import FoundationEssentials
 import NIOCore
 
 /// A client for one bucket of an S3-compatible store.
 ///
-/// Every call is tried up to three times within its deadline, and each try is signed again. The store's answers put
+/// Every call has up to three attempts within its deadline, and each is signed again. The store's answers put
 /// right a wrong region, a wrong clock and keys that have ended. It sends no ACL and no checksum header besides
 /// `x-amz-content-sha256`: buckets made since April 2023 refuse the first, other stores the second.
 package struct S3Client: Sendable {
@@ -18,7 +19,7 @@ package struct S3Client: Sendable {
     let retries: S3RetryPolicy
     let uploads: S3UploadPolicy
     let objectsInParts = ObjectsInParts()
-    let time: S3Time
+    let clock: any MonotonicClock
     let now: @Sendable () -> Date
     /// Headers of the caller's for each request, which are not signed.
     let callerHeaders: @Sendable () -> [(name: String, value: String)]
@@ -32,11 +33,11 @@ package struct S3Client: Sendable {
     ///   - configuration: the bucket, and how it is addressed.
     ///   - credentials: hands out the keys.
     ///   - deadlines: how long calls may take.
-    ///   - retries: when and after what pause a try is repeated.
+    ///   - retries: when and after what pause another attempt begins.
     ///   - uploads: which objects go in parts.
-    ///   - time: the clock of the deadlines.
+    ///   - clock: the clock of deadlines and pauses.
     ///   - callerHeaders: headers for each request, asked for in the caller's task. They are not signed.
-    ///   - now: the signing date of a try.
+    ///   - now: the signing date of an attempt.
     package init(
         httpClient: HTTPClient,
         configuration: S3Configuration,
@@ -44,7 +45,7 @@ package struct S3Client: Sendable {
         deadlines: S3Deadlines = S3Deadlines(),
         retries: S3RetryPolicy = S3RetryPolicy(),
         uploads: S3UploadPolicy = S3UploadPolicy(),
-        time: S3Time = .system,
+        clock: any MonotonicClock = ContinuousClock(),
         callerHeaders: @escaping @Sendable () -> [(name: String, value: String)] = { [] },
         now: @escaping @Sendable () -> Date
     ) {
@@ -54,7 +55,7 @@ package struct S3Client: Sendable {
         self.deadlines = deadlines
         self.retries = retries
         self.uploads = uploads
-        self.time = time
+        self.clock = clock
         self.callerHeaders = callerHeaders
         self.now = now
     }
@@ -80,7 +81,7 @@ package struct S3Client: Sendable {
         var configuration = HTTPClient.Configuration(
             // A redirect would be followed without its signature.
             redirectConfiguration: .disallow,
-            // No read timeout: see `Watchdog`.
+            // No read timeout: see `Attempt.run`.
             timeout: .init(connect: TimeAmount(deadlines.connect)),
             connectionPool: .init(
                 idleTimeout: TimeAmount(deadlines.idle),
@@ -140,15 +141,15 @@ package struct S3Client: Sendable {
     /// Each slow client of this process holds one, and others must not wait for it.
     private static let maxConnections = 1_024
 
-    /// A call that begins now.
-    func call(within limit: Duration) -> Call { Call(within: limit, time: time) }
+    /// The deadline of a call that begins now.
+    func deadline(in limit: Duration) -> Deadline { Deadline(in: limit, clock: clock) }
 
-    /// A call for many objects, which begins now.
+    /// The deadline of a call for many objects, which begins now.
     ///
-    /// The store may be silent until its end.
-    func callForMany() -> Call { Call(within: deadlines.list, mayBeSilent: true, time: time) }
+    /// The store may be silent until then.
+    func deadlineForMany() -> Deadline { Deadline(in: deadlines.list, allowsSilence: true, clock: clock) }
 
-    /// The keys and facts for signing the next try.
+    /// The keys and facts for signing the next attempt.
     func signing() async throws(S3Error) -> Signing {
         do {
             return Signing(facts: learned.current, credentials: try await credentials.current(), date: now())
@@ -157,7 +158,7 @@ package struct S3Client: Sendable {
         }
     }
 
-    /// Replaces keys that the store refused as ended, for the next try.
+    /// Replaces keys that the store refused as ended, for the next attempt.
     func replace(_ rejected: S3Credentials) async throws(S3Error) {
         do {
             _ = try await credentials.replacement(for: rejected)

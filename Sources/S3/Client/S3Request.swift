@@ -4,7 +4,7 @@ import NIOHTTP1
 
 /// One request in S3's terms, not signed yet.
 ///
-/// Each try makes an HTTP request of it.
+/// Each attempt makes an HTTP request of it.
 struct S3Request: Sendable {
     var method: HTTPMethod
     /// The object; nil for the bucket itself.
@@ -23,10 +23,10 @@ struct S3Request: Sendable {
 }
 
 extension HTTPClientRequest {
-    /// One try's request.
+    /// One attempt's request.
     ///
     /// Its body is read again, and its URL is spelled exactly as signed.
-    init(_ request: S3Request, signed: SignedRequest, configuration: S3Configuration, transfer: Transfer) {
+    init(_ request: S3Request, signed: SignedRequest, configuration: S3Configuration, attempt: Attempt) {
         let path = configuration.encodedPath(key: request.key)
         self.init(url: configuration.url(encodedPath: path, encodedQuery: signed.encodedQuery))
         method = request.method
@@ -34,6 +34,6 @@ extension HTTPClientRequest {
         // Not signed, because some proxies rewrite it. Without it, compression by a proxy loses Content-Length.
         headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
         guard let body = request.body else { return }
-        self.body = .stream(UploadBody(length: body.length, transfer: transfer), length: .known(Int64(body.length)))
+        self.body = .stream(UploadBody(length: body.length, attempt: attempt), length: .known(Int64(body.length)))
     }
 }

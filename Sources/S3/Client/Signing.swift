@@ -1,7 +1,7 @@
 import FoundationEssentials
 import NIOHTTP1
 
-/// What the signature of one try needs.
+/// What the signature of one attempt needs.
 struct Signing: Sendable {
     let facts: StoreFacts
     let credentials: S3Credentials

@@ -3,8 +3,8 @@ import NIOHTTP1
 
 /// Closes a connection when more of an answer's body is wanted and none comes.
 ///
-/// Time counts only while a read is under way, so a slow reader of ours is no silence. `Watchdog` watches a whole call,
-/// and the time before the answer's head. This watches the body, without a task for each piece.
+/// Time counts only while a read is under way, so a slow reader of ours is no silence. `Attempt.run` watches a
+/// whole attempt, and the time before the answer's head. This watches the body, without a task for each piece.
 final class SilenceHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = Never

@@ -13,15 +13,15 @@ package struct S3Deadlines: Sendable, Hashable {
     ///
     /// It never ends a body that is still moving.
     package var silence: Duration = .seconds(4)
-    /// No further try begins after this time.
+    /// No further attempt begins after this time.
     ///
     /// It counts from the call's start or the store's last sign of life.
     package var retryWindow: Duration = .seconds(3)
-    /// For all tries of a call together, while the store gives no sign of life.
+    /// For all attempts of a call together, while the store gives no sign of life.
     ///
-    /// A later try may be silent for less than ``silence``, so that the sum stays within this.
+    /// A later attempt may be silent for less than ``silence``, so that the sum stays within this.
     package var giveUp: Duration = .milliseconds(4_400)
-    /// For a whole put: every try, and the making of a missing bucket.
+    /// For a whole put: every attempt, and the making of a missing bucket.
     package var put: Duration = .seconds(20)
     /// For a whole put of an object that goes in parts: sixteen of 100 MB at once take about 20 s on two cores.
     ///

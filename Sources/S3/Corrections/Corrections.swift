@@ -12,7 +12,7 @@ struct Corrections {
     enum Correction: Equatable {
         /// The bucket is somewhere else.
         case address(S3Configuration)
-        /// The answer was lost or does not tell what is wrong. A request without a body gets a document that does.
+        /// The answer was lost or does not say what is wrong. A request without a body gets a document that does.
         case ask
         /// The store's clock is this many seconds ahead of ours.
         case clock(TimeInterval)
@@ -39,10 +39,10 @@ struct Corrections {
     /// Decides what to put right before the same request is sent again; nil when there is nothing.
     ///
     /// - Parameters:
-    ///   - error: How the last try ended.
+    ///   - error: How the last attempt ended.
     ///   - method: The request's.
-    ///   - facts: The facts that the try used.
-    ///   - date: Our own time of the try.
+    ///   - facts: The facts that the attempt used.
+    ///   - date: Our own time of the attempt.
     /// - Returns: What to put right.
     mutating func next(
         after error: S3Error,

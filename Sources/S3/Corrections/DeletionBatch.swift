@@ -16,7 +16,7 @@ struct DeletionBatch: Sendable, Hashable {
     /// - Parameters:
     ///   - deleted: How many objects it deleted, at least one.
     ///   - duration: How long it took.
-    ///   - succeeded: Whether it did. A call that failed early tells nothing.
+    ///   - succeeded: Whether it did. The time of a call that failed early does not count.
     mutating func note(count deleted: Int, took duration: Duration, succeeded: Bool) {
         // A small call that is quick shows the way to the store more than its speed.
         guard duration > Self.wanted || succeeded && deleted >= count else { return }

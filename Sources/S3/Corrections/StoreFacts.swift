@@ -39,17 +39,10 @@ final class LearnedFacts: Sendable {
 
     var current: StoreFacts { facts.withLock { $0 } }
 
-    /// Notes where the bucket is, unless another call has corrected that.
-    func correct(configuration: S3Configuration, from used: S3Configuration) {
+    /// Corrects a fact, unless another call has done so.
+    func correct<Fact: Equatable>(_ fact: WritableKeyPath<StoreFacts, Fact>, to value: Fact, from used: Fact) {
         facts.withLock { facts in
-            if facts.configuration == used { facts.configuration = configuration }
-        }
-    }
-
-    /// Notes how far the store's clock is from ours, unless another call has corrected that.
-    func correct(clockOffset: TimeInterval, from used: TimeInterval) {
-        facts.withLock { facts in
-            if facts.clockOffset == used { facts.clockOffset = clockOffset }
+            if facts[keyPath: fact] == used { facts[keyPath: fact] = value }
         }
     }
 

@@ -48,7 +48,7 @@ package struct ContainerCredentials: Sendable {
     /// Asks an endpoint of any kind.
     ///
     /// The request holds a token and the answer holds keys, so without TLS they must not leave the machine. Only
-    /// `localhost` is accepted as a name: what DNS says proves nothing.
+    /// `localhost` is accepted as a name: a DNS answer may be forged.
     ///
     /// - Parameters:
     ///   - fullURI: `https`, or `http` to `localhost`, a loopback address or an address of AWS's own agents.

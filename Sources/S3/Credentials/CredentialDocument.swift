@@ -2,7 +2,7 @@ import Encodings
 import FoundationEssentials
 import NIOCore
 
-/// The JSON in which the container's endpoint and the metadata service tell credentials.
+/// The JSON in which the container's endpoint and the metadata service send credentials.
 ///
 /// Sources: AWS SDKs and Tools Reference Guide, "Container credential provider"; Amazon EC2 User Guide, "Retrieve
 /// security credentials from instance metadata".

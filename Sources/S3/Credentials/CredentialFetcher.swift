@@ -1,30 +1,30 @@
 import AsyncHTTPClient
-import Deadlines
+import Concurrency
 
-/// Gets credentials from a source in as many tries as its deadlines allow.
+/// Gets credentials from a source in as many attempts as its deadlines allow.
 struct CredentialFetcher: Sendable {
     let source: S3CredentialSource
     let exchange: CredentialExchange
     let deadlines: S3CredentialDeadlines
-    let time: S3Time
+    let clock: any MonotonicClock
 
     /// Fetches once; ends within ``S3CredentialDeadlines/fetch``.
     func fetch() async throws(S3CredentialError) -> S3Credentials {
-        let end = time.now() + deadlines.fetch
-        var tries = 0
+        let end = clock.now + deadlines.fetch
+        var attempts = 0
         while true {
-            let result = await attempt(within: min(deadlines.attempt, time.now().duration(to: end)))
-            tries += 1
-            let pause = deadlines.pause * tries
+            let result = await attempt(within: min(deadlines.attempt, clock.now.duration(to: end)))
+            attempts += 1
+            let pause = deadlines.pause * attempts
             switch result {
             case .success(let credentials): return credentials
             case .failure(let failure):
-                guard failure.isPassing, tries < S3CredentialDeadlines.maxTries, time.now() + pause < end
+                guard failure.isPassing, attempts < S3CredentialDeadlines.maxAttempts, clock.now + pause < end
                 else {
                     throw .failed(source.origin, failure)
                 }
             }
-            do { try await time.sleep(time.now() + pause) } catch { throw .cancelled }
+            do { try await clock.sleep(for: pause) } catch { throw .cancelled }
         }
     }
 
@@ -34,7 +34,7 @@ struct CredentialFetcher: Sendable {
                 try await race {
                     try await source.fetch(over: exchange)
                 } against: {
-                    try await time.sleep(time.now() + limit)
+                    try await clock.sleep(for: limit)
                     return S3CredentialFailure.silent
                 }
             )

@@ -1,4 +1,5 @@
 package import AsyncHTTPClient
+package import Concurrency
 package import FoundationEssentials
 import Synchronization
 
@@ -37,14 +38,14 @@ package final class S3CredentialCache: Sendable {
     ///   - httpClient: follows no redirects and uses no proxy; ``S3Client/httpClientConfiguration(deadlines:)`` does. The
     ///     caller shuts it down, which ends a fetch under way.
     ///   - deadlines: how long a fetch may take.
-    ///   - time: what the deadlines are kept by.
+    ///   - clock: the clock of the deadlines.
     ///   - onFailure: called for each failed fetch, since a fetch in the background has no caller.
     ///   - now: the time, for the end of credentials.
     package init(
         source: S3CredentialSource,
         httpClient: HTTPClient,
         deadlines: S3CredentialDeadlines = S3CredentialDeadlines(),
-        time: S3Time = .system,
+        clock: any MonotonicClock = ContinuousClock(),
         onFailure: @escaping @Sendable (S3CredentialError) -> Void = { _ in },
         now: @escaping @Sendable () -> Date
     ) {
@@ -55,7 +56,7 @@ package final class S3CredentialCache: Sendable {
             source: source,
             exchange: CredentialExchange(httpClient: httpClient),
             deadlines: deadlines,
-            time: time
+            clock: clock
         )
         shared = Mutex(Shared(state: CredentialCacheState(origin: source.origin)))
     }

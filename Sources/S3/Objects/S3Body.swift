@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import NIOCore
 
-/// The bytes of an object to put, which can be read again for every try.
+/// The bytes of an object to put, which can be read again for every attempt.
 package struct S3Body: Sendable {
     /// How many bytes there are.
     package let length: Int
@@ -26,7 +26,7 @@ package struct S3Body: Sendable {
     ///   - sha256Hex: their SHA-256, 64 lower-case hexadecimal digits.
     ///   - md5Hex: their MD5, 32 lower-case hexadecimal digits.
     ///   - read: reads the bytes of a range, all of them. Each part reads one range at a time, and the next when the
-    ///     socket takes more. Every try reads all of them again.
+    ///     socket takes more. Every attempt reads all of them again.
     package init(
         length: Int,
         sha256Hex: String,

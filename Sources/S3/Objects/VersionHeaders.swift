@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// What an answer's headers tell about versions.
+/// What an answer's headers say about versions.
 ///
 /// Source: AWS, "How S3 Versioning works", and "DeleteObject", response elements.
 enum VersionHeaders {

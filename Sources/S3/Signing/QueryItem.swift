@@ -5,11 +5,6 @@ struct QueryItem: Sendable, Hashable {
     /// The value; empty for a bare name such as `lifecycle`.
     let value: String
 
-    /// Takes a name and a value, neither encoded.
-    ///
-    /// - Parameters:
-    ///   - name: the name, as S3 documents it.
-    ///   - value: the value; empty for a bare name such as `lifecycle`.
     init(_ name: String, _ value: String = "") {
         self.name = name
         self.value = value

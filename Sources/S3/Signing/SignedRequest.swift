@@ -11,7 +11,7 @@ struct SignedRequest: Sendable {
     /// Step 3: 64 lower-case hexadecimal digits.
     let signature: String
     /// The headers to send: the ones given and, in the header form, those that signing added.
-    let headers: HTTPHeaders
+    var headers: HTTPHeaders
     /// The query to send, encoded, without a question mark; in the presigned form with its signature.
-    let encodedQuery: String
+    var encodedQuery: String
 }

@@ -42,21 +42,15 @@ struct Signer: Sendable {
         if let sessionToken = credentials.sessionToken {
             request.headers.replaceOrAdd(name: "x-amz-security-token", value: sessionToken)
         }
-        let steps = steps(for: request, at: time)
-        let credential = "\(credentials.accessKeyID)/\(steps.stringToSign.scope)"
-        let signedHeaders = steps.canonicalRequest.signedHeaders
-        request.headers.add(
+        var signed = signed(request, at: time)
+        let credential = "\(credentials.accessKeyID)/\(signed.stringToSign.scope)"
+        let signedHeaders = signed.canonicalRequest.signedHeaders
+        signed.headers.add(
             name: "Authorization",
             value: "\(Self.algorithm) Credential=\(credential),SignedHeaders=\(signedHeaders),"
-                + "Signature=\(steps.signature)"
+                + "Signature=\(signed.signature)"
         )
-        return SignedRequest(
-            canonicalRequest: steps.canonicalRequest,
-            stringToSign: steps.stringToSign,
-            signature: steps.signature,
-            headers: request.headers,
-            encodedQuery: steps.canonicalRequest.query
-        )
+        return signed
     }
 
     /// Signs in the query form, for a URL that others can use without keys.
@@ -81,30 +75,22 @@ struct Signer: Sendable {
         if let sessionToken = credentials.sessionToken {
             request.query.append(QueryItem("X-Amz-Security-Token", sessionToken))
         }
-        let steps = steps(for: request, at: time)
-        return SignedRequest(
-            canonicalRequest: steps.canonicalRequest,
-            stringToSign: steps.stringToSign,
-            signature: steps.signature,
-            headers: request.headers,
-            encodedQuery: "\(steps.canonicalRequest.query)&X-Amz-Signature=\(steps.signature)"
-        )
+        var signed = signed(request, at: time)
+        signed.encodedQuery += "&X-Amz-Signature=\(signed.signature)"
+        return signed
     }
 
-    private func steps(for request: UnsignedRequest, at time: SigningTime) -> Steps {
+    /// The three steps, with the headers and the query as they are signed.
+    private func signed(_ request: UnsignedRequest, at time: SigningTime) -> SignedRequest {
         let canonicalRequest = CanonicalRequest(request)
         let stringToSign = StringToSign(canonicalRequest, at: time, region: region)
         let key = SigningKey(secretAccessKey: credentials.secretAccessKey, day: time.day, region: region)
-        return Steps(
+        return SignedRequest(
             canonicalRequest: canonicalRequest,
             stringToSign: stringToSign,
-            signature: key.signature(of: stringToSign)
+            signature: key.signature(of: stringToSign),
+            headers: request.headers,
+            encodedQuery: canonicalRequest.query
         )
-    }
-
-    private struct Steps {
-        let canonicalRequest: CanonicalRequest
-        let stringToSign: StringToSign
-        let signature: String
     }
 }

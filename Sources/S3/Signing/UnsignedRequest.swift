@@ -7,33 +7,11 @@ struct UnsignedRequest: Sendable {
     /// The path exactly as it goes on the wire: percent-encoded once, never normalised.
     var encodedPath: String
     /// The query, not encoded, in any order.
-    var query: [QueryItem]
+    var query: [QueryItem] = []
     /// The headers to sign, `Host` among them, in any order and case.
     var headers: HTTPHeaders
     /// The body's SHA-256 as 64 lower-case hexadecimal digits; ``emptyPayloadHash`` without a body.
-    var payloadHash: String
-
-    /// Takes the parts of a request.
-    ///
-    /// - Parameters:
-    ///   - method: the method, in upper case.
-    ///   - encodedPath: the path exactly as it goes on the wire.
-    ///   - query: the query, not encoded, in any order.
-    ///   - headers: the headers to sign, `Host` among them.
-    ///   - payloadHash: the body's SHA-256 as 64 lower-case hexadecimal digits.
-    init(
-        method: String,
-        encodedPath: String,
-        query: [QueryItem] = [],
-        headers: HTTPHeaders,
-        payloadHash: String = Self.emptyPayloadHash
-    ) {
-        self.method = method
-        self.encodedPath = encodedPath
-        self.query = query
-        self.headers = headers
-        self.payloadHash = payloadHash
-    }
+    var payloadHash = UnsignedRequest.emptyPayloadHash
 
     /// The SHA-256 of no bytes, which every request without a body carries.
     static let emptyPayloadHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -1,6 +1,7 @@
 import CoreMetrics
 import Logging
 import ObjectStore
+import Outages
 import Postgres
 import Prometheus
 import S3
@@ -49,12 +50,12 @@ struct Observability {
         postgres.tracer = spans.exportingTracer ?? postgres.tracer
         postgres.onReachabilityChange = { [logger] reachability in
             switch reachability {
-            case .unreachable(let reason):
+            case .failing(let reason):
                 logger.error(
                     "no connection to the database can be opened, so requests wait or are refused; selfie doctor tells more",
                     metadata: ["reason": "\(reason)"]
                 )
-            case .reachable: logger.notice("connections to the database can be opened again")
+            case .over: logger.notice("connections to the database can be opened again")
             }
         }
         return postgres

@@ -21,7 +21,7 @@ struct SpanPipeline {
             let httpClient = HTTPClient(eventLoopGroupProvider: .singleton)
             let collector = OTLPSpanExporter(
                 endpoint: endpoint,
-                version: SelfieVersion.current,
+                service: ("selfie", SelfieVersion.current),
                 httpClient: httpClient,
                 logger: logger
             )

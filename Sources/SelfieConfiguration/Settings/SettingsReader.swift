@@ -163,7 +163,9 @@ package struct SettingsReader {
     package mutating func postgres() -> PostgresConfiguration? {
         let maxConnections = integer("DATABASE_POOL_SIZE", in: 1...500, default: 10)
         return required("DATABASE_URL", "a postgresql:// URL", isSecret: true) { url in
-            try? PostgresConfiguration(url: url, maxConnections: maxConnections)
+            var configuration = try? PostgresConfiguration(url: url, maxConnections: maxConnections)
+            configuration?.applicationName = "selfie"
+            return configuration
         }
     }
 

@@ -1,3 +1,4 @@
+package import Concurrency
 import ObjectStore
 package import S3
 
@@ -12,7 +13,7 @@ package struct BucketOptions: Sendable {
     /// The clock for calls and puts.
     ///
     /// Connecting, and silence within an answer, use the system's.
-    package var time = S3Time.system
+    package var clock: any MonotonicClock = ContinuousClock()
     /// When a call is tried again.
     package var retries = S3RetryPolicy()
     /// The pauses before a broken transfer begins again, until it brings bytes.

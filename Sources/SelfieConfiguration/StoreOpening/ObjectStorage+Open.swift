@@ -59,7 +59,7 @@ extension ServiceConfiguration.Bucket {
                 deadlines: options.deadlines,
                 retries: options.retries,
                 uploads: options.uploads,
-                time: options.time,
+                clock: options.clock,
                 callerHeaders: options.callerHeaders,
                 now: now
             ),

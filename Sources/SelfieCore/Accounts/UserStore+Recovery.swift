@@ -44,7 +44,7 @@ extension UserStore {
                 try await AuditStore.add(.emailChanged, userID: id, from: source, on: connection)
                 return true
             }
-        } catch let error as PostgresError where error.sqlState?.code == "23505" {
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
             throw InvalidInput(validationErrors: [ValidationError(.email, .taken)])
         }
     }

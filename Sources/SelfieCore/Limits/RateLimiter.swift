@@ -1,3 +1,4 @@
+import Concurrency
 import Crypto
 import Encodings
 import FoundationEssentials
@@ -11,22 +12,22 @@ struct RateLimiter: Sendable {
     private let limits: RateLimits?
     private let authenticator: MessageAuthenticator
     private let memory = RefusalMemory()
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let clock: any MonotonicClock
 
     /// - Parameters:
     ///   - store: Where the counts are.
     ///   - audit: Gets an event when a limit begins to refuse.
     ///   - limits: The limits; nil for none.
     ///   - secret: The key for hashing the names of counts, so that a reader of the table learns no names.
-    ///   - now: The time by which refusals are remembered.
+    ///   - clock: The clock by which refusals are remembered.
     init(
         store: RateLimitStore,
         audit: AuditStore,
         limits: RateLimits?,
         secret: String,
-        now: @escaping @Sendable () -> ContinuousClock.Instant
+        clock: any MonotonicClock
     ) {
-        self.now = now
+        self.clock = clock
         self.store = store
         self.audit = audit
         self.limits = limits
@@ -51,7 +52,7 @@ struct RateLimiter: Sendable {
         guard let limits else { return CountedActions() }
         let keys = actions.map { key(of: $0) }
         for key in keys {
-            if let refusal = memory.refusal(of: key, now: now()) { throw refusal }
+            if let refusal = memory.refusal(of: key, now: clock.now) { throw refusal }
         }
         var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
@@ -68,7 +69,7 @@ struct RateLimiter: Sendable {
                 // Others may have used up the account's tries. That must not cost this address any.
                 await giveBack(counted)
                 let exceeded = RateLimitExceeded(name: action.limit, limit: limit, secondsLeft: refusal.secondsLeft)
-                if refusal.isFull { memory.remember(key, exceeded, now: now()) }
+                if refusal.isFull { memory.remember(key, exceeded, now: clock.now) }
                 if refusal.isFirst { try await audit.add(action.refusal, userID: userID, from: source) }
                 throw exceeded
             }

@@ -22,7 +22,7 @@ enum SchemaLock {
     static func shareAtOnce(on connection: PostgresConnection) async throws {
         do {
             try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE NOWAIT")
-        } catch  where error.sqlState?.code == "55P03" {
+        } catch  where error.sqlState == .lockNotAvailable {
             throw SchemaLockTaken()
         }
     }

@@ -103,10 +103,10 @@ package final class PasswordHasher: Sendable {
         for caller: FairSemaphore.Caller,
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        let deadline = options.now() + options.maxWait
+        let deadline = options.clock.now + options.maxWait
         let permit = try await semaphore.acquire(for: caller)
         defer { withExtendedLifetime(permit) {} }
-        guard options.now() < deadline else { throw TooBusy.everyone(limit: "HASHES_WAITING") }
+        guard options.clock.now < deadline else { throw TooBusy.everyone(limit: "HASHES_WAITING") }
         return try await threads.runIfActive(work)
     }
 }

@@ -1,4 +1,5 @@
 import Budgets
+import Concurrency
 
 /// The limits of a hasher.
 package struct PasswordHasherOptions: Sendable {
@@ -20,7 +21,7 @@ package struct PasswordHasherOptions: Sendable {
     var maxWait: Duration = .seconds(8)
 
     /// The clock for that wait.
-    var now: @Sendable () -> ContinuousClock.Instant = { .now }
+    var clock: any MonotonicClock = ContinuousClock()
 
     /// Called for each hash, on the thread that is about to compute it.
     var willCompute: BCrypt.Observer = { _ in }

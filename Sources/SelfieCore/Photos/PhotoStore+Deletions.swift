@@ -1,5 +1,6 @@
 import ObjectStore
 import Postgres
+import S3
 
 /// The table `object_deletions`: objects to delete from the store, and when to try next.
 extension PhotoStore {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import ImageFiles
 import ObjectStore
 package import Postgres
+import S3
 
 /// The tables `photos` and `object_deletions`.
 ///
@@ -236,7 +237,7 @@ package struct PhotoStore: Sendable {
                 DELETE FROM photos
                 WHERE state = 'pending'
                     AND created_at < now() AT TIME ZONE 'UTC' - make_interval(secs =>
-                        CASE WHEN byte_count > \(WholePut.maxBytes)
+                        CASE WHEN byte_count > \(S3UploadPolicy().maxSinglePutBytes)
                         THEN \(Self.maxPendingInPartsSeconds) ELSE \(Self.maxPendingSeconds) END)
                 RETURNING random_id
             )

@@ -2,6 +2,7 @@ package import FoundationEssentials
 package import Logging
 package import ObjectStore
 import Outages
+import S3
 import Synchronization
 
 /// Finishes or undoes what crashes and failures left half-done.
@@ -22,13 +23,13 @@ package final class PhotoSweeper: Sendable {
     /// - Parameters:
     ///   - photos: The rows.
     ///   - objects: The store.
-    ///   - now: The clock of the store's files.
+    ///   - now: The time, which the store's files are dated by.
     ///   - logger: Gets a line when work begins to fail, and when it goes on.
     ///   - tellLosses: Lets readers of records hear that a photo of these is gone.
     package init(
         photos: PhotoStore,
         objects: any ObjectStore,
-        now: @escaping @Sendable () -> Date,
+        now: @escaping @Sendable () -> Date = { Date() },
         logger: Logger,
         tellLosses: @escaping @Sendable () async throws -> Void = {}
     ) {

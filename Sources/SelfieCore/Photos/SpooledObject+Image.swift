@@ -1,7 +1,7 @@
+import Concurrency
 package import ImageFiles
 import NIOCore
 package import ObjectStore
-import Threads
 
 extension SpooledObject {
     /// Reads the upload's structure as far as the photo's size, and looks for the photo's end.

@@ -101,13 +101,11 @@ package struct WriteRecords: Sendable {
             return try await postgres.withTransaction { connection in
                 try await call.attempt(on: connection, readers, quotaBytes: quotaBytes)
             }
-        } catch let error as PostgresError where error.sqlState?.code == Self.uniqueViolation {
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
             // Somebody else has just created a record of the id. It is seen now.
             return .busy
         }
     }
-
-    private static let uniqueViolation = "23505"
 
     /// Whether a call only deletes from the caller's own inbox.
     private func clearsOwnInbox(

@@ -1,3 +1,4 @@
+import Concurrency
 import ImageFiles
 import NIOCore
 import ObjectStore
@@ -5,9 +6,9 @@ import Postgres
 import S3
 import SelfieCore
 
-/// Copies the photos' objects from one store to the other, while services go on using the first.
+/// Copies the photos' objects from one store to the other, while services still use the first.
 ///
-/// Photos that both stores have are not copied again. So a run that was interrupted goes on where it was.
+/// Photos that both stores have are not copied again. So another run continues one that was interrupted.
 struct CopyPhotos: Sendable {
     let photos: PhotoStore
     let disk: DiskObjectStore
@@ -28,7 +29,7 @@ struct CopyPhotos: Sendable {
     ///
     /// - Parameter report: Gets how many photos had each outcome, also when this throws.
     /// - Throws: `ObjectStoreError`, `PostgresError`. Photos that were copied stay copied.
-    func callAsFunction(into report: inout CopyReport) async throws {
+    func callAsFunction(into report: inout OutcomeCounts<CopyOutcome>) async throws {
         // Parallel puts into a missing bucket would all be refused first.
         if direction == .s3 { try await bucket.makeBucketIfMissing() }
         try await photos.postgres.withConnection { connection in
@@ -68,13 +69,7 @@ struct CopyPhotos: Sendable {
     }
 
     private func copy(_ page: [CopyList.Photo], note: (CopyOutcome, CopyList.Photo) -> Void) async throws {
-        try await withThrowingTaskGroup(of: (CopyOutcome, CopyList.Photo).self) { group in
-            for (index, photo) in page.enumerated() {
-                if index >= Self.copiesInFlight, let (outcome, photo) = try await group.next() { note(outcome, photo) }
-                group.addTask { (try await copy(photo), photo) }
-            }
-            for try await (outcome, photo) in group { note(outcome, photo) }
-        }
+        try await forEachResult(of: page, atOnce: Self.copiesInFlight, by: { (try await copy($0), $0) }, note)
     }
 
     private func copy(_ photo: CopyList.Photo) async throws -> CopyOutcome {
@@ -100,7 +95,7 @@ struct CopyPhotos: Sendable {
         return .copied
     }
 
-    /// Reads only the folder's bytes: a bucket tells its digest.
+    /// Reads only the folder's bytes: a bucket reports its digest.
     private func bothHave(_ key: String) async throws -> Bool {
         guard let digests = try await disk.digest(of: key), let length = try await disk.length(key: key) else {
             return false

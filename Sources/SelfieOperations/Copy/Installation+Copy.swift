@@ -23,7 +23,7 @@ extension Installation {
         now: @escaping @Sendable () -> Date = { Date() },
         onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
         onOutcome: @escaping @Sendable (CopyOutcome, String) -> Void = { _, _ in }
-    ) async throws -> TaskResult<CopyReport> {
+    ) async throws -> TaskResult<OutcomeCounts<CopyOutcome>> {
         try await withClients(configuration.postgres) { postgres, httpClient in
             if direction == .s3 { try requireFolder(configuration.path) }
             let copy = CopyPhotos(
@@ -34,7 +34,7 @@ extension Installation {
                 onProgress: onProgress,
                 onOutcome: onOutcome
             )
-            return await TaskResult(CopyReport()) { try await copy(into: &$0) }
+            return await TaskResult(OutcomeCounts<CopyOutcome>()) { try await copy(into: &$0) }
         }
     }
 }

@@ -19,16 +19,25 @@ package enum Installation {
         throw .noFolder(path: path)
     }
 
+    /// Runs a body with a client of the database, without a time limit: a person at the terminal decides how long to wait.
+    static func withDatabase<Result>(
+        _ configuration: PostgresConfiguration,
+        maxConnections: Int,
+        _ body: (PostgresClient) async throws -> Result
+    ) async throws -> Result {
+        var configuration = configuration
+        configuration.statementTimeout = nil
+        configuration.pool.maxConnections = maxConnections
+        return try await PostgresClient.withClient(configuration: configuration, body)
+    }
+
     /// Runs a body with clients of the database and of HTTP, and closes them afterwards.
     static func withClients<Result>(
         _ configuration: PostgresConfiguration,
         _ body: (PostgresClient, HTTPClient) async throws -> Result
     ) async throws -> Result {
-        var configuration = configuration
-        configuration.statementTimeout = nil
-        configuration.pool.maxConnections = maxConnections
         do {
-            return try await PostgresClient.withClient(configuration: configuration) { postgres in
+            return try await withDatabase(configuration, maxConnections: maxConnections) { postgres in
                 try await S3Client.withHTTPClient { try await body(postgres, $0) }
             }
         } catch {

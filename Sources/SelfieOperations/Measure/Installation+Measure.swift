@@ -21,7 +21,7 @@ extension Installation {
         now: @escaping @Sendable () -> Date = { Date() },
         onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
         onOutcome: @escaping @Sendable (MeasurePhoto.Outcome, String) -> Void = { _, _ in }
-    ) async throws -> TaskResult<MeasureReport> {
+    ) async throws -> TaskResult<OutcomeCounts<MeasurePhoto.Outcome>> {
         try await withClients(configuration.postgres) { postgres, httpClient in
             if case .disk(let path) = configuration.objectStorage { try requireFolder(path) }
             let photos = PhotoStore(postgres: postgres)
@@ -32,7 +32,7 @@ extension Installation {
                 onProgress: onProgress,
                 onOutcome: onOutcome
             )
-            return await TaskResult(MeasureReport()) { try await measure(into: &$0) }
+            return await TaskResult(OutcomeCounts<MeasurePhoto.Outcome>()) { try await measure(into: &$0) }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Concurrency
 import SelfieCore
 
 /// Measures all photos whose size is not known, while services go on.
@@ -15,31 +16,23 @@ struct MeasurePhotos: Sendable {
     ///
     /// - Parameter report: Gets how many photos had each outcome, also when this throws.
     /// - Throws: `ObjectStoreError`, `PostgresError`. Sizes that were kept stay.
-    func callAsFunction(into report: inout MeasureReport) async throws {
+    func callAsFunction(into report: inout OutcomeCounts<MeasurePhoto.Outcome>) async throws {
         let total = try await photos.unmeasuredCount()
         var (done, last) = (0, 0)
         while true {
             let page = try await photos.unmeasured(after: last, count: Self.pageSize)
             guard let end = page.last else { return }
             last = end.id
-            try await measure(page.map(\.randomID)) { outcome, randomID in
+            try await forEachResult(
+                of: page.map(\.randomID),
+                atOnce: Self.readsInFlight,
+                by: { (try await measure($0), $0) }
+            ) { outcome, randomID in
                 done += 1
                 report[outcome] += 1
                 onOutcome(outcome, randomID)
                 onProgress(TaskProgress(task: "Measuring photos", done: done, total: max(total, done)))
             }
-        }
-    }
-
-    private func measure(_ page: [String], note: (MeasurePhoto.Outcome, String) -> Void) async throws {
-        try await withThrowingTaskGroup(of: (MeasurePhoto.Outcome, String).self) { group in
-            for (index, randomID) in page.enumerated() {
-                if index >= Self.readsInFlight, let (outcome, randomID) = try await group.next() {
-                    note(outcome, randomID)
-                }
-                group.addTask { (try await measure(randomID), randomID) }
-            }
-            for try await (outcome, randomID) in group { note(outcome, randomID) }
         }
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import ObjectStore
 import Postgres
+import S3
 
 /// A list of a store's objects in a temporary table of the database, to compare with the photos.
 ///

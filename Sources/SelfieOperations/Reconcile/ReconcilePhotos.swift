@@ -1,6 +1,8 @@
+import Concurrency
 import FoundationEssentials
 import ObjectStore
 import Postgres
+import S3
 import SelfieCore
 
 /// Compares the photos' rows with the store's objects both ways, and repairs the differences.
@@ -142,7 +144,7 @@ struct ReconcilePhotos: Sendable {
 
     /// Versions that a deletion left in the store, and the markers that hide them.
     ///
-    /// Those of a photo that is there stay until the photo goes.
+    /// Those of a photo that has a row stay until it is deleted.
     ///
     /// Those of a photo whose object is missing may be all that is left of it. They stay in this run, for a restore.
     private func compareVersions(
@@ -194,17 +196,15 @@ struct ReconcilePhotos: Sendable {
 
     /// The present lengths of some objects; nil for missing ones.
     private func lengths(of keys: [String]) async throws -> [String: Int?] {
-        try await withThrowingTaskGroup(of: (String, Int?).self) { group in
-            var lengths: [String: Int?] = [:]
-            for (index, key) in keys.enumerated() {
-                if index >= Self.lookingCount, let (key, length) = try await group.next() {
-                    lengths[key] = .some(length)
-                }
-                group.addTask { (key, try await objects.length(key: key)) }
-            }
-            for try await (key, length) in group { lengths[key] = .some(length) }
-            return lengths
+        var lengths: [String: Int?] = [:]
+        try await forEachResult(
+            of: keys,
+            atOnce: Self.lookingCount,
+            by: { ($0, try await objects.length(key: $0)) }
+        ) { key, length in
+            lengths[key] = .some(length)
         }
+        return lengths
     }
 
     private func note(

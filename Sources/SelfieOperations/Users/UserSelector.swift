@@ -28,7 +28,7 @@ package enum UserSelector: Sendable, CustomStringConvertible {
     }
 }
 
-package enum UserAdministrationError: Error, CustomStringConvertible {
+package enum AdministrationError: Error, CustomStringConvertible {
     case noSuchUser(UserSelector)
     case notMigrated
     case unreachable

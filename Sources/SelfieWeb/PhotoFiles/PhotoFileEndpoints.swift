@@ -134,7 +134,7 @@ struct PhotoFileEndpoints: EndpointGroup {
             at: date,
             endingBy: end,
             isHead: isHead,
-            label: photo.label
+            answering: photo.answerHeaders
         )
         guard let url else { return nil }
         let cacheSeconds = max(0, Int(url.end.timeIntervalSince(date)) - Self.redirectMarginSeconds)

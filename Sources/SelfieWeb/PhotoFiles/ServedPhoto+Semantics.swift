@@ -1,6 +1,6 @@
 import Encodings
 import ImageFiles
-import ObjectStore
+import S3
 import SelfieCore
 
 extension ServedPhoto {
@@ -11,16 +11,16 @@ extension ServedPhoto {
         Preconditions(tag: EntityTag(PercentEncoding.string(of: randomID)), lastModified: createdAt)
     }
 
-    /// The headers for the store's answer; nil when the type is not known.
-    var label: PublicLabel? {
+    /// The headers for the store's answer; none when the type is not known.
+    var answerHeaders: AnswerHeaders {
         contentType.map { contentType in
-            PublicLabel(
+            AnswerHeaders(
                 contentType: contentType,
                 contentDisposition: ContentDisposition.inline(
                     fileName: fileName,
                     format: ImageFormat(rawValue: contentType)
                 )
             )
-        }
+        } ?? AnswerHeaders()
     }
 }

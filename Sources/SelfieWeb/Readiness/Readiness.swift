@@ -1,3 +1,4 @@
+package import Concurrency
 package import Logging
 import Synchronization
 
@@ -39,7 +40,7 @@ package final class Readiness: Sendable {
 
     private let checks: [Check]
     private let logger: Logger
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let clock: any MonotonicClock
     private let state = Mutex(State())
 
     /// How long a look may take.
@@ -52,20 +53,20 @@ package final class Readiness: Sendable {
     /// - Parameters:
     ///   - checks: What to look at.
     ///   - logger: Gets a line when something is not ready any more, and when it is again.
-    ///   - now: The clock.
+    ///   - clock: The clock.
     package init(
         _ checks: [Check],
         logger: Logger,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        clock: any MonotonicClock = ContinuousClock()
     ) {
         self.checks = checks
         self.logger = logger
-        self.now = now
+        self.clock = clock
     }
 
     /// What was found a moment ago, or is found now.
     func findings() async -> [Finding] {
-        let now = now()
+        let now = clock.now
         let look = state.withLock { state -> Task<[Finding], Never>? in
             if let found = state.found, now - found < Self.lifetime { return nil }
             if let look = state.look { return look }

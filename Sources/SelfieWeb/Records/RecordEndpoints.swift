@@ -1,5 +1,6 @@
 import Algorithms
 import Budgets
+import Concurrency
 import Encodings
 import FoundationEssentials
 import HTTPTypes
@@ -7,7 +8,6 @@ import Hummingbird
 import JSON
 import RecordSchema
 import SelfieCore
-import Threads
 
 /// Records: JSON objects in the collections that the operator describes.
 struct RecordEndpoints: EndpointGroup {

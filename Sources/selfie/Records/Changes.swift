@@ -47,7 +47,7 @@ struct FollowUserChanges: AsyncParsableCommand {
     func run() async throws {
         let query = ChangeQuery(collections: names.map(Set.init))
         do {
-            try await argument.withUsers { users in
+            try await Administration.run { users in
                 try await users.followChanges(of: argument.user, query, from: since) { event in
                     for line in isJSON ? event.lines.map(\.json) : event.lines.map(\.text) { print(line) }
                     // A reader at the other end of a pipe waits for it.

@@ -47,13 +47,13 @@ struct ListRoles: AsyncParsableCommand {
 
     func run() async throws {
         guard let role else {
-            let roles = try await SchemaCommand.withRecords { try await $0.roles.list() }
+            let roles = try await Administration.run { try await $0.roles.list() }
             return try output.print(roles) {
                 let rows = roles.map { [$0.name, $0.isDisabled ? "disabled" : "", "\($0.memberCount)"] }
                 return TextTable.text([["ROLE", "", "MEMBERS"]] + rows, rightAligned: [2])
             }
         }
-        let members = try await SchemaCommand.withRecords { records in
+        let members = try await Administration.run { records in
             guard try await records.roles.list().contains(where: { $0.name == role }) else {
                 throw RolesError.noRole(role)
             }
@@ -87,7 +87,7 @@ struct AddRole: AsyncParsableCommand {
 
     func run() async throws {
         let (role, user) = (arguments.role, arguments.user)
-        try await SchemaCommand.withRecords { records in
+        try await Administration.run { records in
             try await Roles.naming(role) {
                 let isNew = try await records.change(.add, role, of: user)
                 print(isNew ? "\(user) has the role \(role) now." : "\(user) has the role \(role) already.")
@@ -103,7 +103,7 @@ struct RemoveRole: AsyncParsableCommand {
 
     func run() async throws {
         let (role, user) = (arguments.role, arguments.user)
-        try await SchemaCommand.withRecords { records in
+        try await Administration.run { records in
             try await Roles.naming(role) {
                 let had = try await records.change(.remove, role, of: user)
                 print(had ? "\(user) no longer has the role \(role)." : "\(user) does not have the role \(role).")
@@ -122,7 +122,7 @@ struct DisableRole: AsyncParsableCommand {
     var role: String
 
     func run() async throws {
-        try await SchemaCommand.withRecords { records in
+        try await Administration.run { records in
             try await Roles.naming(role) {
                 let isChanged = try await records.setDisabled(role, true)
                 print(isChanged ? "The role \(role) is disabled now." : "The role \(role) is disabled already.")
@@ -138,7 +138,7 @@ struct EnableRole: AsyncParsableCommand {
     var role: String
 
     func run() async throws {
-        try await SchemaCommand.withRecords { records in
+        try await Administration.run { records in
             try await Roles.naming(role) {
                 let isChanged = try await records.setDisabled(role, false)
                 print(isChanged ? "The role \(role) is enabled now." : "The role \(role) is enabled already.")

@@ -12,12 +12,6 @@ struct SchemaCommand: AsyncParsableCommand {
         abstract: "Apply and show the schema: the roles and the collections of records.",
         subcommands: [ApplySchemaFile.self, ShowSchema.self]
     )
-
-    /// Runs a body with the database that the settings name.
-    static func withRecords<Result>(_ body: (RecordAdministration) async throws -> Result) async throws -> Result {
-        let configuration = try ConfigurationSource.ofThisCommand().read { $0.postgres() }
-        return try await RecordAdministration.with(configuration, body)
-    }
 }
 
 struct ApplySchemaFile: AsyncParsableCommand {
@@ -41,7 +35,7 @@ struct ApplySchemaFile: AsyncParsableCommand {
 
     func run() async throws {
         let schema = try SchemaFile.read(file)
-        try await SchemaCommand.withRecords { records in
+        try await Administration.run { records in
             let preview = try await records.preview(schema)
             let plan = preview.plan
             if plan.changes.isEmpty { return print("The schema is up to date.") }
@@ -76,7 +70,7 @@ struct ShowSchema: AsyncParsableCommand {
     )
 
     func run() async throws {
-        let schema = try await SchemaCommand.withRecords { try await $0.schema() }
+        let schema = try await Administration.run { try await $0.schema() }
         print(schema.json.prettyText)
     }
 }

@@ -1,4 +1,5 @@
 import SelfieConfiguration
+import SelfieOperations
 
 extension ConfigurationSource {
     /// The settings of a command other than `serve`.
@@ -8,5 +9,12 @@ extension ConfigurationSource {
         let (source, isDevelopment) = try ofCommand()
         if isDevelopment { StandardError.write("Using the database and the photos of selfie dev in this folder.\n") }
         return source
+    }
+}
+
+extension Administration {
+    /// Runs a body with the database that the settings name.
+    static func run<Result>(_ body: (Administration) async throws -> Result) async throws -> Result {
+        try await with(try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand()), body)
     }
 }

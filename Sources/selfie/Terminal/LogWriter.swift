@@ -1,7 +1,7 @@
+import Concurrency
 import Dispatch
 import Glibc
 import Synchronization
-import Threads
 
 /// Writes lines to a descriptor on a thread of its own, so that code that logs never waits for a pipe, a terminal or a disk.
 ///
@@ -37,7 +37,7 @@ final class LogWriter: Sendable {
         descriptor: Int32,
         maxBytes: Int = usualMaxBytes,
         lossLine: @escaping @Sendable (Int) -> [UInt8],
-        startThread: (String, @escaping @Sendable () -> Void) -> Bool = OwnThread.run
+        startThread: (String, @escaping @Sendable () -> Void) -> Bool = DetachedThread.run
     ) {
         self.descriptor = descriptor
         self.maxBytes = maxBytes

@@ -7,7 +7,7 @@ enum StandardOutput {
     ///
     /// - Throws: ``UnwritableOutput`` when anything could not be written, since an incomplete result must not look complete.
     static func finish() throws {
-        let code = selfie_flush_output()
+        let code = linux_flush_output()
         guard code == 0 else { throw UnwritableOutput(reason: String(cString: strerror(code))) }
     }
 }

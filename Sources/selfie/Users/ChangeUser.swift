@@ -58,7 +58,7 @@ struct DeleteUser: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let user = try await argument.withUsers { users in
+        let user = try await Administration.run { users in
             let user = try await users.find(argument.user)
             guard yes || Confirmation.ask(question(about: user)) else {
                 StandardError.write("Nothing was deleted.\n")
@@ -83,9 +83,9 @@ extension UserArgument {
         _ output: OutputOptions,
         _ text: String,
         otherwise unchangedText: String,
-        _ change: (UserAdministration, UserSelector) async throws -> Bool
+        _ change: (Administration, UserSelector) async throws -> Bool
     ) async throws {
-        let (found, isChanged) = try await withUsers { users in
+        let (found, isChanged) = try await Administration.run { users in
             let found = try await users.find(user)
             return (found, try await change(users, .id(found.id)))
         }

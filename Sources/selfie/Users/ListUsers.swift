@@ -28,7 +28,7 @@ struct ListUsers: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let users = try await UserArgument.withUsers {
+        let users = try await Administration.run {
             try await $0.list(matching: matching, after: after, limit: limit)
         }
         try output.print(users) {
@@ -55,7 +55,7 @@ struct ShowUser: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let user = try await argument.withUsers { try await $0.find(argument.user) }
+        let user = try await Administration.run { try await $0.find(argument.user) }
         try output.print(user) {
             TextTable.text([
                 ["id", "\(user.id)"],

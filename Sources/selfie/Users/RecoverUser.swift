@@ -24,7 +24,7 @@ struct UserPassword: AsyncParsableCommand {
 
     func run() async throws {
         let cost = try ConfigurationSource.ofThisCommand().read { $0.passwordHashCost() }
-        let (user, password) = try await argument.withUsers { users in
+        let (user, password) = try await Administration.run { users in
             let user = try await users.find(argument.user)
             let password = generate ? RandomIdentifier.makeSecret(length: Self.generatedLength) : try Self.ask()
             try await users.setPassword(of: .id(user.id), to: Password(password), cost: cost)
@@ -72,7 +72,7 @@ struct UserEmail: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let user = try await argument.withUsers { users in
+        let user = try await Administration.run { users in
             let user = try await users.find(argument.user)
             try await users.changeEmail(of: .id(user.id), to: email)
             return try await users.find(.id(user.id))

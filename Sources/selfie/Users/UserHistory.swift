@@ -12,7 +12,7 @@ struct UserSessions: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let sessions = try await argument.withUsers { try await $0.sessions(of: argument.user) }
+        let sessions = try await Administration.run { try await $0.sessions(of: argument.user) }
         try output.print(sessions) {
             let rows = sessions.map { session in
                 [
@@ -52,7 +52,7 @@ struct UserAudit: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let events = try await UserArgument.withUsers {
+        let events = try await Administration.run {
             try await $0.audit(of: user, before: before ?? .max, limit: limit)
         }
         try output.print(events) {

@@ -36,7 +36,7 @@ struct UserQuota: AsyncParsableCommand {
 
     func run() async throws {
         let usual = try ConfigurationSource.ofThisCommand().read { $0.photoQuota() }
-        let quota = try await argument.withUsers { users in
+        let quota = try await Administration.run { users in
             try await users.quota(of: argument.user, changing: photos, storage, usual: usual)
         }
         try output.print(quota) {

@@ -49,16 +49,6 @@ struct OutputOptions: ParsableArguments {
 struct UserArgument: ParsableArguments {
     @Argument(help: "The user's id, e-mail or member id.")
     var user: UserSelector
-
-    /// Runs a body with the database that the settings name.
-    func withUsers<Result>(_ body: (UserAdministration) async throws -> Result) async throws -> Result {
-        try await Self.withUsers(body)
-    }
-
-    static func withUsers<Result>(_ body: (UserAdministration) async throws -> Result) async throws -> Result {
-        let configuration = try ConfigurationSource.ofThisCommand().read { $0.postgres() }
-        return try await UserAdministration.with(configuration, body)
-    }
 }
 
 extension UserSelector: ExpressibleByArgument {

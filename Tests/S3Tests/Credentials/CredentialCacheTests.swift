@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Concurrency
 import ConnectionTestSupport
 import Foundation
 import S3TestSupport
@@ -28,21 +29,21 @@ struct CredentialCacheTests {
     private static func with(
         _ replies: [Reply],
         deadlines: S3CredentialDeadlines = .short,
-        time: S3Time = .system,
+        clock: any MonotonicClock = ContinuousClock(),
         _ body: @escaping @Sendable (Setting) async throws -> Void
     ) async throws {
         try await ScriptedServer.with(replies) { server in
             try await withHTTPClient { httpClient in
-                let (clock, failures) = (TestClock(), Failures())
+                let (dates, failures) = (TestClock(), Failures())
                 let cache = S3CredentialCache(
                     source: .container(try ContainerCredentials(fullURI: server.endpoint)),
                     httpClient: httpClient,
                     deadlines: deadlines,
-                    time: time,
+                    clock: clock,
                     onFailure: { error in failures.all.withLock { $0.append(error) } },
-                    now: { clock.now }
+                    now: { dates.now }
                 )
-                try await body(Setting(cache: cache, server: server, clock: clock, failures: failures))
+                try await body(Setting(cache: cache, server: server, clock: dates, failures: failures))
             }
         }
     }
@@ -179,7 +180,7 @@ struct CredentialCacheTests {
         let time = ManualTime()
         // The pause after the first answer is the time in which both wait.
         let replies = [.send(.answer("500 Internal Server Error")), Self.keys("1")]
-        try await Self.with(replies, deadlines: S3CredentialDeadlines(), time: S3Time(time)) { setting async throws in
+        try await Self.with(replies, deadlines: S3CredentialDeadlines(), clock: time) { setting async throws in
             let cache = setting.cache
             let first = Task { try await cache.current() }
             try await time.awaitAlarm(at: .milliseconds(200))

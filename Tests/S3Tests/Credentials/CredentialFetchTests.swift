@@ -140,7 +140,7 @@ struct CredentialFetchTests {
         beforeRinging: (Int) async throws -> Void = { _ in }
     ) async throws {
         let time = ManualTime()
-        async let result = fetch(source, deadlines: S3CredentialDeadlines(), time: S3Time(time))
+        async let result = fetch(source, deadlines: S3CredentialDeadlines(), clock: time)
         try await beforeRinging(1)
         try await time.ring(.seconds(2))
         try await time.ring(.milliseconds(2_200))

@@ -131,7 +131,7 @@ struct StoreKeyTests {
     func answerHeaders(on store: TestStore) async throws {
         try await store.withBucket { client in
             try await client.put(key: "a", body: S3Body("x"), contentType: "application/octet-stream")
-            let headers = S3AnswerHeaders(contentType: "image/png", contentDisposition: "inline; filename=\"b\"")
+            let headers = AnswerHeaders(contentType: "image/png", contentDisposition: "inline; filename=\"b\"")
             let url = try await client.presignedGet(key: "a", expires: 600, at: .now, answering: headers).url
             let response = try await client.httpClient.execute(.init(url: url), timeout: .seconds(60))
             #expect(response.status == .ok)

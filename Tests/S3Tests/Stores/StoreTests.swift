@@ -30,7 +30,7 @@ struct StoreTests {
             let object = try await client.get(key: "a/b.jpg")
             #expect(object.info.contentLength == 10)
             #expect(String(buffer: try await object.bytes.collect()) == "0123456789")
-            for (range, text) in [(S3ByteRange.bytes(2...4), "234"), (.from(7), "789"), (.last(2), "89")] {
+            for (range, text) in [(2..<5, "234"), (7..<10, "789")] {
                 let part = try await client.get(key: "a/b.jpg", range: range)
                 #expect(part.info.contentLength == text.count)
                 #expect(part.info.contentRange?.hasSuffix("/10") == true)
@@ -128,8 +128,7 @@ struct StoreTests {
             #expect(entries.map(\.key).sorted() == (keys + ["put"]).sorted())
             let put = try #require(entries.first { $0.key == "put" })
             #expect(put.length == 5)
-            #expect(put.tag == S3Body("hello").md5Hex)
-            #expect(abs(put.lastModified.timeIntervalSinceNow) < 60)
+            #expect(abs(put.modified.timeIntervalSinceNow) < 60)
 
             let failures = try await client.delete(keys: Array(keys.prefix(20)))
             #expect(failures.isEmpty)
@@ -144,14 +143,14 @@ struct StoreTests {
             try await client.put(key: "a", body: S3Body("x"), contentType: "text/plain")
             #expect(try await client.listUploads().entries.isEmpty)
             let request = S3Request(method: .POST, key: "left", query: [QueryItem("uploads")])
-            let call = client.call(within: .seconds(60))
-            _ = try await client.document(request, root: "InitiateMultipartUpload", during: call)
+            let deadline = client.deadline(in: .seconds(60))
+            _ = try await client.document(request, root: "InitiateMultipartUpload", by: deadline)
             let page = try await client.listUploads()
             let left = try #require(page.entries.first)
             #expect(page.entries.count == 1 && left.key == "left")
-            #expect(try await client.abortUpload(key: left.key, uploadID: left.uploadID))
+            #expect(try await client.abortUpload(key: left.key, uploadID: left.id))
             #expect(try await client.listUploads().entries.isEmpty)
-            #expect(try await !client.abortUpload(key: left.key, uploadID: left.uploadID), "nothing was there")
+            #expect(try await !client.abortUpload(key: left.key, uploadID: left.id), "nothing was there")
         }
     }
 

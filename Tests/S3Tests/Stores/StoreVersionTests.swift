@@ -73,8 +73,8 @@ struct StoreVersionTests {
                 let known = how == .manyKnown ? version : nil
                 for number in 1...2 { _ = try await Self.put("more\(number)", writer) }
                 let failures = try await client.delete([
-                    S3Deletion(key: "photo", versionID: known), S3Deletion(key: "more1"),
-                    S3Deletion(key: "missing"), S3Deletion(key: "more2"),
+                    ObjectDeletion(key: "photo", versionID: known), ObjectDeletion(key: "more1"),
+                    ObjectDeletion(key: "missing"), ObjectDeletion(key: "more2"),
                 ])
                 #expect(failures.isEmpty)
             }
@@ -95,7 +95,7 @@ struct StoreVersionTests {
             _ = try await Self.put("other", client)
             try await store.withVersions(in: client) { stranger in
                 _ = try await Self.put("photo", client)
-                try await client.deleteOne(S3Deletion(key: "photo"))
+                try await client.deleteOne(ObjectDeletion(key: "photo"))
                 let before = try await client.allVersions()
                 #expect(before.count == 4)
                 try await stranger.delete(key: "photo")
@@ -133,7 +133,7 @@ struct StoreVersionTests {
                     if number >= 8 { try await group.next() }
                     group.addTask {
                         _ = try await Self.put("k\(number)", client)
-                        try await client.deleteOne(S3Deletion(key: "k\(number)"))
+                        try await client.deleteOne(ObjectDeletion(key: "k\(number)"))
                     }
                 }
                 try await group.waitForAll()
@@ -142,7 +142,7 @@ struct StoreVersionTests {
             try await client.forEachPageOfVersions { entries in
                 found += entries.count
                 let failures = try await client.deleteInBatches(
-                    entries.map { S3Deletion(key: $0.key, versionID: $0.versionID) }
+                    entries.map { ObjectDeletion(key: $0.key, versionID: $0.versionID) }
                 )
                 #expect(failures.isEmpty)
             }

@@ -82,21 +82,21 @@ extension S3Client {
         var next: String?
         repeat {
             let page = try await list(from: next)
-            if !page.entries.isEmpty { _ = try await delete(page.entries.map { S3Deletion(key: $0.key) }) }
+            if !page.entries.isEmpty { _ = try await delete(page.entries.map { ObjectDeletion(key: $0.key) }) }
             next = page.next
         } while next != nil
         while case let uploads = try await listUploads().entries, !uploads.isEmpty {
             for upload in uploads {
-                guard try await abortUpload(key: upload.key, uploadID: upload.uploadID) else { return }
+                guard try await abortUpload(key: upload.key, uploadID: upload.id) else { return }
             }
         }
         while keepsVersions, case let versions = try await listVersions().entries, !versions.isEmpty {
             for version in versions {
-                try await deleteOne(S3Deletion(key: version.key, versionID: version.versionID))
+                try await deleteOne(ObjectDeletion(key: version.key, versionID: version.versionID))
             }
         }
         do {
-            try await send(S3Request(method: .DELETE), during: call(within: S3Deadlines.patient.call))
+            try await send(S3Request(method: .DELETE), by: deadline(in: S3Deadlines.patient.call))
         } catch  where error.isMissingBucket {
             return
         }

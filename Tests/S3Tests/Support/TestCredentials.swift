@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Concurrency
 import ConnectionTestSupport
 import Foundation
 import S3TestSupport
@@ -62,11 +63,11 @@ func withHTTPClient<Result>(_ body: (HTTPClient) async throws -> Result) async t
 func fetch(
     _ source: S3CredentialSource,
     deadlines: S3CredentialDeadlines = .short,
-    time: S3Time = .system
+    clock: any MonotonicClock = ContinuousClock()
 ) async throws -> Result<S3Credentials, S3CredentialError> {
     try await withHTTPClient { httpClient in
         let exchange = CredentialExchange(httpClient: httpClient)
-        let fetcher = CredentialFetcher(source: source, exchange: exchange, deadlines: deadlines, time: time)
+        let fetcher = CredentialFetcher(source: source, exchange: exchange, deadlines: deadlines, clock: clock)
         do throws(S3CredentialError) {
             return .success(try await fetcher.fetch())
         } catch {

@@ -31,7 +31,7 @@ struct SmallStormTests {
             adjust: { service in
                 service.waitsPatiently()
                 service.computesHashes(threads: 2, placesPerThread: 3, through: gate)
-                service.passwordHashing.now = { uptime.now }
+                service.passwordHashing.clock = uptime
             }
         ) { service in
             let token = try await service.makeToken()

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import ConnectionTestSupport
+import Foundation
 import Logging
 import Postgres
 import SelfieConfiguration
@@ -27,8 +28,7 @@ extension SelfieService {
         passwordHashing.waitingPerNetworkAndThread = placesPerThread
         passwordHashing.waitingPerAccountAndThread = placesPerThread
         // What is held up must not be late.
-        let time = ContinuousClock.now
-        passwordHashing.now = { time }
+        passwordHashing.clock = ManualTime()
         passwordHashing.willCompute = { gate.pass($0) }
     }
 
@@ -82,12 +82,14 @@ extension TestService {
     func sweep() async throws {
         let values = TestService.settings(databaseURL: databaseURL, objects: objects)
         let configuration = try ServiceConfiguration(from: ConfigurationSource(values: values))
-        let now = { @Sendable in storeClock.now }
         let logger = log.logger(level: .info)
         let sweeper = PhotoSweeper(
             photos: PhotoStore(postgres: postgres),
-            objects: try await configuration.objectStorage.open(httpClient: .shared, now: now, logger: logger),
-            now: now,
+            objects: try await configuration.objectStorage.open(
+                httpClient: .shared,
+                now: { Date() },
+                logger: logger
+            ),
             logger: logger
         )
         try await sweeper.sweep()
@@ -95,7 +97,7 @@ extension TestService {
 
     /// Disables an account, or enables it again, as the command line does.
     func administer(_ email: String = "ada@example.com", isDisabled: Bool) async throws {
-        let hasChanged = try await UserAdministration.with(try PostgresConfiguration(url: databaseURL)) { users in
+        let hasChanged = try await Administration.with(try PostgresConfiguration(url: databaseURL)) { users in
             isDisabled ? try await users.disable(.email(email)) : try await users.enable(.email(email))
         }
         try #require(hasChanged)

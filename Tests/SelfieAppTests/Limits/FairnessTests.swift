@@ -1,3 +1,4 @@
+import Concurrency
 import ConnectionTestSupport
 import Foundation
 import Postgres
@@ -29,7 +30,7 @@ struct FairnessTests {
                 service.computesHashes(threads: 1, through: gate)
                 service.passwordHashing.waitingPerNetworkAndThread = waiting
                 service.passwordHashing.waitingPerAccountAndThread = 4
-                service.passwordHashing.now = { readings.read() }
+                service.passwordHashing.clock = readings
             }
         ) { service in
             defer { gate.open() }
@@ -84,13 +85,19 @@ struct FairnessTests {
 }
 
 /// Counts how often the line's clock is read.
-private final class ClockReadings: Sendable {
+private final class ClockReadings: MonotonicClock {
     private let reads = Atomic(0)
 
     var count: Int { reads.load(ordering: .relaxed) }
 
-    func read() -> ContinuousClock.Instant {
+    let minimumResolution: Duration = .nanoseconds(1)
+
+    var now: ContinuousClock.Instant {
         reads.add(1, ordering: .relaxed)
         return .now
+    }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        try await Task.sleep(until: deadline, tolerance: tolerance, clock: .continuous)
     }
 }

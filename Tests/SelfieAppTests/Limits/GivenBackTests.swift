@@ -56,7 +56,7 @@ struct GivenBackTests {
             audit: AuditStore(postgres: service.postgres),
             limits: RateLimits(),
             secret: "secret",
-            now: { .now }
+            clock: ContinuousClock()
         )
         return Task {
             let source = RequestSource(address: .none, requestID: "request")
@@ -71,8 +71,7 @@ struct GivenBackTests {
         var options = PasswordHasherOptions(coreCount: 2)
         (options.threadCount, options.waitingPerNetworkAndThread) = (1, 1)
         options.willCompute = { gate.pass($0) }
-        let time = ContinuousClock.now
-        options.now = { time }
+        options.clock = ManualTime()
         return try PasswordHasher(cost: 4, options: options)
     }
 

@@ -219,7 +219,7 @@ struct RateLimitTests {
         let uptime = ManualTime()
         try await TestService.run(
             settings: Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"]),
-            adjust: { $0.uptime = { uptime.now } }
+            adjust: { $0.clock = uptime }
         ) { service in
             _ = try await service.signUp(email: "ada@example.com", headers: Self.from("192.0.2.9"))
             let signIn = { (password: String) in
@@ -270,7 +270,7 @@ struct RateLimitTests {
     func flood() async throws {
         let settings = Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"])
         let uptime = ManualTime()
-        try await TestService.run(settings: settings, adjust: { $0.uptime = { uptime.now } }) { service in
+        try await TestService.run(settings: settings, adjust: { $0.clock = uptime }) { service in
             for statement in [
                 "CREATE SEQUENCE statements",
                 """

@@ -25,7 +25,7 @@ struct ProxiedPhotoTests {
         try await TestService.withProxiedPhoto(
             TestImage.jpeg,
             adjust: {
-                $0.bucket.time = S3Time(time)
+                $0.bucket.clock = time
                 $0.bucket.retries = S3RetryPolicy(random: { $0.lowerBound })
             }
         ) { service, server, photo in

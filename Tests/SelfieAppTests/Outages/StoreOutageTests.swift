@@ -23,7 +23,7 @@ struct StoreOutageTests {
             store: .ownS3,
             adjust: {
                 $0.sweepInterval = .milliseconds(50)
-                $0.bucket.time = S3Time(time)
+                $0.bucket.clock = time
                 $0.bucket.retries = S3RetryPolicy(random: { $0.lowerBound })
             }
         ) { service in

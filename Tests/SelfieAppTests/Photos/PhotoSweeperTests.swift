@@ -4,6 +4,7 @@ import ImageFiles
 import Logging
 import NIOCore
 import Postgres
+import S3
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -320,7 +321,7 @@ private struct GivingUpStore: ObjectStore {
         at date: Date,
         endingBy end: Date,
         isHead: Bool,
-        label: PublicLabel?
+        answering headers: AnswerHeaders
     ) async throws(ObjectStoreError) -> PublicURL? { nil }
 
     func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws { try await objects.forEachPage(body) }

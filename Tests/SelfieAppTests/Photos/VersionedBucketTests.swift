@@ -47,7 +47,7 @@ struct VersionedBucketTests {
                 let version = try await client.put(key: key, body: S3Body("x"), contentType: "image/jpeg")
                 if key == "twice" { try await client.put(key: key, body: S3Body("x"), contentType: "image/jpeg") }
                 // The other process ended after the object was hidden.
-                if key == "hidden" { try await client.deleteOne(S3Deletion(key: key)) }
+                if key == "hidden" { try await client.deleteOne(ObjectDeletion(key: key)) }
                 let known = key == "hidden" ? nil : version
                 try await service.postgres.write(
                     "INSERT INTO object_deletions (random_id, object_version) VALUES (\(key), \(known))"

@@ -49,7 +49,7 @@ struct RecordEndTests {
                 #expect(answer.status == 200, "\(path) \(answer.text)")
             }
             let last = try await service.count("SELECT seq AS count FROM streams WHERE user_id = \(bob.userID)")
-            try await UserAdministration(postgres: service.postgres).delete(.id(ada.userID))
+            try await Administration(postgres: service.postgres).delete(.id(ada.userID))
 
             #expect(try await service.ids("threads", as: bob) == ["his"])
             #expect(try await service.ids("inbox", as: bob).isEmpty)
@@ -99,7 +99,7 @@ struct RecordEndTests {
             try await service.postgres.write(
                 "UPDATE users SET disabled_at = now(), leaving_since = now() WHERE id = \(ada.userID)"
             )
-            let users = UserAdministration(postgres: service.postgres)
+            let users = Administration(postgres: service.postgres)
             #expect(try await users.enable(.id(ada.userID)) == false)
             await Self.tidy(service)
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
@@ -129,7 +129,7 @@ struct RecordEndTests {
             try await service.postgres.write(
                 "CREATE TRIGGER refused BEFORE DELETE ON users FOR EACH ROW EXECUTE FUNCTION refuse()"
             )
-            let users = UserAdministration(postgres: service.postgres)
+            let users = Administration(postgres: service.postgres)
             await #expect(throws: (any Error).self) { try await users.delete(.id(bob.userID)) }
             // The account is closed, and its grants are gone already.
             #expect(try await service.count("SELECT count(*) FROM users WHERE leaving_since IS NOT NULL") == 1)
@@ -168,7 +168,7 @@ struct RecordEndTests {
             )
             await Self.tidy(service)
             #expect(try await service.count("SELECT count(*) FROM records WHERE deleted_at IS NOT NULL") == 1)
-            try await UserAdministration(postgres: service.postgres).delete(.id(bob.userID))
+            try await Administration(postgres: service.postgres).delete(.id(bob.userID))
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
         }
     }

@@ -16,7 +16,7 @@ struct RateLimitKeyTests {
             audit: AuditStore(postgres: postgres),
             limits: limits,
             secret: secret,
-            now: { .now }
+            clock: ContinuousClock()
         )
     }
 

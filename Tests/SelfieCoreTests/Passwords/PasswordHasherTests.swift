@@ -27,7 +27,7 @@ struct PasswordHasherTests {
         options.threadCount = threads
         (options.waitingPerThread, options.waitingPerNetworkAndThread) = (waitingPerThread, waitingPerThread)
         options.waitingPerAccountAndThread = waitingPerThread
-        options.now = { uptime.now }
+        options.clock = uptime
         options.willCompute = { gate.pass($0) }
         let hasher = try PasswordHasher(cost: cost, options: options)
         let result: Result<Void, any Error>
@@ -57,7 +57,7 @@ struct PasswordHasherTests {
         #expect(options.limits.permits == 3 && options.limits.waiting == 3 * 384)
         #expect(options.limits.waitingPerGroup == 3 * 28 && options.limits.waitingPerMember == 3 * 24)
         #expect(options.maxWait == .seconds(8))
-        let (before, now, after) = (ContinuousClock.now, options.now(), ContinuousClock.now)
+        let (before, now, after) = (ContinuousClock.now, options.clock.now, ContinuousClock.now)
         #expect((before...after).contains(now))
     }
 

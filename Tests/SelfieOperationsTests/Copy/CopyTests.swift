@@ -35,7 +35,7 @@ struct CopyTests {
         to other: TestObjects,
         _ direction: CopyDirection,
         onOutcome: @escaping @Sendable (CopyOutcome, String) -> Void = { _, _ in }
-    ) async throws -> CopyReport {
+    ) async throws -> OutcomeCounts<CopyOutcome> {
         let settings = service.objects.settings.merging(other.settings) { $1 }
             .merging(["DATABASE_URL": service.databaseURL]) { $1 }
         let result = try await Installation.copy(
@@ -52,7 +52,7 @@ struct CopyTests {
     private final class HeldCopy: Sendable {
         let gate: ThreadGate
         private let notes = Mutex<[(outcome: CopyOutcome, id: String)]>([])
-        private let task = Mutex<Task<CopyReport, any Error>?>(nil)
+        private let task = Mutex<Task<OutcomeCounts<CopyOutcome>, any Error>?>(nil)
 
         var outcomes: [(outcome: CopyOutcome, id: String)] { notes.withLock { $0 } }
 
@@ -74,7 +74,7 @@ struct CopyTests {
         }
 
         /// Lets it go on, and waits until it is over.
-        func goOn() async throws -> CopyReport {
+        func goOn() async throws -> OutcomeCounts<CopyOutcome> {
             gate.open()
             guard let task = task.withLock(\.self) else { throw NotInTime(what: "the start") }
             return try await task.value
@@ -258,7 +258,7 @@ struct CopyTests {
                     onProgress: { _ in },
                     onOutcome: { _, _ in }
                 )
-                var report = CopyReport()
+                var report = OutcomeCounts<CopyOutcome>()
                 await #expect(throws: ObjectStoreError.self) { try await copy(into: &report) }
             }
         }

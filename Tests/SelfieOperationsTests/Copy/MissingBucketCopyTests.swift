@@ -10,7 +10,9 @@ import Testing
 
 /// Copying into a bucket that is not there yet.
 extension CopyTests {
-    private static func copy(_ service: TestService, to server: ScriptedServer) async throws -> TaskResult<CopyReport> {
+    private static func copy(_ service: TestService, to server: ScriptedServer) async throws -> TaskResult<
+        OutcomeCounts<CopyOutcome>
+    > {
         let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
             .merging([
                 "S3_BUCKET_NAME": "photos", "AWS_ACCESS_KEY_ID": "AKIDX",

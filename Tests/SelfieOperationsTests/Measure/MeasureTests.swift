@@ -15,7 +15,7 @@ struct MeasureTests {
     private static func measure(
         _ service: TestService,
         settings: [String: String] = [:]
-    ) async throws -> MeasureReport {
+    ) async throws -> OutcomeCounts<MeasurePhoto.Outcome> {
         let settings = TestService.settings(databaseURL: service.databaseURL, objects: service.objects)
             .merging(settings) { $1 }
         let result = try await Installation.measure(

@@ -116,7 +116,7 @@ extension TestService {
         _ = try await store.client.document(
             request,
             root: "InitiateMultipartUpload",
-            during: Call(within: S3Deadlines.patient.call)
+            by: Deadline(in: S3Deadlines.patient.call)
         )
     }
 }

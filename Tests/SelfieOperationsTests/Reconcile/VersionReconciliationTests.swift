@@ -21,7 +21,7 @@ extension ReconcileTests {
             // A former Selfie deleted the first without its versions. The second waits for its deletion.
             for id in ids.dropLast() {
                 try await service.postgres.write("DELETE FROM photos WHERE random_id = \(id)")
-                try await client.deleteOne(S3Deletion(key: id))
+                try await client.deleteOne(ObjectDeletion(key: id))
             }
             try await service.postgres.write(
                 "INSERT INTO object_deletions (random_id, due_at) VALUES (\(ids[1]), '2100-01-01')"
@@ -66,7 +66,7 @@ extension ReconcileTests {
             let client = bucket.client
             for number in 0..<6 {
                 try await client.put(key: "photo\(number)", body: S3Body("x"), contentType: "image/jpeg")
-                try await client.deleteOne(S3Deletion(key: "photo\(number)"))
+                try await client.deleteOne(ObjectDeletion(key: "photo\(number)"))
             }
             try await TestService.run(store: .s3, settings: bucket.settings) { service in
                 await #expect(throws: ReconciliationError.self) {
@@ -95,7 +95,7 @@ extension ReconcileTests {
         try await VersionedBucket.withService { service, bucket in
             let client = bucket.client
             let ids = try await Self.upload(3, to: service, token: try await service.makeToken())
-            try await client.deleteOne(S3Deletion(key: ids[0]))
+            try await client.deleteOne(ObjectDeletion(key: ids[0]))
             let before = try await client.allVersions()
             #expect(before.count == 4)
             let result = try await Self.reconcile(

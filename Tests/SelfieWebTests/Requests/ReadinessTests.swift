@@ -14,7 +14,7 @@ struct ReadinessTests {
     private final class Scene: Sendable {
         let looks = Atomic(0)
         let isFailing = Atomic(false)
-        let time = Mutex(ContinuousClock.now)
+        let clock = ManualTime()
         let log = TestLog()
 
         func readiness(hangs: Bool = false) -> Readiness {
@@ -26,11 +26,11 @@ struct ReadinessTests {
             return Readiness(
                 [check, Readiness.Check("other") {}],
                 logger: log.logger(level: .info),
-                now: { [self] in time.withLock { $0 } }
+                clock: clock
             )
         }
 
-        func pass(_ duration: Duration) { time.withLock { $0 += duration } }
+        func pass(_ duration: Duration) { clock.advance(by: duration) }
     }
 
     @Test("What was found holds for a second, for everybody who asks")

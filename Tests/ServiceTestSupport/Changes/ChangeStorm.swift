@@ -1,5 +1,5 @@
+import Concurrency
 import ConnectionTestSupport
-import Deadlines
 import Foundation
 import Postgres
 import ServerProcesses

@@ -52,7 +52,7 @@ package struct ApplySchema: Sendable {
     private static func givingUp<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
-        } catch let error as PostgresError where error.sqlState?.code == "55P03" {
+        } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
             throw RecordsBusy()
         }
     }

@@ -76,7 +76,7 @@ struct EachFaultTests {
     ) async throws {
         let account = try await CrashAccount.make(scene)
         let clients = try [scene, impatient].map { scene in
-            let store = try scene.store(isCounted: true, deadlines: S3Deadlines(), time: S3Time(time))
+            let store = try scene.store(isCounted: true, deadlines: S3Deadlines(), clock: time)
             return FaultClient(account: account, store: store)
         }
         // It makes the bucket.

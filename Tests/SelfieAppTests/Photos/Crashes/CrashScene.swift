@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Concurrency
 import ConnectionTestSupport
 import DatabaseTestSupport
 import Foundation
@@ -79,10 +80,12 @@ struct CrashScene: Sendable {
     /// - Parameters:
     ///   - isCounted: Whether what is asked of it goes past the counter.
     ///   - deadlines: How long a bucket is waited for.
-    ///   - time: What these are kept by.
+    ///   - clock: What these are kept by.
     /// - Returns: The store.
     /// - Throws: What keeps a folder or keys from being used.
-    func store(isCounted: Bool, deadlines: S3Deadlines = .patient, time: S3Time = .system) throws -> any ObjectStore {
+    func store(isCounted: Bool, deadlines: S3Deadlines = .patient, clock: any MonotonicClock = ContinuousClock()) throws
+        -> any ObjectStore
+    {
         switch objects {
         case .disk(let folder):
             return try DiskObjectStore(directory: folder.path, steps: isCounted ? .counted(by: steps) : FileSteps())
@@ -103,7 +106,7 @@ struct CrashScene: Sendable {
                 deadlines: deadlines,
                 retries: S3RetryPolicy(random: { $0.lowerBound }),
                 uploads: uploads,
-                time: time,
+                clock: clock,
                 now: { Date() }
             )
             return S3ObjectStore(client: client, transferPauses: [.zero, .zero, .zero])

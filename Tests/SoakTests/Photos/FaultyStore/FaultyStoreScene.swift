@@ -106,11 +106,11 @@ struct FaultyStoreScene: Sendable {
             for upload in left {
                 let isExcused = proxy.records.contains { record in
                     let isBegin = record.method == "POST" && record.target.contains("\(upload.key)?uploads")
-                    let isEnd = record.method == "DELETE" && record.target.contains("uploadId=\(upload.uploadID)")
+                    let isEnd = record.method == "DELETE" && record.target.contains("uploadId=\(upload.id)")
                     return (isBegin && record.fault?.hidesSuccess == true) || (isEnd && record.fault != nil)
                 }
                 #expect(isExcused, "the upload of \(upload.key) was forgotten")
-                try await client.abortUpload(key: upload.key, uploadID: upload.uploadID)
+                try await client.abortUpload(key: upload.key, uploadID: upload.id)
             }
             #expect(try await client.listUploads().entries.isEmpty)
         }

@@ -1,14 +1,14 @@
 package import SelfieCore
 
-extension UserAdministration {
-    /// Follows what changes for a user, until the body says that it is enough, or nothing more can come.
+extension Administration {
+    /// Follows what changes for a user, until the body returns false, or nothing more can come.
     ///
     /// - Parameters:
     ///   - selector: The user.
     ///   - query: Which changes.
     ///   - start: Where to begin.
-    ///   - body: Gets each event, and tells whether to go on.
-    /// - Throws: What the body throws, `UserAdministrationError.noSuchUser`, `RecordRefusal` for a collection that is not
+    ///   - body: Gets each event. It returns whether more are wanted.
+    /// - Throws: What the body throws, `AdministrationError.noSuchUser`, `RecordRefusal` for a collection that is not
     ///   there, `PostgresError`.
     package func followChanges(
         of selector: UserSelector,
@@ -22,10 +22,10 @@ extension UserAdministration {
         try await withThrowingDiscardingTaskGroup { tasks in
             tasks.addTask { await follow.hub.run() }
             let follower = follow(query, from: start, ofUser: user)
-            var goesOn = true
-            while goesOn {
+            var wantsMore = true
+            while wantsMore {
                 let event = try await follower.next()
-                goesOn = try await body(event) && !event.isLast
+                wantsMore = try await body(event) && !event.isLast
             }
             tasks.cancelAll()
         }

@@ -3,10 +3,10 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Threads
+@testable import Concurrency
 
-@Suite("Threads of their own")
-struct OwnThreadTests {
+@Suite("Detached threads")
+struct DetachedThreadTests {
     private final class Names: Sendable {
         let list = Mutex<[String]>([])
     }
@@ -18,7 +18,7 @@ struct OwnThreadTests {
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
         for _ in 0..<count {
-            let hasBegun = OwnThread.run("test thread") {
+            let hasBegun = DetachedThread.run("test thread") {
                 let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
                 names.list.withLock { $0.append(name ?? "") }
                 begun.signal()

@@ -1,29 +1,10 @@
-package import Postgres
+import Postgres
 package import RecordSchema
 package import SelfieCore
 
-/// Everything that the command line does with the schema and with roles.
-package struct RecordAdministration: Sendable {
-    private let users: UserAdministration
-
+extension Administration {
     /// The roles and their members.
-    package var roles: RoleStore { RoleStore(postgres: users.postgres) }
-
-    /// Runs a body with a database.
-    ///
-    /// - Parameters:
-    ///   - configuration: The database.
-    ///   - body: What to do.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws, `UserAdministrationError.notMigrated` or `.unreachable`.
-    package static func with<Result>(
-        _ configuration: PostgresConfiguration,
-        _ body: (RecordAdministration) async throws -> Result
-    ) async throws -> Result {
-        try await UserAdministration.with(configuration) { users in
-            try await body(RecordAdministration(users: users))
-        }
-    }
+    package var roles: RoleStore { RoleStore(postgres: postgres) }
 
     /// Gives or takes a role, and notifies readers, since roles decide on what they see.
     ///
@@ -32,11 +13,11 @@ package struct RecordAdministration: Sendable {
     ///   - role: The role's name.
     ///   - selector: The user.
     /// - Returns: Whether that is a change.
-    /// - Throws: `UserAdministrationError.noSuchUser`, `RoleError`, `PostgresError`.
+    /// - Throws: `AdministrationError.noSuchUser`, `RoleError`, `PostgresError`.
     package func change(_ change: ManageRoles.Change, _ role: String, of selector: UserSelector) async throws -> Bool {
-        let memberID = try await users.find(selector).memberId
+        let memberID = try await find(selector).memberId
         return try await notifying {
-            try await ManageRoles.change(change, role, ofMember: memberID, in: users.postgres)
+            try await ManageRoles.change(change, role, ofMember: memberID, in: postgres)
         }
     }
 
@@ -53,7 +34,7 @@ package struct RecordAdministration: Sendable {
 
     private func notifying(_ change: () async throws -> Bool) async throws -> Bool {
         let isChanged = try await change()
-        if isChanged { await ChangeBell(postgres: users.postgres).ringForEverything() }
+        if isChanged { await ChangeBell(postgres: postgres).ringForEverything() }
         return isChanged
     }
 
@@ -62,7 +43,7 @@ package struct RecordAdministration: Sendable {
     /// - Returns: The schema, which is empty before the first was applied.
     /// - Throws: `PostgresError`, `InvalidSchema`.
     package func schema() async throws -> Schema {
-        try await SchemaStore(postgres: users.postgres).applied().schema
+        try await SchemaStore(postgres: postgres).applied().schema
     }
 
     /// What applying a schema would do.
@@ -71,7 +52,7 @@ package struct RecordAdministration: Sendable {
     /// - Returns: The plan, with the numbers of records and of people.
     /// - Throws: `PostgresError`, `InvalidSchema`.
     package func preview(_ schema: Schema) async throws -> SchemaPreview {
-        try await ApplySchema(postgres: users.postgres).preview(schema)
+        try await ApplySchema(postgres: postgres).preview(schema)
     }
 
     /// Applies a schema.
@@ -88,9 +69,9 @@ package struct RecordAdministration: Sendable {
         as plan: SchemaPlan,
         mayShowMore: Bool
     ) async throws -> ApplySchema.Report? {
-        let report = try await ApplySchema(postgres: users.postgres)(schema, as: plan, mayShowMore: mayShowMore)
+        let report = try await ApplySchema(postgres: postgres)(schema, as: plan, mayShowMore: mayShowMore)
         // The schema decides on what readers see.
-        if let report, !report.plan.changes.isEmpty { await ChangeBell(postgres: users.postgres).ringForEverything() }
+        if let report, !report.plan.changes.isEmpty { await ChangeBell(postgres: postgres).ringForEverything() }
         return report
     }
 }

@@ -1,12 +1,13 @@
+import Concurrency
 import NIOCore
 import Synchronization
 
-/// What the tasks of one try share: the store's last sign of life, and the error of the body's source.
+/// One attempt of a call: what its tasks share, and the watch over it.
 ///
 /// It alone holds the body. AsyncHTTPClient never lets go of a request when an early answer stops its body. Each such
 /// upload would keep its file and its disk space.
-final class Transfer: Sendable {
-    private let time: S3Time
+final class Attempt: Sendable {
+    private let clock: any MonotonicClock
     private let state: Mutex<State>
 
     private struct State {
@@ -14,7 +15,7 @@ final class Transfer: Sendable {
         var lastSignOfLife: ContinuousClock.Instant
         var sourceError: (any Error)?
         var hasBegun = false
-        /// Whether the body's end may be told; nil until that is known.
+        /// Whether AsyncHTTPClient may see the body's end; nil until that is known.
         var mayEndBody: Bool?
         var waiter: CheckedContinuation<Bool, Never>?
     }
@@ -26,12 +27,13 @@ final class Transfer: Sendable {
 
     private static let socketBytes = 64 * 1024
 
-    init(body: S3Body? = nil, time: S3Time) {
-        self.time = time
+    init(body: S3Body? = nil, clock: any MonotonicClock) {
+        self.clock = clock
         hasLargeBody = (body?.length ?? 0) > Self.socketBytes
-        state = Mutex(State(body: body, lastSignOfLife: time.now()))
+        state = Mutex(State(body: body, lastSignOfLife: clock.now))
     }
 
+    /// When the store last took a piece of the body, or sent one of its answer.
     var lastSignOfLife: ContinuousClock.Instant {
         state.withLock { $0.lastSignOfLife }
     }
@@ -47,7 +49,37 @@ final class Transfer: Sendable {
     }
 
     func noteSignOfLife() {
-        state.withLock { $0.lastSignOfLife = time.now() }
+        state.withLock { $0.lastSignOfLife = clock.now }
+    }
+
+    /// Runs the operation, and cancels it when the store is silent for too long, or when it takes too long as a whole.
+    ///
+    /// AsyncHTTPClient's own timeouts do not suffice. Its read timeout starts when the request's end is written, so it
+    /// never runs during an upload. It runs on while a slow reader of ours leaves the answer's bytes waiting. Its write
+    /// timeout is off while the socket takes nothing, and that is how a store hangs. Its deadline ends with the answer's
+    /// head.
+    ///
+    /// - Parameters:
+    ///   - silence: The longest time without a sign of life.
+    ///   - end: When everything must be over.
+    ///   - operation: Must end soon when its task is cancelled.
+    /// - Returns: What the operation returned.
+    /// - Throws: `CancellationError`, ``S3NoAnswer/silent``, ``S3NoAnswer/overdue`` or the operation's error.
+    func run<Success: Sendable>(
+        silence: Duration,
+        end: ContinuousClock.Instant,
+        _ operation: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success {
+        try await race(operation) { [self] in
+            while true {
+                // Before the last sign of life is looked at, so that one which comes in between counts.
+                let now = clock.now
+                let quietUntil = lastSignOfLife + silence
+                if now >= end { return S3NoAnswer.overdue }
+                if now >= quietUntil { return S3NoAnswer.silent }
+                try await clock.sleep(until: min(quietUntil, end), tolerance: nil)
+            }
+        }
     }
 
     /// Reads a range of the body.
@@ -65,19 +97,19 @@ final class Transfer: Sendable {
             noteSignOfLife()
             return bytes
         } catch {
-            // Whoever ends the try cancels its source, which is not at fault then.
+            // Whoever ends the attempt cancels its source, which is not at fault then.
             if !(error is CancellationError) { state.withLock { $0.sourceError = error } }
             throw error
         }
     }
 
-    /// Waits until the body's end may be told.
+    /// Waits until AsyncHTTPClient may see the body's end.
     ///
-    /// A refusal may come before the body was sent. AsyncHTTPClient then drops the rest of the body. When it is told that
-    /// the body has ended, it misses that rest, and closes the connection with the refusal's document unread. The server
-    /// knows the body's length, so it never waits for the end.
+    /// A refusal may come before the body was sent. AsyncHTTPClient then drops the rest of the body. If it saw the body's
+    /// end, it would miss that rest, and close the connection with the refusal's document unread. The server knows the
+    /// body's length, so it never waits for the end.
     ///
-    /// - Throws: `CancellationError` after a refusal, or when the try is over.
+    /// - Throws: `CancellationError` after a refusal, or when the attempt is over.
     func waitForEndOfBody() async throws {
         let mayEnd = await withCheckedContinuation { continuation in
             let known = state.withLock { state in
@@ -94,7 +126,7 @@ final class Transfer: Sendable {
         decideEnd(true)
     }
 
-    /// Lets go of the body when the try is over.
+    /// Lets go of the body when the attempt is over.
     func end() {
         state.withLock { $0.body = nil }
         decideEnd(false)

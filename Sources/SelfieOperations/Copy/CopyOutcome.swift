@@ -20,18 +20,7 @@ package enum CopyOutcome: Int, CaseIterable, Sendable {
     case damaged
 }
 
-/// How many photos had each outcome.
-package struct CopyReport: Sendable {
-    private var counts: [CopyOutcome: Int] = [:]
-
-    /// The number of photos with an outcome.
-    ///
-    /// - Parameter outcome: The outcome.
-    package internal(set) subscript(outcome: CopyOutcome) -> Int {
-        get { counts[outcome] ?? 0 }
-        set { counts[outcome] = newValue }
-    }
-
+extension OutcomeCounts<CopyOutcome> {
     /// Whether the destination has all photos.
     package var isComplete: Bool { self[.missing] == 0 && self[.damaged] == 0 }
 }

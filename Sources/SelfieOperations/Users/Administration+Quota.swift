@@ -9,7 +9,7 @@ package struct QuotaSummary: Sendable, Encodable {
     package let isChanged: Bool
 }
 
-extension UserAdministration {
+extension Administration {
     /// What a user has, and may have, after a change of the limits.
     ///
     /// - Parameters:
@@ -18,7 +18,7 @@ extension UserAdministration {
     ///   - bytes: The change of the limit of all photos' bytes; nil for none.
     ///   - usual: The service's settings.
     /// - Returns: What the user has, and may have.
-    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
     package func quota(
         of selector: UserSelector,
         changing photos: QuotaChange?,
@@ -27,7 +27,7 @@ extension UserAdministration {
     ) async throws -> QuotaSummary {
         let id = try await id(of: selector)
         let quota = try await UserStore(postgres: postgres).quota(ofUser: id, changing: photos, bytes, usual: usual)
-        guard let quota else { throw UserAdministrationError.noSuchUser(selector) }
+        guard let quota else { throw AdministrationError.noSuchUser(selector) }
         return QuotaSummary(userId: id, photos: quota.photos, bytes: quota.bytes, isChanged: quota.isChanged)
     }
 }

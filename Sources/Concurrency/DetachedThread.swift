@@ -5,7 +5,7 @@ import Glibc
 ///
 /// The threads behind Dispatch's queues are limited to some hundred for the whole process, so that work that blocks could
 /// take the last one.
-package enum OwnThread {
+package enum DetachedThread {
     private final class Start: Sendable {
         let name: String
         let body: @Sendable () -> Void
@@ -28,7 +28,7 @@ package enum OwnThread {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var (everySignal, signals) = (sigset_t(), sigset_t())
         sigfillset(&everySignal)
-        // Those of a crash on the thread itself have handlers that tell where it was.
+        // Those of a crash on the thread itself have handlers that print where it was.
         for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT] { sigdelset(&everySignal, signal) }
         // A new thread has the mask of the one that makes it.
         pthread_sigmask(SIG_SETMASK, &everySignal, &signals)
@@ -40,7 +40,7 @@ package enum OwnThread {
             { pointer in
                 guard let pointer else { return nil }
                 let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
-                selfie_name_thread(start.name)
+                linux_name_thread(start.name)
                 start.body()
                 return nil
             },

@@ -1,13 +1,13 @@
 package import SelfieCore
 
-extension UserAdministration {
+extension Administration {
     /// Replaces a password that its user forgot, and ends all sessions.
     ///
     /// - Parameters:
     ///   - selector: The account.
     ///   - password: The new password.
     ///   - cost: The cost of its hash.
-    /// - Throws: `UserAdministrationError`, `PostgresError`, `TooBusy`.
+    /// - Throws: `AdministrationError`, `PostgresError`, `TooBusy`.
     package func setPassword(of selector: UserSelector, to password: Password, cost: Int) async throws {
         let id = try await id(of: selector)
         let users = UserStore(postgres: postgres)
@@ -20,9 +20,9 @@ extension UserAdministration {
         }
         try await hasher.shutDown()
         do {
-            guard try result.get() else { throw UserAdministrationError.noSuchUser(selector) }
+            guard try result.get() else { throw AdministrationError.noSuchUser(selector) }
         } catch is InvalidInput {
-            throw UserAdministrationError.passwordRefused
+            throw AdministrationError.passwordRefused
         }
         await ChangeBell(postgres: postgres).ringForEverything()
     }
@@ -32,16 +32,16 @@ extension UserAdministration {
     /// - Parameters:
     ///   - selector: The account.
     ///   - email: The new e-mail.
-    /// - Throws: `UserAdministrationError`, `PostgresError`.
+    /// - Throws: `AdministrationError`, `PostgresError`.
     package func changeEmail(of selector: UserSelector, to email: String) async throws {
         let id = try await id(of: selector)
         do {
             guard try await ChangeEmail(users: UserStore(postgres: postgres))(email, ofUser: id) else {
-                throw UserAdministrationError.noSuchUser(selector)
+                throw AdministrationError.noSuchUser(selector)
             }
         } catch let error as InvalidInput {
             let isTaken = error.validationErrors.contains { $0.reason == .taken }
-            throw isTaken ? UserAdministrationError.emailTaken : .emailRefused
+            throw isTaken ? AdministrationError.emailTaken : .emailRefused
         }
     }
 }

@@ -2,33 +2,29 @@ import FoundationEssentials
 package import Postgres
 import SelfieCore
 
-/// Everything that the command line does with accounts.
-package struct UserAdministration: Sendable {
+/// Everything that the command line does with accounts, roles and the schema.
+package struct Administration: Sendable {
     let postgres: PostgresClient
 
     /// Runs a body with a database.
     ///
     /// - Parameters:
     ///   - configuration: The database.
-    ///   - body: What to do with the accounts.
+    ///   - body: What to do.
     /// - Returns: What the body returns.
-    /// - Throws: What the body throws, `UserAdministrationError.notMigrated` or `.unreachable`.
+    /// - Throws: What the body throws, `AdministrationError.notMigrated` or `.unreachable`.
     package static func with<Result>(
         _ configuration: PostgresConfiguration,
-        _ body: (UserAdministration) async throws -> Result
+        _ body: (Administration) async throws -> Result
     ) async throws -> Result {
-        var configuration = configuration
-        // A person at the terminal decides how long to wait.
-        configuration.statementTimeout = nil
-        configuration.pool.maxConnections = 1
         do {
-            return try await PostgresClient.withClient(configuration: configuration) { postgres in
-                try await body(UserAdministration(postgres: postgres))
+            return try await Installation.withDatabase(configuration, maxConnections: 1) { postgres in
+                try await body(Administration(postgres: postgres))
             }
         } catch let error as PostgresError where [.undefinedTable, .undefinedColumn].contains(error.sqlState) {
-            throw UserAdministrationError.notMigrated
+            throw AdministrationError.notMigrated
         } catch PostgresError.cannotConnect {
-            throw UserAdministrationError.unreachable
+            throw AdministrationError.unreachable
         }
     }
 
@@ -62,11 +58,11 @@ package struct UserAdministration: Sendable {
     ///
     /// - Parameter selector: The account.
     /// - Returns: The account.
-    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
     package func find(_ selector: UserSelector) async throws -> UserSummary {
         let id = try await id(of: selector)
         guard let user = try await list(matching: nil, after: id - 1, limit: 1).first, user.id == id else {
-            throw UserAdministrationError.noSuchUser(selector)
+            throw AdministrationError.noSuchUser(selector)
         }
         return user
     }
@@ -77,7 +73,7 @@ package struct UserAdministration: Sendable {
     ///
     /// - Parameter selector: The account.
     /// - Returns: Whether it was not disabled before.
-    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
     package func disable(_ selector: UserSelector) async throws -> Bool {
         let id = try await id(of: selector)
         let isDisabled = try await UserStore(postgres: postgres).disable(id: id)
@@ -91,7 +87,7 @@ package struct UserAdministration: Sendable {
     ///
     /// - Parameter selector: The account.
     /// - Returns: Whether it was disabled before.
-    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
     package func enable(_ selector: UserSelector) async throws -> Bool {
         let id = try await id(of: selector)
         return try await UserStore(postgres: postgres).enable(id: id)
@@ -102,7 +98,7 @@ package struct UserAdministration: Sendable {
     /// The service deletes its photos' objects.
     ///
     /// - Parameter selector: The account.
-    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
     package func delete(_ selector: UserSelector) async throws {
         let id = try await id(of: selector)
         let isDeleted = try await RemoveAccount(postgres: postgres)(
@@ -110,7 +106,7 @@ package struct UserAdministration: Sendable {
             passwordHash: nil,
             sessionID: nil
         )
-        guard isDeleted else { throw UserAdministrationError.noSuchUser(selector) }
+        guard isDeleted else { throw AdministrationError.noSuchUser(selector) }
         await ChangeBell(postgres: postgres).ringForEverything()
     }
 
@@ -120,7 +116,7 @@ package struct UserAdministration: Sendable {
     ///
     /// - Parameter selector: Which account.
     /// - Returns: The sessions.
-    /// - Throws: `UserAdministrationError.noSuchUser`, `PostgresError`.
+    /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
     package func sessions(of selector: UserSelector) async throws -> [SessionSummary] {
         let list = try await SessionStore(postgres: postgres).list(
             ofUser: try await id(of: selector),
@@ -145,7 +141,7 @@ package struct UserAdministration: Sendable {
     ///   - before: The id before which to begin.
     ///   - limit: The most events.
     /// - Returns: The events.
-    /// - Throws: `UserAdministrationError.noSuchUser` for an e-mail or a member's id without an account, `PostgresError`.
+    /// - Throws: `AdministrationError.noSuchUser` for an e-mail or a member's id without an account, `PostgresError`.
     package func audit(of selector: UserSelector?, before: Int, limit: Int) async throws -> [AuditSummary] {
         let id: Int? =
             switch selector {
@@ -164,7 +160,12 @@ package struct UserAdministration: Sendable {
         return try rows.map(AuditSummary.init)
     }
 
-    func id(of selector: UserSelector) async throws -> Int {
+    /// The id of a user.
+    ///
+    /// - Parameter selector: The user.
+    /// - Returns: The id.
+    /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
+    package func id(of selector: UserSelector) async throws -> Int {
         let rows =
             switch selector {
             case .id(let id): try await postgres.read("SELECT id FROM users WHERE id = \(id)::bigint")
@@ -172,7 +173,7 @@ package struct UserAdministration: Sendable {
                 try await postgres.read("SELECT id FROM users WHERE lower(btrim(email)) = lower(btrim(\(email)))")
             case .member(let id): try await postgres.read("SELECT id FROM users WHERE member_id = \(id)")
             }
-        guard let row = rows.first else { throw UserAdministrationError.noSuchUser(selector) }
+        guard let row = rows.first else { throw AdministrationError.noSuchUser(selector) }
         return try row.decode("id")
     }
 
