@@ -4,6 +4,7 @@ import LinuxFiles
 import NIOCore
 import NIOPosix
 import ObjectStore
+import S3
 import Secrets
 
 /// Checks the folder of photos: it exists, is writable, private and permanent, and has room.

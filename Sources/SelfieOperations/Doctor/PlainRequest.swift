@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import Deadlines
+import Concurrency
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1

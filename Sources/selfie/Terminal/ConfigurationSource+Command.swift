@@ -15,6 +15,6 @@ extension ConfigurationSource {
 extension Administration {
     /// Runs a body with the database that the settings name.
     static func run<Result>(_ body: (Administration) async throws -> Result) async throws -> Result {
-        try await with(try ServiceConfiguration.postgres(from: try ConfigurationSource.ofThisCommand()), body)
+        try await with(try ConfigurationSource.ofThisCommand().read { $0.postgres() }, body)
     }
 }
