@@ -73,7 +73,7 @@ struct RandomIdentifierTests {
             let calls = text.matches(of: /(?:^|[^.\w])(?:s?rand|srandom|rand_r|[sdlmjne]rand48)\(/)
             #expect(calls.isEmpty, "\(path.lastPathComponent) calls a generator of the C library")
         }
-        let file = sources.appending(path: "Encodings/RandomIdentifier.swift")
+        let file = sources.appending(path: "Secrets/RandomIdentifier.swift")
         #expect(try String(contentsOf: file, encoding: .utf8).contains("= SystemRandomNumberGenerator()"))
     }
 }

@@ -41,7 +41,7 @@ package struct RecordStorm: Sendable {
                 return try await tasks.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
             }
             #expect(Set(statuses.keys).isSubset(of: [200, 404, 409]), "\(statuses)")
-            #expect((statuses[200] ?? 0) > 50 * seconds, "\(statuses)")
+            #expect((statuses[200] ?? 0) > 5 * seconds, "\(statuses)")
             let deadlocks = try await first.count(
                 "SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()"
             )
