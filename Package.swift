@@ -219,16 +219,46 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "SelfieCore",
+            name: "SelfieAccounts",
             dependencies: [
-                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "ImageFiles", "JSON", "ObjectStore",
-                "Outages", "Postgres", "RecordSchema", "S3", "Secrets",
+                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "JSON", "Outages", "Postgres",
+                "RecordSchema", "Secrets",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SelfiePhotos",
+            dependencies: [
+                "Budgets", "Concurrency", "Encodings", "ImageFiles", "JSON", "ObjectStore", "Outages", "Postgres",
+                "S3", "Secrets", "SelfieAccounts",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SelfieRecords",
+            dependencies: [
+                "Budgets", "Concurrency", "Encodings", "JSON", "Postgres", "RecordSchema", "Secrets",
+                "SelfieAccounts", "SelfiePhotos",
+                .product(name: "Algorithms", package: "swift-algorithms"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SelfieCore",
+            dependencies: [
+                "Budgets", "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfiePhotos",
+                "SelfieRecords",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),
@@ -236,7 +266,7 @@ let package = Package(
             name: "SelfieWeb",
             dependencies: [
                 "AESCrypt", "Budgets", "CPages", "CZlib", "Concurrency", "Encodings", "HTTPConnection", "ImageFiles",
-                "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Secrets", "SelfieCore",
+                "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Secrets", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "Traces",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -255,7 +285,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieCore",
+                "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -269,7 +299,7 @@ let package = Package(
                 "Secrets",
                 "Postgres", "RecordSchema", "S3",
                 "SelfieConfiguration",
-                "SelfieCore",
+                "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -285,7 +315,7 @@ let package = Package(
                 "Budgets", "CLinux", "Concurrency", "HTTPConnection", "Migrations", "ObjectStore", "Outages",
                 "Postgres",
                 "Prometheus", "S3", "SelfieConfiguration",
-                "SelfieCore",
+                "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "SelfieWeb",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -305,7 +335,7 @@ let package = Package(
             name: "selfie",
             dependencies: [
                 "AESCrypt", "CLinux", "Concurrency", "EmbeddedPostgres", "Encodings", "JSON", "Migrations",
-                "Postgres", "RecordSchema", "Secrets", "SelfieApp", "SelfieConfiguration", "SelfieCore",
+                "Postgres", "RecordSchema", "Secrets", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -327,7 +357,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "Concurrency", "EmbeddedPostgres", "Encodings", "Migrations", "Postgres",
                 "ServerProcesses",
-                "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration", "SelfieCore",
+                "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -399,7 +429,7 @@ let package = Package(
                 "AESCrypt", "Budgets", "Concurrency", "DatabaseTestSupport", "Encodings", "JSON", "Postgres",
                 "RecordSchema", "S3",
                 "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieCore",
+                "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -571,7 +601,7 @@ let package = Package(
         .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
-                "Encodings", "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieCore",
+                "Encodings", "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings
@@ -579,7 +609,7 @@ let package = Package(
         .testTarget(
             name: "SelfieWebTests",
             dependencies: [
-                "Encodings", "Budgets", "ImageFiles", "Multipart", "S3", "SelfieCore", "SelfieWeb", "ServerProcesses",
+                "Encodings", "Budgets", "ImageFiles", "Multipart", "S3", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords", "SelfieWeb", "ServerProcesses",
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -592,14 +622,14 @@ let package = Package(
         ),
         .testTarget(
             name: "SelfieConfigurationTests",
-            dependencies: ["Postgres", "S3", "SelfieConfiguration", "SelfieCore", "ServerProcesses", "TestSupport"],
+            dependencies: ["Postgres", "S3", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords", "ServerProcesses", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SelfieOperationsTests",
             dependencies: [
                 "Encodings", "DatabaseTestSupport", "LinuxFiles", "ObjectStore", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieOperations", "ServiceTestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords", "SelfieOperations", "ServiceTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -614,7 +644,7 @@ let package = Package(
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 "HTTPConnection", "ImageFiles", "LinuxFiles",
-                "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieCore",
+                "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations", "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -644,7 +674,7 @@ let package = Package(
             name: "SoakTests",
             dependencies: [
                 "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieCore", "SelfieWeb", "ServiceTestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords", "SelfieWeb", "ServiceTestSupport",
                 "ProcessTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -8,19 +8,19 @@ extension SelfieService {
         let trimmer = MemoryTrimmer()
         let closedConnections = ClosedConnectionReport(connections: connections, logger: logger)
         return [
-            PeriodicService(interval: sweepInterval) { await useCases.sweeper.sweepOrWarn() },
+            PeriodicService(interval: sweepInterval) { await useCases.photos.sweeper.sweepOrWarn() },
             PeriodicService(interval: sweepInterval) { await useCases.housekeeper.finishDeletions() },
             PeriodicService(interval: tidyInterval) { await useCases.housekeeper.tidy() },
             PeriodicService(interval: expiryInterval) { await useCases.housekeeper.removeExpiredRecords() },
             PeriodicService(interval: sessionUseInterval) {
-                await useCases.sessionUses.writeDown(pausing: .milliseconds(100))
+                await useCases.accounts.sessionUses.writeDown(pausing: .milliseconds(100))
             } atEnd: {
-                await useCases.sessionUses.writeDown()
+                await useCases.accounts.sessionUses.writeDown()
             },
             PeriodicService(interval: undecryptablePasswordInterval) {
-                await useCases.undecryptablePasswords.writeDown()
+                await useCases.accounts.undecryptablePasswords.writeDown()
             } atEnd: {
-                await useCases.undecryptablePasswords.writeDown()
+                await useCases.accounts.undecryptablePasswords.writeDown()
             },
             PeriodicService(interval: reportInterval) { closedConnections.report() },
             PeriodicService(interval: trimInterval) { trimmer.trimIfWorthwhile() },

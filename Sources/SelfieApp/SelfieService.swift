@@ -12,7 +12,11 @@ import Postgres
 import Prometheus
 import S3
 package import SelfieConfiguration
+import SelfieAccounts
+import SelfieAccounts
 import SelfieCore
+import SelfieRecords
+import SelfieRecords
 import SelfieWeb
 import ServiceLifecycle
 
@@ -181,7 +185,7 @@ package struct SelfieService: Service {
                 refuse: ConnectionRefusals(metrics: metrics, logger: logger).answer
             )
         }
-        let hub = useCases.followChanges.hub
+        let hub = useCases.records.followChanges.hub
         let serving = ServerService(server: server, socket: socket, connections: tasks, logger: logger)
         try await run(background + observers + [ChangeFeed(hub: hub), serving], hub: hub)
     }

@@ -46,7 +46,7 @@ package enum Routes {
         let guards = EndpointGuards(
             basic: BasicMiddleware(credential: parts.settings.apiCredential),
             token: TokenMiddleware(
-                findSession: parts.useCases.findSession,
+                findSession: parts.useCases.accounts.findSession,
                 sources: parts.sources,
                 sessionRequests: parts.permits.sessionRequests
             ),

@@ -7,7 +7,7 @@ import Postgres
 import RecordSchema
 import SelfieApp
 import SelfieConfiguration
-import SelfieCore
+import SelfieRecords
 import ServiceLifecycle
 
 /// The whole service on one machine from one command: a PostgreSQL cluster of its own, photos on disk.

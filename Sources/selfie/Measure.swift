@@ -1,7 +1,7 @@
 import ArgumentParser
 import Logging
 import SelfieConfiguration
-import SelfieCore
+import SelfiePhotos
 import SelfieOperations
 
 struct Measure: AsyncParsableCommand {

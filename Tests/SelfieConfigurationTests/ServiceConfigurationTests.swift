@@ -6,7 +6,7 @@ import ServerProcesses
 import Testing
 
 @testable import SelfieConfiguration
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("The service's configuration")
 struct ServiceConfigurationTests {

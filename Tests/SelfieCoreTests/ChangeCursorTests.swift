@@ -2,7 +2,7 @@ import Encodings
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("Cursors of changes")
 struct ChangeCursorTests {

@@ -4,7 +4,7 @@ import Postgres
 import ServerProcesses
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("Readers of changes in a process", .timeLimit(.minutes(1)))
 struct ChangeHubTests {

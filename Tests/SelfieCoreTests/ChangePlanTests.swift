@@ -3,7 +3,7 @@ import RecordSchema
 import Testing
 
 @testable import Postgres
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("Plans of what reads changes", .timeLimit(.minutes(1)))
 struct ChangePlanTests {

@@ -2,7 +2,8 @@ import DatabaseTestSupport
 import Testing
 
 @testable import Postgres
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfiePhotos
 
 @Suite("Plans of look-ups", .timeLimit(.minutes(1)))
 struct LookupPlanTests {

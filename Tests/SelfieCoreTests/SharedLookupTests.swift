@@ -3,7 +3,7 @@ import ServerProcesses
 import Testing
 
 @testable import Postgres
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("Look-ups of many calls", .timeLimit(.minutes(2)))
 struct SharedLookupTests {

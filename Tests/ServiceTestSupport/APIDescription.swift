@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 package import JSON
 package import OrderedCollections
-import SelfieCore
+import SelfieAccounts
 import SelfieWeb
 
 /// The API's document, which answers are checked against.

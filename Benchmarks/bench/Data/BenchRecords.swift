@@ -1,7 +1,7 @@
 import Foundation
 import Postgres
 import RecordSchema
-import SelfieCore
+import SelfieRecords
 
 /// The records that a run reads and creates.
 enum BenchRecords {

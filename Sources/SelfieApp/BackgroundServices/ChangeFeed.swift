@@ -1,4 +1,4 @@
-import SelfieCore
+import SelfieRecords
 import ServiceLifecycle
 
 /// Wakes the clients that wait for changes, until the last connection is closed.

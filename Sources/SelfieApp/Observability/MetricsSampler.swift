@@ -2,6 +2,8 @@ import CoreMetrics
 import HTTPConnection
 import ObjectStore
 import SelfieConfiguration
+import SelfieAccounts
+import SelfieAccounts
 import SelfieCore
 import Synchronization
 
@@ -20,7 +22,7 @@ final class MetricsSampler: Sendable {
         ("http_connections", "Connections of clients.", { $0.connections.count }),
         (
             "change_streams", "Streams of changes that are open, and calls that wait for a change.",
-            { $0.useCases.followChanges.hub.listenerCount }
+            { $0.useCases.records.followChanges.hub.listenerCount }
         ),
         ("spool_memory_bytes", "Bytes of uploads in memory that wait for the store.", { $0.uploads.memoryBytesUsed }),
         (
@@ -42,7 +44,7 @@ final class MetricsSampler: Sendable {
         ("http_sent_bytes", "Bytes to clients.", { Double($0.traffic.bytesSent) }),
         (
             "change_bells_lost", "Notifications that failed, and losses of the connection that receives them.",
-            { Double($0.useCases.bell.lostCount + $0.useCases.followChanges.hub.lostConnectionCount) }
+            { Double($0.useCases.bell.lostCount + $0.useCases.records.followChanges.hub.lostConnectionCount) }
         ),
         ("process_cpu_seconds", "Processor time.", { _ in ProcessMetrics.processorSeconds }),
     ]
@@ -83,7 +85,7 @@ final class MetricsSampler: Sendable {
     func sample() async {
         for (gauge, metric) in zip(gauges, Self.gauges) { gauge.set(metric.read(sources)) }
         for (counter, metric) in zip(counters, Self.counters) { counter.set(metric.read(sources)) }
-        if let count = try? await sources.useCases.photos.waitingDeletionCount() { deletionsWaiting.set(count) }
+        if let count = try? await sources.useCases.photos.store.waitingDeletionCount() { deletionsWaiting.set(count) }
     }
 }
 

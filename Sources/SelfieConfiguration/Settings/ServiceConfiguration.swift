@@ -2,7 +2,13 @@ package import Budgets
 package import Logging
 package import Postgres
 package import S3
+package import SelfieAccounts
+package import SelfieAccounts
 package import SelfieCore
+package import SelfiePhotos
+package import SelfieRecords
+package import SelfiePhotos
+package import SelfieRecords
 
 /// The checked settings of the service.
 package struct ServiceConfiguration: Sendable {
@@ -155,15 +161,16 @@ extension ServiceConfiguration {
     /// The settings of the use cases.
     package var useCases: UseCases.Settings {
         UseCases.Settings(
-            secretKeyBase: secretKeyBase,
-            tokenLifetimeHours: tokenLifetimeHours,
-            rememberedLifetimeDays: rememberedLifetimeDays,
-            needsPasswordForToken: !getsTokenWithoutPassword,
-            rateLimits: rateLimits,
-            auditRetentionDays: auditRetentionDays,
-            photoQuota: photoQuota,
-            recordsQuotaBytes: recordsQuotaBytes,
-            uploadLimits: uploadLimits
+            accounts: AccountUseCases.Settings(
+                secretKeyBase: secretKeyBase,
+                tokenLifetimeHours: tokenLifetimeHours,
+                rememberedLifetimeDays: rememberedLifetimeDays,
+                needsPasswordForToken: !getsTokenWithoutPassword,
+                rateLimits: rateLimits
+            ),
+            photos: PhotoUseCases.Settings(quota: photoQuota, uploadLimits: uploadLimits),
+            records: RecordUseCases.Settings(quotaBytes: recordsQuotaBytes, secretKeyBase: secretKeyBase),
+            auditRetentionDays: auditRetentionDays
         )
     }
 }

@@ -1,5 +1,5 @@
 import Encodings
-import SelfieCore
+import SelfieAccounts
 
 extension SettingsReader {
     /// The limits; nil when they are off.

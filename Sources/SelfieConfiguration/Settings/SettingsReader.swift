@@ -4,7 +4,8 @@ import FoundationEssentials
 import Logging
 import NIOCore
 package import Postgres
-package import SelfieCore
+package import SelfieAccounts
+package import SelfiePhotos
 
 /// Reads settings one by one, and collects those that are missing or malformed.
 ///

@@ -1,4 +1,4 @@
-package import SelfieCore
+package import SelfieRecords
 
 extension Administration {
     /// Follows what changes for a user, until the body returns false, or nothing more can come.

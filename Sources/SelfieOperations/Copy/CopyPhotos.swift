@@ -4,7 +4,7 @@ import NIOCore
 import ObjectStore
 import Postgres
 import S3
-import SelfieCore
+import SelfiePhotos
 
 /// Copies the photos' objects from one store to the other, while services still use the first.
 ///

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import Logging
 import ObjectStore
 package import SelfieConfiguration
-import SelfieCore
+import SelfiePhotos
 
 extension Installation {
     /// Copies all photos from one store to the other, while services go on using the first.

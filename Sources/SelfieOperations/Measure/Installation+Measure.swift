@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import Logging
 import ObjectStore
 package import SelfieConfiguration
-package import SelfieCore
+package import SelfiePhotos
 
 extension Installation {
     /// Measures all photos whose size is not known, while services go on.

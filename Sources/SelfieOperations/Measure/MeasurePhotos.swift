@@ -1,5 +1,5 @@
 import Concurrency
-import SelfieCore
+import SelfiePhotos
 
 /// Measures all photos whose size is not known, while services go on.
 struct MeasurePhotos: Sendable {

@@ -3,7 +3,7 @@ package import Logging
 import ObjectStore
 import S3
 package import SelfieConfiguration
-import SelfieCore
+import SelfiePhotos
 
 extension Installation {
     /// Compares rows and objects both ways.

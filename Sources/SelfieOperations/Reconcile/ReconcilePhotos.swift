@@ -3,7 +3,7 @@ import FoundationEssentials
 import ObjectStore
 import Postgres
 import S3
-import SelfieCore
+import SelfiePhotos
 
 /// Compares the photos' rows with the store's objects both ways, and repairs the differences.
 ///

@@ -1,6 +1,7 @@
 import Postgres
 package import RecordSchema
-package import SelfieCore
+package import SelfieAccounts
+package import SelfieRecords
 
 extension Administration {
     /// The roles and their members.

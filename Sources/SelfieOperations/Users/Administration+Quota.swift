@@ -1,4 +1,5 @@
-package import SelfieCore
+package import SelfieAccounts
+package import SelfiePhotos
 
 /// What a user has, and may have.
 package struct QuotaSummary: Sendable, Encodable {
@@ -26,7 +27,7 @@ extension Administration {
         usual: PhotoQuota
     ) async throws -> QuotaSummary {
         let id = try await id(of: selector)
-        let quota = try await UserStore(postgres: postgres).quota(ofUser: id, changing: photos, bytes, usual: usual)
+        let quota = try await PhotoStore(postgres: postgres).quota(ofUser: id, changing: photos, bytes, usual: usual)
         guard let quota else { throw AdministrationError.noSuchUser(selector) }
         return QuotaSummary(userId: id, photos: quota.photos, bytes: quota.bytes, isChanged: quota.isChanged)
     }

@@ -1,4 +1,4 @@
-package import SelfieCore
+package import SelfieAccounts
 
 extension Administration {
     /// Replaces a password that its user forgot, and ends all sessions.

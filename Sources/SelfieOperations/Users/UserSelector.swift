@@ -1,4 +1,4 @@
-import SelfieCore
+import SelfieAccounts
 
 /// An account as it is named on the command line: by its id, its e-mail, or its id as a member.
 package enum UserSelector: Sendable, CustomStringConvertible {

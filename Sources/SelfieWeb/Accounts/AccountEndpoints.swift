@@ -3,7 +3,8 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import JSON
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// Accounts and their tokens.
 struct AccountEndpoints: EndpointGroup {

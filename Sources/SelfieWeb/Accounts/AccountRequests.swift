@@ -2,7 +2,7 @@ import AESCrypt
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import SelfieCore
+import SelfieAccounts
 
 /// Reads the requests of calls about accounts, and does what they ask for.
 ///
@@ -44,7 +44,7 @@ struct AccountRequests: Sendable {
     /// Makes an account.
     func signUp(_ request: Request, _ context: ServiceRequestContext) async throws -> User {
         let parameters = try await RequestParameters.read(from: request, context: context)
-        return try await parts.useCases.signUp(
+        return try await parts.useCases.accounts.signUp(
             name: try name(parameters),
             email: try parameters.require(.email),
             password: try password(.chosenPassword, parameters, context.notes),
@@ -76,15 +76,15 @@ struct AccountRequests: Sendable {
         _ context: ServiceRequestContext
     ) async throws -> (user: User, issued: IssuedToken) {
         let attempt = try await attempt(request, context, needsPassword: true)
-        guard let (user, issued) = try await parts.useCases.signIn(attempt) else { throw Self.wrongCredentials }
+        guard let (user, issued) = try await parts.useCases.accounts.signIn(attempt) else { throw Self.wrongCredentials }
         context.notes.note(userID: user.id)
         return (user, issued)
     }
 
     /// Begins a session as `get_token` does, which may need no password.
     func getToken(_ request: Request, _ context: ServiceRequestContext) async throws -> IssuedToken {
-        let attempt = try await attempt(request, context, needsPassword: parts.useCases.getToken.needsPassword)
-        guard let (user, issued) = try await parts.useCases.getToken(attempt) else { throw Self.wrongCredentials }
+        let attempt = try await attempt(request, context, needsPassword: parts.useCases.accounts.getToken.needsPassword)
+        guard let (user, issued) = try await parts.useCases.accounts.getToken(attempt) else { throw Self.wrongCredentials }
         context.notes.note(userID: user.id)
         return issued
     }
@@ -101,7 +101,7 @@ struct AccountRequests: Sendable {
         let old = try password(.oldPassword, parameters, context.notes)
         let new = try password(.newPassword, parameters, context.notes)
         let session = try context.session.alive(at: parts.now(), otherwise: expired)
-        let changed = try await parts.useCases.resetPassword(
+        let changed = try await parts.useCases.accounts.resetPassword(
             session,
             old: old,
             new: new,
@@ -122,8 +122,8 @@ struct AccountRequests: Sendable {
         let source = parts.sources.source(of: request, context: context)
         switch (request.method, isForAll) {
         case (.head, _): break
-        case (_, true): try await parts.useCases.clearTokens.all(by: session, from: source)
-        case (_, false): try await parts.useCases.clearTokens(session, from: source)
+        case (_, true): try await parts.useCases.accounts.clearTokens.all(by: session, from: source)
+        case (_, false): try await parts.useCases.accounts.clearTokens(session, from: source)
         }
     }
 
@@ -170,7 +170,7 @@ struct AccountRequests: Sendable {
             if let password = Password(text, cipher: cipher) { return password }
             let error = cipher.failure(of: text)
             notes.note(undecryptablePassword: error.rawValue)
-            parts.useCases.undecryptablePasswords.note(error)
+            parts.useCases.accounts.undecryptablePasswords.note(error)
             return nil
         }
     }

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import NIOCore
-import SelfieCore
+import SelfieAccounts
 import Synchronization
 
 /// The memory that one answer takes of the budget: while it is made, and until the socket has taken its last byte.

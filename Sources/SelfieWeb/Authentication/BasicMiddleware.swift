@@ -1,7 +1,7 @@
 import Crypto
 import Hummingbird
 import Secrets
-import SelfieCore
+import SelfieAccounts
 
 /// Lets clients with the API's credential through, by HTTP Basic.
 struct BasicMiddleware: ServiceMiddleware {

@@ -2,7 +2,7 @@ import Encodings
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import SelfieCore
+import SelfieAccounts
 
 /// The cookie that holds the token of the gallery's user.
 ///

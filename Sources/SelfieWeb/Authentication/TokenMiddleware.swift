@@ -1,6 +1,6 @@
 import Budgets
 import Hummingbird
-import SelfieCore
+import SelfieAccounts
 
 /// Finds the session of a request's token, and refuses an unknown token.
 ///

@@ -4,7 +4,8 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import JSON
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// What has changed: as a page, at once or as soon as there is something, and as a stream of events.
 struct ChangeEndpoints: EndpointGroup {
@@ -42,7 +43,7 @@ struct ChangeEndpoints: EndpointGroup {
     static let refusals = [.tokenExpired, .collectionNotFound] + ChangeReset.allCases.map { ServiceError($0) }
 
     init(_ parts: WebParts) {
-        follow = parts.useCases.followChanges
+        follow = parts.useCases.records.followChanges
         streams = parts.permits.streams
         answers = parts.answers
         writers = ChangeWriters(photoURLs: parts.photoURLs, origin: parts.origin, now: parts.now)

@@ -1,6 +1,7 @@
 import HTTPTypes
 import JSON
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// Changes as JSON Schema describes them.
 enum ChangeJSON {

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Hummingbird
 import JSON
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// Writes changes for a client.
 struct ChangeWriter: Sendable {

@@ -5,7 +5,8 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import NIOCore
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// Changes as server-sent events (HTML, section 9.2).
 ///

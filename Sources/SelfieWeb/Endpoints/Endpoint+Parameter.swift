@@ -1,4 +1,4 @@
-import SelfieCore
+import SelfieAccounts
 
 extension Endpoint {
     /// What a client may send with a call.

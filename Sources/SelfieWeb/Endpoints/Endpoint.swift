@@ -1,5 +1,5 @@
 package import HTTPTypes
-import SelfieCore
+import SelfieAccounts
 
 /// The description of one call of the API.
 ///

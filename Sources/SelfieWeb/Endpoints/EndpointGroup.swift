@@ -1,7 +1,7 @@
 import HTTPConnection
 import HTTPTypes
 import Hummingbird
-import SelfieCore
+import SelfieAccounts
 
 /// The endpoints of one feature, with their handlers.
 protocol EndpointGroup: Sendable {

@@ -1,4 +1,5 @@
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
 
 /// The parameters of the API, each once.
 extension Endpoint.Parameter {

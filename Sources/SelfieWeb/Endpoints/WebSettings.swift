@@ -1,4 +1,4 @@
-package import SelfieCore
+package import SelfieAccounts
 
 /// The settings of the web.
 package struct WebSettings: Sendable {

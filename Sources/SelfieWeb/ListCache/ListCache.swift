@@ -1,6 +1,6 @@
 import Budgets
 import NIOCore
-import SelfieCore
+import SelfieAccounts
 import Synchronization
 
 /// Caches the JSON of whole lists, one for each user, within a budget.

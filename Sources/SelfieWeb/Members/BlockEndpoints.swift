@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import JSON
-import SelfieCore
+import SelfieAccounts
 
 /// The members from whom a user wants no records.
 struct BlockEndpoints: EndpointGroup {
@@ -70,7 +70,7 @@ struct BlockEndpoints: EndpointGroup {
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
         let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: session, context)
-        let members = try await parts.useCases.blocks.members(blockedBy: session.userID)
+        let members = try await parts.useCases.accounts.blocks.members(blockedBy: session.userID)
         var json = JSONWriter()
         json.write(["blocks": JSONValue(members)])
         return try Response(json, within: memory).revalidated()
@@ -78,13 +78,13 @@ struct BlockEndpoints: EndpointGroup {
 
     @Sendable
     private func handleBlock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await parts.useCases.blocks.block(try Self.memberID(context), by: try await changer(request, context))
+        try await parts.useCases.accounts.blocks.block(try Self.memberID(context), by: try await changer(request, context))
         return .message(Self.blocked)
     }
 
     @Sendable
     private func handleUnblock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await parts.useCases.blocks.unblock(try Self.memberID(context), by: try await changer(request, context))
+        try await parts.useCases.accounts.blocks.unblock(try Self.memberID(context), by: try await changer(request, context))
         return .message(Self.unblocked)
     }
 
@@ -92,7 +92,7 @@ struct BlockEndpoints: EndpointGroup {
     private func changer(_ request: Request, _ context: SessionRequestContext) async throws -> Int {
         let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
         let source = parts.sources.source(of: request, context: context)
-        try await parts.useCases.countRecordWrites(by: session.userID, from: source)
+        try await parts.useCases.records.countRecordWrites(by: session.userID, from: source)
         return session.userID
     }
 

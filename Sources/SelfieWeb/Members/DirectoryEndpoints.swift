@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import JSON
-import SelfieCore
+import SelfieAccounts
 
 /// The directory of all members.
 struct DirectoryEndpoints: EndpointGroup {
@@ -70,7 +70,7 @@ struct DirectoryEndpoints: EndpointGroup {
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.memberLimit) ?? DirectorySelection.usualLimit
         let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: parts.answers, for: session, context)
-        let page = try await parts.useCases.members.page(
+        let page = try await parts.useCases.accounts.members.page(
             DirectorySelection(
                 beginning: try parameters.text(.beginning),
                 after: try parameters.text(.afterMember),
@@ -91,7 +91,7 @@ struct DirectoryEndpoints: EndpointGroup {
         let date = parts.now()
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         guard let id = context.parameters.get(Endpoint.Parameter.memberID.name),
-            let member = try await parts.useCases.members.member(id)
+            let member = try await parts.useCases.accounts.members.member(id)
         else { throw ServiceError.memberNotFound }
         var json = JSONWriter()
         MemberWriter(parts, at: date, for: request.head, of: session).write(member, to: &json)

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Hummingbird
 import JSON
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// A user's own profile.
 struct MemberEndpoints: EndpointGroup {
@@ -44,7 +45,7 @@ struct MemberEndpoints: EndpointGroup {
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
         let date = parts.now()
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
-        guard let profile = try await parts.useCases.members.profile(ofUser: session.userID) else {
+        guard let profile = try await parts.useCases.accounts.members.profile(ofUser: session.userID) else {
             throw SessionError.ended
         }
         return response(profile, at: date, to: request, of: session)
@@ -57,8 +58,8 @@ struct MemberEndpoints: EndpointGroup {
         let body = try await JSONBody.read(from: request, context: context, maxBytes: Self.maxBodyBytes)
         guard case .object(let change) = body else { throw ServiceError.jsonNotAnObject }
         let source = parts.sources.source(of: request, context: context)
-        try await parts.useCases.countRecordWrites(by: session.userID, from: source)
-        let profile = try await parts.useCases.members.change(profileOfUser: session.userID, by: ProfileChange(change))
+        try await parts.useCases.records.countRecordWrites(by: session.userID, from: source)
+        let profile = try await parts.useCases.accounts.members.change(profileOfUser: session.userID, by: ProfileChange(change))
         return response(profile, at: date, to: request, of: session)
     }
 

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import HTTPTypes
 import JSON
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// Writes members as answers have them.
 struct MemberWriter {

@@ -1,5 +1,5 @@
 import JSON
-import SelfieCore
+import SelfieAccounts
 
 extension Endpoint.JSONBodyDescription {
     /// What a user changes about the profile.

@@ -2,7 +2,8 @@ import HTTPTypes
 import ImageFiles
 import JSON
 import OrderedCollections
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
 
 /// What a call answers with a status, as OpenAPI has it: the answer to a valid request, its refusals, or both.
 struct AnswerDescription {

@@ -1,5 +1,5 @@
 import RecordSchema
-import SelfieCore
+import SelfieRecords
 import Synchronization
 
 /// Caches the API's document for one version of the schema.

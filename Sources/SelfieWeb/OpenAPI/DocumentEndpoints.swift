@@ -56,6 +56,6 @@ struct DocumentEndpoints: EndpointGroup {
 
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
-        await document.file { try await parts.useCases.schemas.newest() }.response(to: request)
+        await document.file { try await parts.useCases.records.schemas.newest() }.response(to: request)
     }
 }

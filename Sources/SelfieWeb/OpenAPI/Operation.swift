@@ -1,7 +1,7 @@
 import HTTPTypes
 import JSON
 import OrderedCollections
-import SelfieCore
+import SelfieAccounts
 
 /// The description of a call, as OpenAPI has it.
 struct Operation {

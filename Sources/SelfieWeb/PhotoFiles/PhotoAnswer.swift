@@ -7,7 +7,7 @@ import ImageFiles
 import Logging
 import NIOCore
 import ObjectStore
-import SelfieCore
+import SelfiePhotos
 
 /// The answer with all of a photo's bytes, or a part of them.
 struct PhotoAnswer {

@@ -5,7 +5,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import ObjectStore
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
 
 /// Photos' bytes, for anybody with a signed URL: the signature is the permission.
 struct PhotoFileEndpoints: EndpointGroup {
@@ -60,7 +61,7 @@ struct PhotoFileEndpoints: EndpointGroup {
     @Sendable
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
         let query = try FormParameters.parse((request.uri.query ?? "").utf8)
-        let (date, photos) = (parts.now(), parts.useCases.photos)
+        let (date, photos) = (parts.now(), parts.useCases.photos.store)
         guard
             let randomID = context.parameters.get(Endpoint.Parameter.randomID.name).flatMap(PercentEncoding.decoded),
             let expires = query[Endpoint.Parameter.expires.name],
@@ -93,7 +94,7 @@ struct PhotoFileEndpoints: EndpointGroup {
         var permits: [Permit<String>] = []
         if photo.contentType == nil {
             permits = try acquire(for: address)
-            let described = try await parts.useCases.describePhoto(photo, isKept: !isHead, logger: context.logger)
+            let described = try await parts.useCases.photos.describePhoto(photo, isKept: !isHead, logger: context.logger)
             guard let described else { throw Self.missingObject(context) }
             photo = described
         }

@@ -1,7 +1,7 @@
 import Encodings
 import ImageFiles
 import S3
-import SelfieCore
+import SelfiePhotos
 
 extension ServedPhoto {
     /// The conditions that a request may state.

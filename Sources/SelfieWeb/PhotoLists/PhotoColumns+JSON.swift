@@ -1,5 +1,5 @@
 import JSON
-import SelfieCore
+import SelfiePhotos
 
 extension PhotoRows.Columns {
     /// Adds the contract's members of a photo, then those that came later.

@@ -1,6 +1,6 @@
 import JSON
 import NIOCore
-import SelfieCore
+import SelfiePhotos
 
 /// The JSON of a list, made piece by piece from a few rows at a time.
 struct PhotoListPieces {

@@ -2,7 +2,8 @@ import Budgets
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
 
 /// Makes the bodies of lists from rows.
 ///
@@ -25,7 +26,7 @@ struct PhotoLists: Sendable {
     private let streams: Permits<Int>
 
     init(_ parts: WebParts) {
-        photos = parts.useCases.photos
+        photos = parts.useCases.photos.store
         cache = parts.listCache
         streams = parts.permits.listStreams
     }

@@ -1,7 +1,8 @@
 import Encodings
 import HTTPTypes
 import Hummingbird
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
 
 extension PhotoSelection {
     /// Reads which photos a request asks for.

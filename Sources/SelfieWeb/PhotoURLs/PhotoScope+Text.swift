@@ -1,4 +1,5 @@
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 extension PhotoScope {
     /// As URLs have it: `picture:<reader>:<series>`, or `record:<collection>:<reader>:<series>:<id>`.

@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
 import Secrets
-import SelfieCore
+import SelfieRecords
 
 /// The URLs of photos that are made on one day, for clients of one origin.
 struct PhotoURLDay {

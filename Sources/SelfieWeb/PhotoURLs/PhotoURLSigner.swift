@@ -2,7 +2,7 @@ import Crypto
 import Encodings
 import FoundationEssentials
 import Secrets
-import SelfieCore
+import SelfieRecords
 import Synchronization
 
 /// Signs the URLs of photos, and checks them.

@@ -4,7 +4,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import ObjectStore
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
 
 /// Photos.
 struct PhotoEndpoints: EndpointGroup {
@@ -80,11 +81,11 @@ struct PhotoEndpoints: EndpointGroup {
         }
         let maxBytes = parts.settings.maxUploadBytes
         // The permit is held until the photo is stored. The body of an expired session is read and dropped.
-        let permit = try parts.useCases.admitUpload.permit(for: context.session.uploader(at: parts.now()))
+        let permit = try parts.useCases.photos.admitUpload.permit(for: context.session.uploader(at: parts.now()))
         defer { withExtendedLifetime(permit) {} }
         let admitted = context.session.ifAlive(at: parts.now())
         if let admitted {
-            try await parts.useCases.admitUpload(
+            try await parts.useCases.photos.admitUpload(
                 userID: admitted.userID,
                 minBytes: UploadForm.minFileBytes(of: request, maxFileBytes: maxBytes),
                 from: parts.sources.source(of: request, context: context)
@@ -112,7 +113,7 @@ struct PhotoEndpoints: EndpointGroup {
             userID: session.userID,
             isListed: isListed
         )
-        let stored = try await parts.useCases.uploadPhoto(new, sessionID: session.id, logger: context.logger)
+        let stored = try await parts.useCases.photos.uploadPhoto(new, sessionID: session.id, logger: context.logger)
         let origin = parts.origin.origin(of: request.head)
         let urls = parts.photoURLs.day(of: parts.now(), origin: origin, series: stored.urlSeries)
         return .json { stored.row[0].writeJSON(to: &$0, urls: PhotoURLWriter(urls)) }
@@ -166,7 +167,7 @@ struct PhotoEndpoints: EndpointGroup {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let randomID = try parameters.require(.photoID)
         let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
-        let isDeleted = try await parts.useCases.deletePhoto(
+        let isDeleted = try await parts.useCases.photos.deletePhoto(
             randomID,
             ofUser: session.userID,
             from: parts.sources.source(of: request, context: context),

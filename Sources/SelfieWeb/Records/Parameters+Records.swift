@@ -1,5 +1,5 @@
 import RecordSchema
-import SelfieCore
+import SelfieRecords
 
 /// The parameters of calls about records.
 extension Endpoint.Parameter {

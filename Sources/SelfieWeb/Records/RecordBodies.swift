@@ -6,7 +6,7 @@ import JSON
 import NIOCore
 import OrderedCollections
 import RecordSchema
-import SelfieCore
+import SelfieRecords
 
 /// Reads what clients want to do with records.
 struct RecordBodies: Sendable {

@@ -2,7 +2,7 @@ import Encodings
 import HTTPTypes
 import JSON
 import RecordSchema
-import SelfieCore
+import SelfieRecords
 
 extension RecordEndpoints {
     private typealias Body = Endpoint.JSONBodyDescription

@@ -7,7 +7,8 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import RecordSchema
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// Records: JSON objects in the collections that the operator describes.
 struct RecordEndpoints: EndpointGroup {
@@ -24,8 +25,8 @@ struct RecordEndpoints: EndpointGroup {
     static let endpoints: [HandledEndpoint<Self>] = common + inbox
 
     init(_ parts: WebParts) {
-        readRecords = parts.useCases.readRecords
-        writeRecords = parts.useCases.writeRecords
+        readRecords = parts.useCases.records.readRecords
+        writeRecords = parts.useCases.records.writeRecords
         bodies = RecordBodies(memory: parts.permits.recordBodies)
         origin = parts.origin
         photoURLs = parts.photoURLs

@@ -2,7 +2,7 @@ import Hummingbird
 import JSON
 import OrderedCollections
 import RecordSchema
-import SelfieCore
+import SelfieRecords
 
 extension RecordQuery {
     /// Reads which records a request asks for.

@@ -1,7 +1,8 @@
 import Encodings
 import JSON
 import OrderedCollections
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// Writes records for clients.
 struct RecordWriter {

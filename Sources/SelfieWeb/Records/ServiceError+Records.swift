@@ -1,6 +1,6 @@
 import HTTPTypes
 import RecordSchema
-import SelfieCore
+import SelfieRecords
 
 /// The refusals of calls about records.
 extension ServiceError {

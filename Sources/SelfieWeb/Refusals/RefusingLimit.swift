@@ -1,6 +1,7 @@
 import Budgets
 import Postgres
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
 
 /// The limits that refuse requests, by the names that metrics have for them.
 enum RefusingLimit {

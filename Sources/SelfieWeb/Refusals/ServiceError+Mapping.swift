@@ -8,7 +8,9 @@ import NIOHTTP1
 import ObjectStore
 import Postgres
 import RecordSchema
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
+import SelfieRecords
 
 /// The one place that knows which status and text an error of the other modules has.
 extension ServiceError {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import SelfieCore
+import SelfieAccounts
 
 extension TokenSession {
     /// The session, or the endpoint's own refusal of an expired token.

@@ -1,6 +1,6 @@
 import CoreMetrics
 import NIOCore
-import SelfieCore
+import SelfieRecords
 
 /// Counts the changes that clients get.
 package struct ChangeMetrics: Sendable {

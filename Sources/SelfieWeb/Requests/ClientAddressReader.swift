@@ -1,6 +1,6 @@
 import HTTPTypes
 import NIOCore
-import SelfieCore
+import SelfieAccounts
 
 /// Finds the address of a request's client behind trusted proxies.
 struct ClientAddressReader: Sendable {

@@ -1,5 +1,5 @@
 import Encodings
-import SelfieCore
+import SelfieAccounts
 
 /// The label of a session whose client gave none.
 enum DeviceLabel {

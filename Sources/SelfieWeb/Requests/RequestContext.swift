@@ -1,7 +1,7 @@
 import Hummingbird
 import Logging
 import NIOCore
-import SelfieCore
+import SelfieAccounts
 
 /// The data of a request on its way from the socket to its handler.
 struct ServiceRequestContext: RequestContext {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import SelfieCore
+import SelfieAccounts
 import Synchronization
 
 /// Finds where requests come from.

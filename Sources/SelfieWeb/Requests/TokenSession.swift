@@ -1,5 +1,5 @@
 import FoundationEssentials
-import SelfieCore
+import SelfieAccounts
 
 /// The session of a request's token, which may have expired.
 ///

@@ -3,7 +3,8 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import RecordSchema
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 
 /// The members of roles, for those who manage them.
 struct RoleEndpoints: EndpointGroup {
@@ -89,7 +90,7 @@ struct RoleEndpoints: EndpointGroup {
     private static let pageExample: JSONValue = ["members": [memberExample], "next": .null]
 
     init(_ parts: WebParts) {
-        manageRoles = parts.useCases.manageRoles
+        manageRoles = parts.useCases.records.manageRoles
         sources = parts.sources
         answers = parts.answers
         now = parts.now

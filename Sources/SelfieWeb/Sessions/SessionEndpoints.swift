@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import JSON
-import SelfieCore
+import SelfieAccounts
 
 /// A user's open sessions, and how to end them.
 struct SessionEndpoints: EndpointGroup {
@@ -52,7 +52,7 @@ struct SessionEndpoints: EndpointGroup {
         let date = parts.now()
         let own = try context.session.alive(at: date, otherwise: .tokenExpired)
         let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: own, context)
-        let list = try await parts.useCases.sessions.list(ofUser: own.userID, at: date, always: own.id)
+        let list = try await parts.useCases.accounts.sessions.list(ofUser: own.userID, at: date, always: own.id)
         var json = JSONWriter()
         json.array(list) { json, session in
             json.object { json in
@@ -74,7 +74,7 @@ struct SessionEndpoints: EndpointGroup {
         guard let text = context.parameters.get(Endpoint.Parameter.sessionID.name), let id = Int(text),
             String(id) == text
         else { throw Self.notFound }
-        let hasEnded = try await parts.useCases.sessions.end(
+        let hasEnded = try await parts.useCases.accounts.sessions.end(
             id: id,
             ofUser: own.userID,
             as: .sessionEnded,

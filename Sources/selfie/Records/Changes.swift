@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSON
-import SelfieCore
+import SelfieAccounts
+import SelfieRecords
 import SelfieOperations
 
 struct Changes: AsyncParsableCommand {

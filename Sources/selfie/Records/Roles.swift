@@ -1,5 +1,5 @@
 import ArgumentParser
-import SelfieCore
+import SelfieRecords
 import SelfieOperations
 
 struct Roles: AsyncParsableCommand {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import JSON
 import RecordSchema
 import SelfieConfiguration
-import SelfieCore
+import SelfieRecords
 import SelfieOperations
 
 struct SchemaCommand: AsyncParsableCommand {

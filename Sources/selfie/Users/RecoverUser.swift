@@ -1,7 +1,7 @@
 import ArgumentParser
 import Secrets
 import SelfieConfiguration
-import SelfieCore
+import SelfieAccounts
 import SelfieOperations
 
 struct UserPassword: AsyncParsableCommand {

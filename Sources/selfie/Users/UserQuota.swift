@@ -1,6 +1,7 @@
 import ArgumentParser
 import SelfieConfiguration
-import SelfieCore
+import SelfieAccounts
+import SelfiePhotos
 import SelfieOperations
 
 struct UserQuota: AsyncParsableCommand {

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 @testable import SelfieApp
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 /// What an attempt costs must not tell whether an account exists, nor how it is kept.
 @Suite("No oracle", .timeLimit(.minutes(2)))

@@ -7,7 +7,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfiePhotos
 
 @Suite("Leaving", .timeLimit(.minutes(3)))
 struct DeleteAccountTests {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @testable import SelfieApp
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("Sessions that people see and end", .timeLimit(.minutes(2)))
 struct SessionListTests {

@@ -10,7 +10,8 @@ import TestSupport
 import Testing
 
 @testable import SelfieApp
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfiePhotos
 @testable import SelfieOperations
 
 extension SelfieService {

@@ -3,7 +3,8 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfieRecords
 
 @Suite("What finds changes that no bell has told", .timeLimit(.minutes(1)))
 struct ChangeComparisonTests {

@@ -6,7 +6,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("Changes as pages", .timeLimit(.minutes(3)))
 struct ChangePageTests {

@@ -6,7 +6,7 @@ import ServerProcesses
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("Changes after many starts of PostgreSQL", .timeLimit(.minutes(1)))
 struct ChangeStartTests {

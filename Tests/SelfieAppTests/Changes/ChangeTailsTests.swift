@@ -3,7 +3,7 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("What is kept of streams for all readers of a process", .timeLimit(.minutes(1)))
 struct ChangeTailsTests {

@@ -4,7 +4,8 @@ import ServerProcesses
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfieRecords
 
 /// What happens while a reading is under way.
 @Suite("Followers whose reading is overtaken", .timeLimit(.minutes(1)))

@@ -4,7 +4,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfieRecords
 
 @Suite("Look-ups of the next change", .timeLimit(.minutes(2)))
 struct NextChangeTests {

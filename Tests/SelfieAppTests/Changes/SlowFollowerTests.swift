@@ -7,7 +7,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfieRecords
 
 /// A client that is behind: it asks for the next event when the test wants it to.
 @Suite("Followers that are behind", .timeLimit(.minutes(3)))

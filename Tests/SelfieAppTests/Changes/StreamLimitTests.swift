@@ -8,7 +8,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfieRecords
 
 @Suite("Limits of streams", .timeLimit(.minutes(2)))
 struct StreamLimitTests {

@@ -4,7 +4,8 @@ import ServiceTestSupport
 import Testing
 
 @testable import Postgres
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfieRecords
 
 extension FollowChanges {
     /// A client that asks for the next event when a test wants it to.

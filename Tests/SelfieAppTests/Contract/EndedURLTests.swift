@@ -4,7 +4,7 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("Photo URLs end with the sessions")
 struct EndedURLTests {

@@ -7,7 +7,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("Hashes of the original", .timeLimit(.minutes(2)))
 struct LegacyHashTests {

@@ -4,7 +4,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 @testable import SelfieWeb
 
 @Suite("Addresses of clients")

@@ -7,7 +7,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("What is given back of what was counted", .timeLimit(.minutes(2)))
 struct GivenBackTests {

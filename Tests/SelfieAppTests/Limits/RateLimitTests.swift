@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import SelfieApp
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("Limits of what may be done how often", .timeLimit(.minutes(3)))
 struct RateLimitTests {

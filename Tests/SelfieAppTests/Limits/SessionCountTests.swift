@@ -4,7 +4,7 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("The number of a user's sessions", .timeLimit(.minutes(2)))
 struct SessionCountTests {

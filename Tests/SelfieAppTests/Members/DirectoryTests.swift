@@ -4,7 +4,7 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("The directory", .timeLimit(.minutes(3)))
 struct DirectoryTests {

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 @testable import ObjectStore
-@testable import SelfieCore
+@testable import SelfiePhotos
 @testable import SelfieWeb
 
 @Suite("What crashes and failures left half-done", .timeLimit(.minutes(2)))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LinuxFiles
 @testable import ObjectStore
-@testable import SelfieCore
+@testable import SelfiePhotos
 
 @Suite("Sweepers of several processes", .timeLimit(.minutes(2)))
 struct SweepersAtOnceTests {

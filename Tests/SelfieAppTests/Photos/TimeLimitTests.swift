@@ -5,7 +5,8 @@ import Testing
 
 @testable import HTTPConnection
 @testable import ObjectStore
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfiePhotos
 
 /// Each number here is written down once more, so that nobody changes one without looking at the others.
 @Suite("Time limits that depend on each other")

@@ -12,7 +12,7 @@ import Testing
 
 @testable import ObjectStore
 @testable import SelfieApp
-@testable import SelfieCore
+@testable import SelfiePhotos
 
 extension PhotoSweeperTests {
     @Test("A photo that is made ready while its upload is undone keeps its object", .timeLimit(.minutes(1)))

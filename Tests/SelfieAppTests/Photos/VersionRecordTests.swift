@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @testable import ObjectStore
-@testable import SelfieCore
+@testable import SelfiePhotos
 
 extension PhotoSweeperTests {
     @Test("The version of an object goes into the record of its deletion, of a failed upload's, too")

@@ -5,7 +5,7 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("Inboxes", .timeLimit(.minutes(3)))
 struct InboxTests {

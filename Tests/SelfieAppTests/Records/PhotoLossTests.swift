@@ -6,7 +6,8 @@ import ServiceTestSupport
 import Testing
 
 @testable import SelfieApp
-@testable import SelfieCore
+@testable import SelfiePhotos
+@testable import SelfieRecords
 
 @Suite("Photos that go from records", .timeLimit(.minutes(2)))
 struct PhotoLossTests {

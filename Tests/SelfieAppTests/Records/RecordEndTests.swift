@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 
 @testable import SelfieCore
+@testable import SelfieRecords
+@testable import SelfieRecords
 @testable import SelfieOperations
 
 /// How records end: with their accounts, by themselves, and after long.

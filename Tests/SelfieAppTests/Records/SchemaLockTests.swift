@@ -3,7 +3,8 @@ import RecordSchema
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfiePhotos
+@testable import SelfieRecords
 
 @Suite("A schema that is applied while others write", .timeLimit(.minutes(2)))
 struct SchemaLockTests {

@@ -4,7 +4,7 @@ import Foundation
 import JSON
 import Postgres
 import RecordSchema
-import SelfieCore
+import SelfieRecords
 import ServiceTestSupport
 import Testing
 

@@ -4,7 +4,7 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfiePhotos
 
 /// What counts as sent when somebody else changes who reads, and when a call is refused.
 @Suite("Counts of sends", .timeLimit(.minutes(2)))

@@ -6,7 +6,7 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 /// What members can do to each other's records by referring to them, by naming each other, and by leaving.
 @Suite("Records that members share", .timeLimit(.minutes(3)))

@@ -7,7 +7,8 @@ import Testing
 
 @testable import ObjectStore
 @testable import Secrets
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfiePhotos
 
 @Suite("Names that nobody can guess")
 struct RandomIdentifierTests {

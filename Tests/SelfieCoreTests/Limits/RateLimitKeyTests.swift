@@ -2,7 +2,7 @@ import DatabaseTestSupport
 import Postgres
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("What counts as the same, and against which limit")
 struct RateLimitKeyTests {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 /// Whatever is counted and given back in whatever order, counts are what a simple model says.
 @Suite("Windows of limits, at random", .timeLimit(.minutes(2)))

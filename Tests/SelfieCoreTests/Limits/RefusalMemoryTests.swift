@@ -2,7 +2,7 @@ import ServerProcesses
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("The memory of refusals")
 struct RefusalMemoryTests {

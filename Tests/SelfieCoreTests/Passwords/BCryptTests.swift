@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("bcrypt")
 struct BCryptTests {

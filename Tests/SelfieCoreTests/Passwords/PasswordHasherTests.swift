@@ -5,7 +5,7 @@ import ServerProcesses
 import TestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("Password hashing on threads of its own", .timeLimit(.minutes(2)))
 struct PasswordHasherTests {

@@ -1,7 +1,7 @@
 import RecordSchema
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("What a sender is answered", .timeLimit(.minutes(1)))
 struct InboxPlannerTests {

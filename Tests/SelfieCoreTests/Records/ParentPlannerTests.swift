@@ -1,7 +1,7 @@
 import RecordSchema
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("Records that others belong to", .timeLimit(.minutes(1)))
 struct ParentPlannerTests {

@@ -3,7 +3,7 @@ import JSON
 import RecordSchema
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 /// Members, a schema and records for the tests of what is decided about records.
 ///

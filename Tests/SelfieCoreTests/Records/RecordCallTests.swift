@@ -2,7 +2,8 @@ import FoundationEssentials
 import RecordSchema
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfieRecords
 
 @Suite("What counts as sent before a call is decided", .timeLimit(.minutes(1)))
 struct RecordCallTests {

@@ -2,7 +2,7 @@ import Encodings
 import RecordSchema
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("What is decided about records", .timeLimit(.minutes(1)))
 struct RecordPlannerTests {

@@ -12,7 +12,7 @@ import Testing
 
 @testable import ObjectStore
 @testable import SelfieConfiguration
-@testable import SelfieCore
+@testable import SelfiePhotos
 @testable import SelfieOperations
 
 @Suite("Photos copied from one store to the other", .timeLimit(.minutes(3)))

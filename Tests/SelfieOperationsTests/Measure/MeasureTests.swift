@@ -4,7 +4,7 @@ import Logging
 import Postgres
 import S3TestSupport
 import SelfieConfiguration
-import SelfieCore
+import SelfiePhotos
 import SelfieOperations
 import ServiceTestSupport
 import TestSupport

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 @testable import SelfieWeb
 
 @Suite("The comparison of the API's credential")

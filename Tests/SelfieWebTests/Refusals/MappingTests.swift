@@ -3,7 +3,8 @@ import HTTPTypes
 import ObjectStore
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
+@testable import SelfiePhotos
 @testable import SelfieWeb
 
 @Suite("How errors look")

@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 /// What a client knows from the changes that it was told.
 package final class ChangeReplica: Sendable {

@@ -4,7 +4,7 @@ import Foundation
 import Postgres
 import RecordSchema
 package import SelfieApp
-package import SelfieCore
+package import SelfieRecords
 import ServerProcesses
 import TestSupport
 package import Testing

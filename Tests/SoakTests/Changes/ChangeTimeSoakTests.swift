@@ -4,7 +4,7 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieRecords
 
 @Suite("How soon changes come", .timeLimit(.minutes(6)))
 struct ChangeTimeSoakTests {

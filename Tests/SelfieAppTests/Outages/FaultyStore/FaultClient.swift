@@ -5,7 +5,7 @@ import ServiceTestSupport
 import Testing
 
 @testable import ObjectStore
-@testable import SelfieCore
+@testable import SelfiePhotos
 
 /// Does what sends a kind of request, and checks that a success is true.
 struct FaultClient: Sendable {

@@ -14,7 +14,7 @@ import Testing
 
 @testable import LinuxFiles
 @testable import ObjectStore
-@testable import SelfieCore
+@testable import SelfiePhotos
 
 /// A database and a store that outlive the processes that use them, and a counter that has those stop at each step.
 struct CrashScene: Sendable {

@@ -1,0 +1,115 @@
+package import Concurrency
+package import FoundationEssentials
+package import Logging
+package import Postgres
+
+/// Everything that can be done with accounts, their sessions and their profiles.
+package struct AccountUseCases: Sendable {
+    package let users: UserStore
+    package let signUp: SignUp
+    package let signIn: SignIn
+    package let getToken: GetToken
+    package let resetPassword: ResetPassword
+    package let clearTokens: ClearTokens
+    package let findSession: FindSession
+    package let sessions: SessionStore
+    package let members: MemberStore
+    package let blocks: BlockStore
+    /// Counts what photos and records limit, too.
+    package let limiter: RateLimiter
+    package let passwordCheck: PasswordCheck
+    /// Write it every few seconds, and at the end.
+    package let sessionUses: SessionUseRecorder
+    /// Write it every few seconds, and at the end.
+    package let undecryptablePasswords: UndecryptablePasswordRecorder
+
+    /// The settings of accounts.
+    package struct Settings: Sendable {
+        package let secretKeyBase: String
+        package let tokenLifetimeHours: Int
+        package let rememberedLifetimeDays: Int
+        let needsPasswordForToken: Bool
+        let rateLimits: RateLimits?
+
+        /// - Parameters:
+        ///   - secretKeyBase: Hashes the names in the keys of limits.
+        ///   - tokenLifetimeHours: How long a token lives.
+        ///   - rememberedLifetimeDays: After how many days without use a remembered session ends.
+        ///   - needsPasswordForToken: Whether `get_token` requires the password.
+        ///   - rateLimits: The rate limits; nil for none.
+        package init(
+            secretKeyBase: String,
+            tokenLifetimeHours: Int,
+            rememberedLifetimeDays: Int,
+            needsPasswordForToken: Bool,
+            rateLimits: RateLimits?
+        ) {
+            self.secretKeyBase = secretKeyBase
+            self.tokenLifetimeHours = tokenLifetimeHours
+            self.rememberedLifetimeDays = rememberedLifetimeDays
+            self.needsPasswordForToken = needsPasswordForToken
+            self.rateLimits = rateLimits
+        }
+    }
+
+    /// - Parameters:
+    ///   - postgres: The database.
+    ///   - hasher: Hashes passwords.
+    ///   - settings: The settings.
+    ///   - bell: Notifies readers of changes.
+    ///   - clock: The clock for remembering refusals.
+    ///   - now: The time for tokens.
+    ///   - logger: The log of work in the background.
+    package init(
+        postgres: PostgresClient,
+        hasher: PasswordHasher,
+        settings: Settings,
+        bell: ChangeBell,
+        clock: any MonotonicClock,
+        now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        let lifetimes = SessionLifetimes(
+            usual: .fixed(hours: settings.tokenLifetimeHours),
+            remembered: .remembered(maxUnusedDays: settings.rememberedLifetimeDays)
+        )
+        let audit = AuditStore(postgres: postgres)
+        users = UserStore(postgres: postgres, bell: bell)
+        members = MemberStore(postgres: postgres)
+        blocks = BlockStore(postgres: postgres)
+        limiter = RateLimiter(
+            store: RateLimitStore(postgres: postgres),
+            audit: audit,
+            limits: settings.rateLimits,
+            secret: settings.secretKeyBase,
+            clock: clock
+        )
+        passwordCheck = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
+        sessions = SessionStore(postgres: postgres, bell: bell)
+        sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)
+        undecryptablePasswords = UndecryptablePasswordRecorder(
+            store: UndecryptablePasswordStore(postgres: postgres),
+            logger: logger
+        )
+        signUp = SignUp(users: users, limiter: limiter, hasher: hasher)
+        signIn = SignIn(
+            users: users,
+            sessions: sessions,
+            audit: audit,
+            check: passwordCheck,
+            hasher: hasher,
+            lifetimes: lifetimes,
+            now: now
+        )
+        getToken = GetToken(signIn: signIn, limiter: limiter, needsPassword: settings.needsPasswordForToken)
+        resetPassword = ResetPassword(
+            users: users,
+            check: passwordCheck,
+            hasher: hasher,
+            lifetimes: lifetimes,
+            now: now
+        )
+        clearTokens = ClearTokens(users: users, sessions: sessions)
+        findSession = FindSession(sessions: sessions, limiter: limiter, uses: sessionUses)
+    }
+}

@@ -1,0 +1,221 @@
+import Encodings
+import JSON
+package import Postgres
+
+/// The table `users`.
+package struct UserStore: Sendable {
+    let postgres: PostgresClient
+    let bell: ChangeBell?
+
+    /// - Parameters:
+    ///   - postgres: The database.
+    ///   - bell: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
+        self.postgres = postgres
+        self.bell = bell
+    }
+
+    /// The account with an e-mail.
+    ///
+    /// Upper and lower case are the same.
+    ///
+    /// - Parameters:
+    ///   - email: The e-mail.
+    ///   - network: The network of the request.
+    /// - Returns: The account, and whether its user has signed in from there before; nil when there is none.
+    /// - Throws: `PostgresError`.
+    func find(email: String, from network: String) async throws -> (user: User, isKnownNetwork: Bool)? {
+        // PostgreSQL's text can't hold NUL, so no account has one.
+        guard !email.utf8.contains(0) else { return nil }
+        let row = try await postgres.lookUp(Self.byEmail, key: Array(email.trimmingWhitespace().utf8))
+        return try row.map { (try User($0), try $0.decode("networks", as: [String].self).contains(network)) }
+    }
+
+    /// Looked up in one statement with others: each try of a password asks, even one that is refused afterwards.
+    static let byEmail = PostgresLookup(
+        columns: "\(User.columns), ARRAY(SELECT network FROM known_addresses WHERE user_id = users.id) AS networks",
+        source: "FROM users WHERE lower(btrim(email)) = lower(convert_from(asked.key, 'UTF8') COLLATE \"default\")"
+    )
+
+    /// Whether an e-mail has an account.
+    func hasAccount(email: String) async throws -> Bool {
+        let rows = try await postgres.read(
+            "SELECT id FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))"
+        )
+        return !rows.isEmpty
+    }
+
+    /// The account with an id.
+    package func find(id: Int) async throws -> User? {
+        let rows = try await postgres.read(
+            """
+            SELECT \(part: PostgresQuery(stringLiteral: User.columns)) FROM users WHERE id = \(id)
+            """
+        )
+        return try rows.first.map(User.init)
+    }
+
+    /// Adds an account.
+    ///
+    /// Of parallel calls with one e-mail, one succeeds.
+    ///
+    /// - Parameters:
+    ///   - user: The account.
+    ///   - passwordHash: The hash of its password.
+    ///   - source: Where the request came from. Its network is known as the user's from then on.
+    /// - Returns: The account; nil when the e-mail has one already.
+    /// - Throws: `PostgresError`.
+    func add(_ user: NewUser, passwordHash: String, from source: RequestSource) async throws -> User? {
+        let query: PostgresQuery = """
+            WITH added AS (
+                INSERT INTO users (first_name, last_name, email, password_hash, title, profile)
+                VALUES (
+                    \(user.firstName), \(user.lastName), \(user.email), \(passwordHash), \(user.title),
+                    \(PostgresJSON(utf8: Array(user.fields.text.utf8)))
+                )
+                ON CONFLICT (lower(btrim(email))) DO NOTHING
+                RETURNING \(part: PostgresQuery(stringLiteral: User.columns))
+            ), known AS (
+                \(part: KnownAddressStore.insertion(of: source.address.network, forEach: "SELECT id FROM added"))
+            ), audited AS (
+                \(part: AuditStore.insertion(of: .signUp, from: source, forEach: "SELECT id FROM added"))
+            )
+            SELECT * FROM added
+            """
+        return try await postgres.withConnection { try await $0.query(query).first.map(User.init) }
+    }
+
+    /// Replaces the hash of a password with a stronger one.
+    ///
+    /// - Returns: Whether it did; false when the password was changed meanwhile.
+    /// - Throws: `PostgresError`.
+    func renewHash(of user: User, to hash: String) async throws -> Bool {
+        let count = try await postgres.write(
+            """
+            UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC'
+            WHERE id = \(user.id) AND password_hash = \(user.passwordHash)
+            """
+        )
+        return count == 1
+    }
+
+    /// Changes the password, ends all sessions and photos' URLs, and begins a new session: all or nothing.
+    ///
+    /// - Parameters:
+    ///   - user: The account, with the hash that the old password was checked against.
+    ///   - hash: The new password's hash.
+    ///   - sessionID: The session of the request.
+    ///   - issued: The new session's token.
+    ///   - device: The label of the new session, for its user.
+    ///   - source: Where the request came from.
+    /// - Returns: Whether it did. False when the password was changed or the account was disabled meanwhile.
+    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
+    func changePassword(
+        of user: User,
+        to hash: String,
+        by sessionID: Int,
+        beginning issued: IssuedToken,
+        device: String?,
+        from source: RequestSource
+    ) async throws -> Bool {
+        let isChanged = try await postgres.withTransaction { connection in
+            let count = try await connection.execute(
+                """
+                UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC'
+                WHERE id = \(user.id) AND password_hash = \(user.passwordHash) AND disabled_at IS NULL
+                """
+            )
+            guard count == 1 else { return false }
+            try await PhotoLibrary.endURLs(ofUser: user.id, on: connection)
+            try await SessionStore.endAll(ofUser: user.id, by: sessionID, on: connection)
+            // Somebody elsewhere may know the old password. So only the network of this request stays known.
+            try await KnownAddressStore.keepOnly(source.address.network, ofUser: user.id, on: connection)
+            try await SessionStore.begin(issued, userID: user.id, device: device, on: connection)
+            try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
+            return true
+        }
+        if isChanged { bell?.ring([.user(user.id)]) }
+        return isChanged
+    }
+
+    /// Ends all sessions of a user, and all URLs of photos that were handed out: all or nothing.
+    ///
+    /// - Parameters:
+    ///   - id: The user's id.
+    ///   - sessionID: The session of the request.
+    ///   - source: Where the request came from.
+    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
+    func clearTokens(ofUser id: Int, by sessionID: Int, from source: RequestSource) async throws {
+        try await postgres.withTransaction { connection in
+            // Parallel calls wait here, so that they do not wait for each other's sessions.
+            let user = try await connection.query("SELECT FROM users WHERE id = \(id) FOR NO KEY UPDATE")
+            // The account has gone meanwhile.
+            guard !user.isEmpty else { throw SessionError.ended }
+            try await PhotoLibrary.endURLs(ofUser: id, on: connection)
+            try await SessionStore.endAll(ofUser: id, by: sessionID, on: connection)
+            try await AuditStore.add(.allTokensCleared, userID: id, from: source, on: connection)
+        }
+        bell?.ring([.user(id)])
+    }
+
+    /// Disables an account.
+    ///
+    /// Its sessions end at once, and no other begins.
+    ///
+    /// - Parameter id: The account's id.
+    /// - Returns: Whether it was not disabled before.
+    /// - Throws: `PostgresError`.
+    package func disable(id: Int) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            let count = try await connection.execute(
+                """
+                UPDATE users SET disabled_at = now() AT TIME ZONE 'UTC' WHERE id = \(id) AND disabled_at IS NULL
+                """
+            )
+            guard count == 1 else { return false }
+            try await PhotoLibrary.endURLs(ofUser: id, on: connection)
+            try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
+            try await AuditStore.add(.accountDisabled, userID: id, from: nil, on: connection)
+            return true
+        }
+    }
+
+    /// Enables a disabled account, unless it is being deleted.
+    ///
+    /// Its user must sign in again.
+    ///
+    /// - Parameter id: The account's id.
+    /// - Returns: Whether it was disabled before.
+    /// - Throws: `PostgresError`.
+    package func enable(id: Int) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            let count = try await connection.execute(
+                """
+                UPDATE users SET disabled_at = NULL WHERE id = \(id) AND disabled_at IS NOT NULL AND leaving_since IS NULL
+                """
+            )
+            guard count == 1 else { return false }
+            try await AuditStore.add(.accountEnabled, userID: id, from: nil, on: connection)
+            return true
+        }
+    }
+}
+
+extension User {
+    /// What a statement selects.
+    fileprivate static let columns = """
+        id, first_name, last_name, email, member_id, password_hash, disabled_at IS NOT NULL AS is_disabled
+        """
+
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
+            id: try row.decode("id"),
+            firstName: try row.decode("first_name"),
+            lastName: try row.decode("last_name"),
+            email: try row.decode("email"),
+            memberID: try row.decode("member_id"),
+            passwordHash: try row.decode("password_hash"),
+            isDisabled: try row.decode("is_disabled")
+        )
+    }
+}

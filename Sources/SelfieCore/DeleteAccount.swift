@@ -1,0 +1,46 @@
+package import SelfieAccounts
+
+/// Removes an account with everything that belongs to it, for a user who gives the password.
+package struct DeleteAccount: Sendable {
+    let users: UserStore
+    let removeAccount: RemoveAccount
+    let check: PasswordCheck
+
+    /// Removes the account.
+    ///
+    /// - Parameters:
+    ///   - session: The session of the account's user.
+    ///   - password: The password; nil for one that could not be decrypted.
+    ///   - source: Where the request came from.
+    /// - Returns: Whether the password was right. Then the account is gone, or closed while its records go.
+    /// - Throws: `RateLimitExceeded`, `SessionError.ended` when the session has ended or the account is gone or
+    ///   disabled, `PostgresError`, `TooBusy`.
+    package func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws
+        -> Bool
+    {
+        let deleted: Void? = try await check(
+            password,
+            for: PasswordCheck.Purpose(
+                account: .user(id: session.userID),
+                actions: [.passwordOfSession(id: session.id)],
+                failure: .accountDeletionFailed,
+                userID: session.userID,
+                source: source
+            ),
+            find: { _ in try await users.find(id: session.userID) },
+            require: { user in
+                guard let user, !user.isDisabled else { throw SessionError.ended }
+            },
+            use: { user, _ in
+                let isDeleted = try await removeAccount(
+                    userID: user.id,
+                    passwordHash: user.passwordHash,
+                    sessionID: session.id,
+                    isWhole: false
+                )
+                return isDeleted ? () : nil
+            }
+        )
+        return deleted != nil
+    }
+}

@@ -1,0 +1,163 @@
+package import Postgres
+package import SelfieAccounts
+package import SelfiePhotos
+package import SelfieRecords
+
+/// Removes an account with everything that belongs to it.
+///
+/// An account without records, and with few grants, is removed in one transaction. Another one is first closed for good. Then
+/// its records are deleted, batch by batch, and those who share them are shown each deletion. The rest follows.
+/// ``finishAll()`` finishes what was left.
+///
+/// The keys of its photos go into `object_deletions` for the sweeper. Its audit events lose the addresses and the
+/// requests' ids.
+package struct RemoveAccount: Sendable {
+    private let postgres: PostgresClient
+    private let bell: ChangeBell?
+
+    /// - Parameters:
+    ///   - postgres: The database.
+    ///   - bell: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
+        self.postgres = postgres
+        self.bell = bell
+    }
+
+    /// Removes an account.
+    ///
+    /// - Parameters:
+    ///   - userID: The account's id.
+    ///   - passwordHash: The hash that the password was checked against; nil for an administrator, who needs none.
+    ///   - sessionID: The session of the request; nil for an administrator.
+    ///   - isWhole: Whether all of it is removed before this returns. Otherwise most of a large account may be left for
+    ///     ``finishAll()``, and nothing is thrown once the account is closed.
+    /// - Returns: Whether it did. False when the account is deleted already or has another password.
+    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
+    package func callAsFunction(
+        userID: Int,
+        passwordHash: String?,
+        sessionID: Int?,
+        isWhole: Bool = true
+    ) async throws -> Bool {
+        let isLarge = try await postgres.withTransaction { connection -> Bool? in
+            try await SchemaLock.share(on: connection)
+            // Sign-ins, uploads and writers of records wait for this lock, and then find no account.
+            guard try await UserStore.lock(userID, passwordHash: passwordHash, on: connection) else { return nil }
+            var isLarge = try await RemoveRecords.areThere(ofUser: userID, on: connection)
+            if !isLarge { isLarge = try await Self.hasManyGrants(userID, on: connection) }
+            guard isLarge else {
+                try await Self.remove(userID, by: sessionID, on: connection)
+                return false
+            }
+            try await UserStore.close(userID, on: connection)
+            try await PhotoLibrary.endURLs(ofUser: userID, on: connection)
+            try await SessionStore.endAll(ofUser: userID, by: sessionID, on: connection)
+            return true
+        }
+        guard let isLarge else { return false }
+        bell?.ring([.user(userID)])
+        guard isLarge else { return true }
+        do {
+            try await finish(userID, maxBatches: isWhole ? .max : Self.maxBatchesAtOnce)
+        } catch {
+            // The account is closed, which is the answer.
+            if isWhole { throw error }
+        }
+        return true
+    }
+
+    /// How many batches go before the request is answered: a hundred records, and what the user reads.
+    private static let maxBatchesAtOnce = 2
+
+    /// How many batches of an account go before the next one has its turn.
+    private static let maxBatchesInTurn = 50
+
+    /// How many grants one transaction removes.
+    ///
+    /// Whoever writes a record that the user reads waits for it.
+    private static let grantBatchSize = 5_000
+
+    /// Goes on with the removal of accounts that are closed: large ones, and those that crashes have interrupted.
+    ///
+    /// An account whose removal fails keeps none of the others from theirs.
+    ///
+    /// - Throws: The first failure, once all had their turn: `PostgresError`.
+    func finishAll() async throws {
+        var failure: (any Error)?
+        for id in try await UserStore(postgres: postgres).closedIDs() {
+            do { try await finish(id, maxBatches: Self.maxBatchesInTurn) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Removes an account that is closed for good, as far as so many batches of records and grants go.
+    private func finish(_ userID: Int, maxBatches: Int) async throws {
+        let schemas = SchemaCache(store: SchemaStore(postgres: postgres))
+        let removeRecords = RemoveRecords(postgres: postgres, schemas: schemas, bell: bell)
+        var (isGone, batchesLeft) = (false, maxBatches)
+        while !isGone {
+            while case let keys = try await removeRecords.keys(ofUser: userID), !keys.isEmpty {
+                guard batchesLeft > 0 else { return }
+                batchesLeft -= 1
+                try await removeRecords(keys: keys, areExpired: false)
+            }
+            var mayHaveGrants = true
+            while mayHaveGrants {
+                guard batchesLeft > 0 else { return }
+                batchesLeft -= 1
+                mayHaveGrants = try await removeSomeGrants(ofUser: userID)
+            }
+            isGone = try await postgres.withTransaction { connection in
+                try await SchemaLock.share(on: connection)
+                let isClosed = try await UserStore.lockClosed(userID, on: connection)
+                // A write that began before the account was closed may have added one.
+                if try await RemoveRecords.areThere(ofUser: userID, on: connection) { return false }
+                if isClosed { try await Self.remove(userID, by: nil, on: connection) }
+                return true
+            }
+        }
+    }
+
+    /// Removes some of what a user could see, of an account that is closed for good.
+    ///
+    /// - Returns: Whether there may be more.
+    private func removeSomeGrants(ofUser userID: Int) async throws -> Bool {
+        try await postgres.withTransaction { connection in
+            try await SchemaLock.share(on: connection)
+            guard let stream = try await Self.lockStream(ofUser: userID, on: connection) else { return false }
+            let removal = GrantTable.removal(ofStream: "\(stream)", rowCount: Self.grantBatchSize)
+            return try await connection.execute(removal) == Self.grantBatchSize
+        }
+    }
+
+    /// Whether a user reads more than one transaction removes.
+    private static func hasManyGrants(_ userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        try await !connection.query(
+            """
+            SELECT FROM grants WHERE stream_id = (SELECT id FROM streams WHERE user_id = \(userID))
+            OFFSET \(grantBatchSize) LIMIT 1
+            """
+        ).isEmpty
+    }
+
+    /// Whoever writes a record that the user reads waits for this lock, and then finds no stream.
+    private static func lockStream(ofUser userID: Int, on connection: PostgresConnection) async throws -> Int? {
+        try await connection.query(StreamTable.lockingForRemoval(ofUser: userID)).first?.decode("id")
+    }
+
+    /// Removes an account that is locked and has no records.
+    private static func remove(_ userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
+        try await PhotoStore.removeAll(ofUser: userID, on: connection)
+        // A trigger removes the stream itself with the user.
+        if let stream = try await lockStream(ofUser: userID, on: connection) {
+            try await connection.executeInBatches { GrantTable.removal(ofStream: "\(stream)", rowCount: $0) }
+            try await connection.executeInBatches { RecordTable.indexRemoval(ofStream: stream, rowCount: $0) }
+        }
+        // All sessions end first, so that none can add an event after the addresses were removed.
+        try await SessionStore.endAll(ofUser: userID, by: sessionID, on: connection)
+        try await AuditStore.forgetSources(ofUser: userID, on: connection)
+        try await AuditStore.add(.accountDeleted, userID: userID, from: nil, on: connection)
+        try await BlockStore.removeAll(ofUser: userID, on: connection)
+        try await UserStore.remove(userID, on: connection)
+    }
+}

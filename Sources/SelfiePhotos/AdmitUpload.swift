@@ -1,0 +1,33 @@
+package import Budgets
+package import SelfieAccounts
+
+/// Lets a user upload a photo, unless there are too many uploads or photos.
+package struct AdmitUpload: Sendable {
+    let permits: Permits<Int>
+    let photos: PhotoStore
+    let quota: PhotoQuota
+    let limiter: RateLimiter
+
+    /// Acquires a permit for an upload, which may yet be refused for its session.
+    ///
+    /// - Parameter uploader: The user's id, or another number for sessions that have ended.
+    /// - Returns: The permit. Drop it when the upload has ended.
+    /// - Throws: `TooBusy`.
+    package func permit(for uploader: Int) throws(TooBusy) -> Permit<Int> {
+        try permits.acquire(for: uploader)
+    }
+
+    /// Admits an upload, and counts it, before its body is read.
+    ///
+    /// - Parameters:
+    ///   - userID: The user's id.
+    ///   - minBytes: The least number of bytes that the photo will have.
+    ///   - source: Where the request came from.
+    /// - Throws: `PhotoError.noRoom`, `RateLimitExceeded`, `PostgresError`.
+    package func callAsFunction(userID: Int, minBytes: Int, from source: RequestSource) async throws {
+        guard try await photos.hasRoom(forBytes: minBytes, ofUser: userID, within: quota) else {
+            throw PhotoError.noRoom
+        }
+        try await limiter.count([.upload(userID: userID)], ofUser: userID, from: source)
+    }
+}

@@ -1,0 +1,47 @@
+import Encodings
+import ImageFiles
+import JSON
+package import ObjectStore
+import Secrets
+package import SelfieAccounts
+
+/// A photo to be stored, checked.
+package struct NewPhoto: Sendable {
+    /// The uploaded file's name, a label only.
+    let name: String
+    let title: String
+    /// The photo's id for clients, and the key of its object in the store.
+    let randomID: String
+    let userID: Int
+    let image: ImageFile
+    let object: SpooledObject
+    /// Whether it is in its owner's list.
+    let isListed: Bool
+
+    /// Checks what a client sent by the contract's rules.
+    ///
+    /// - Parameters:
+    ///   - title: The title, which may have several lines.
+    ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is kept, on one line.
+    ///   - object: The uploaded bytes.
+    ///   - userID: The owner's id.
+    ///   - isListed: Whether it is in its owner's list. Another photo goes when nothing refers to it.
+    /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`, or what reading the bytes throws.
+    package init(title: String, fileName: String, object: SpooledObject, userID: Int, isListed: Bool = true)
+        async throws
+    {
+        let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0).onOneLine() } ?? ""
+        let validationErrors =
+            ValidationError.all(of: title, .title, mayHaveLines: true) + ValidationError.all(of: name, .fileName)
+        guard validationErrors.isEmpty else { throw InvalidInput(validationErrors: validationErrors) }
+        guard object.length > 0 else { throw InvalidInput(validationErrors: [ValidationError(.image, .blank)]) }
+        guard let image = try await object.image() else { throw PhotoError.unknownFormat }
+        self.name = name
+        self.title = title
+        randomID = RandomIdentifier.makeSecret()
+        self.userID = userID
+        self.image = image
+        self.object = object
+        self.isListed = isListed
+    }
+}

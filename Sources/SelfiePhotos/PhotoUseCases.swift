@@ -1,0 +1,60 @@
+package import Budgets
+package import Logging
+package import ObjectStore
+package import Postgres
+package import SelfieAccounts
+
+/// Everything that can be done with photos.
+package struct PhotoUseCases: Sendable {
+    package let store: PhotoStore
+    package let admitUpload: AdmitUpload
+    package let uploadPhoto: UploadPhoto
+    package let deletePhoto: DeletePhoto
+    package let describePhoto: DescribePhoto
+    /// Run it every few seconds.
+    package let sweeper: PhotoSweeper
+
+    /// The settings of photos.
+    package struct Settings: Sendable {
+        let quota: PhotoQuota
+        let uploadLimits: PermitLimits
+
+        /// - Parameters:
+        ///   - quota: What a user may have.
+        ///   - uploadLimits: How many uploads of a process, and of a user, are under way at once.
+        package init(quota: PhotoQuota, uploadLimits: PermitLimits) {
+            self.quota = quota
+            self.uploadLimits = uploadLimits
+        }
+    }
+
+    /// - Parameters:
+    ///   - postgres: The database.
+    ///   - objects: The store of photos' bytes.
+    ///   - settings: The settings.
+    ///   - limiter: Counts uploads.
+    ///   - bell: Notifies readers of changes.
+    ///   - reportLosses: Reports photos that were lost to those who share records with them.
+    ///   - logger: The log of work in the background.
+    package init(
+        postgres: PostgresClient,
+        objects: any ObjectStore,
+        settings: Settings,
+        limiter: RateLimiter,
+        bell: ChangeBell,
+        reportLosses: @escaping @Sendable () async throws -> Void,
+        logger: Logger
+    ) {
+        store = PhotoStore(postgres: postgres)
+        admitUpload = AdmitUpload(
+            permits: Permits("UPLOADS_AT_ONCE", per: "USER", settings.uploadLimits),
+            photos: store,
+            quota: settings.quota,
+            limiter: limiter
+        )
+        uploadPhoto = UploadPhoto(photos: store, objects: objects, quota: settings.quota, bell: bell)
+        deletePhoto = DeletePhoto(photos: store, objects: objects, bell: bell)
+        describePhoto = DescribePhoto(photos: store, objects: objects)
+        sweeper = PhotoSweeper(photos: store, objects: objects, logger: logger, tellLosses: reportLosses)
+    }
+}

@@ -1,0 +1,54 @@
+import ImageFiles
+package import Logging
+import ObjectStore
+package import SelfieAccounts
+
+/// Stores a photo: first a pending row, then the object, then the row is ready.
+///
+/// So a crash at any point can be undone.
+package struct UploadPhoto: Sendable {
+    let photos: PhotoStore
+    let objects: any ObjectStore
+    let quota: PhotoQuota
+    var bell: ChangeBell?
+
+    /// Stores a photo whole or not at all.
+    ///
+    /// - Parameters:
+    ///   - new: The photo, checked.
+    ///   - sessionID: The session of the upload.
+    ///   - logger: The request's.
+    /// - Returns: The photo. Its owner can see it from now on.
+    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PhotoError.givenUp`, `.noRoom`, `PostgresError`,
+    ///   `ObjectStoreError`. The sweeper removes what is left behind.
+    package func callAsFunction(_ new: NewPhoto, sessionID: Int, logger: Logger) async throws -> StoredPhoto {
+        let randomID = new.randomID
+        guard try await photos.addPending(new, sessionID: sessionID) else { throw SessionError.ended }
+        var versionID: String?
+        do {
+            versionID = try await objects.put(new.object, key: randomID, contentType: new.image.format.contentType)
+            let stored = try await photos.makeReady(
+                randomID,
+                versionID: versionID,
+                isListed: new.isListed,
+                within: quota
+            )
+            bell?.ring([.user(new.userID)])
+            return stored
+        } catch {
+            await undo(randomID, versionID: versionID, logger: logger)
+            throw error
+        }
+    }
+
+    /// Removes the row.
+    ///
+    /// The sweeper deletes the object later, because the store has just failed.
+    private func undo(_ randomID: String, versionID: String?, logger: Logger) async {
+        do {
+            try await photos.removePending(randomID, versionID: versionID)
+        } catch {
+            logger.warning("a failed upload is left to the sweeper", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Postgres
+package import SelfieAccounts
+
+/// Deletes records that their readers have not asked to delete: they have expired, or their owner leaves.
+///
+/// What refers to them keeps their ids.
+struct RemoveRecords: Sendable {
+    let postgres: PostgresClient
+    let schemas: SchemaCache
+    let bell: ChangeBell?
+
+    /// The most records of a transaction.
+    static let batchSize = 100
+    /// Leaves out records whose owner's row was removed by hand.
+    ///
+    /// Nobody sees those, and none of them can be numbered.
+    static let ofUsers: PostgresQuery = "JOIN users AS owner ON owner.id = owner_id"
+
+    /// Selects some of the records that a user owns, and of those in the user's inboxes.
+    private static func ofUser(_ userID: Int, rowCount: Int) -> PostgresQuery {
+        """
+        (SELECT key FROM records WHERE owner_id = \(userID) AND deleted_at IS NULL LIMIT \(rowCount))
+        UNION (SELECT key FROM records \(part: ofUsers)
+            WHERE recipient_id = \(userID) AND recipient_id > 0 AND deleted_at IS NULL LIMIT \(rowCount))
+        LIMIT \(rowCount)
+        """
+    }
+
+    /// The keys of at most `batchSize` of these records.
+    func keys(ofUser userID: Int) async throws -> [Int] {
+        try await postgres.read(Self.ofUser(userID, rowCount: Self.batchSize)).map { try $0.decode("key") }
+    }
+
+    /// Whether there are any of these records.
+    static func areThere(ofUser userID: Int, on connection: PostgresConnection) async throws -> Bool {
+        try await !connection.query(ofUser(userID, rowCount: 1)).isEmpty
+    }
+
+    /// Deletes records, all of them or none.
+    ///
+    /// - Parameters:
+    ///   - keys: Their keys, at most `batchSize`. Those that are deleted already are left alone.
+    ///   - areExpired: Whether those that have not expired are left alone, too.
+    /// - Returns: How many were deleted.
+    /// - Throws: `PostgresError`.
+    @discardableResult
+    func callAsFunction(keys: [Int], areExpired: Bool) async throws -> Int {
+        let (count, streams) = try await RecordTransaction.run(on: postgres, schemas) { transaction in
+            let schema = transaction.schema
+            let parents = try await transaction.parents(naming: "key = ANY(\(keys))")
+            let locked = try await transaction.lock(parents, keys: keys)
+            let deleted = try locked.filter { keys.contains($0.key) && ($0.isExpired || !areExpired) }.map { record in
+                guard let collection = schema.collection(id: record.name.collectionID) else { throw SchemaChanged() }
+                return RecordDraft(of: record, in: collection, nil)
+            }
+            let drafts = deleted + RecordPlanner.clearing(deleted, in: locked, schema)
+            try await transaction.write(drafts)
+            return (deleted.count, drafts.shownStreams)
+        }
+        bell?.ring(streams.map { .stream($0) })
+        return count
+    }
+}

@@ -1,0 +1,132 @@
+import Postgres
+import RecordSchema
+package import SelfieAccounts
+
+/// Creates, changes and deletes records: all of a call, or none.
+package struct WriteRecords: Sendable {
+    let postgres: PostgresClient
+    let schemas: SchemaCache
+    let limiter: RateLimiter
+    let bell: ChangeBell
+    let digests: SentDigests
+    /// The bytes of data that a user's records may have.
+    let quotaBytes: Int
+
+    /// How often a call begins again when others are in its way.
+    private static let maxAttempts = 10
+
+    /// Does what a client wants.
+    ///
+    /// - Parameters:
+    ///   - operations: What to do, at most ``RecordLimits/maxBatchCount``.
+    ///   - place: Where the records are.
+    ///   - session: The session of who does it.
+    ///   - source: Where the request came from.
+    /// - Returns: The records, without those that were deleted.
+    /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is deleted or disabled,
+    ///   `RecordsBusy`, `PostgresError`.
+    package func callAsFunction(
+        _ operations: [RecordOperation],
+        in place: RecordPlace,
+        by session: Session,
+        from source: RequestSource
+    ) async throws -> [StoredRecord] {
+        try Self.checkIDs(operations)
+        let userID = session.userID
+        let clearsInbox = try await clearsOwnInbox(operations, in: place, by: session)
+        let writes = try await limiter.count(
+            [clearsInbox ? .inboxDeletion(userID: userID) : .recordWrites(operations.count, userID: userID)],
+            ofUser: userID,
+            from: source
+        )
+        var sends = Sends()
+        do {
+            for _ in 1...Self.maxAttempts {
+                let attempt = try await schemas.withSchema { schema in
+                    let call = try await RecordCall(operations, in: place, by: session, schema, digests: digests)
+                    let readers = try await RecordStore(postgres: postgres).readers(
+                        of: call.sharedRecords,
+                        askedBy: userID
+                    )
+                    // Nothing is counted for a call that is refused by one of the two limits.
+                    try await limiter.givingBack(writes) {
+                        try await count(call.maxSends(readers), as: &sends, of: call, by: userID, from: source)
+                    }
+                    return try await run(call, readers)
+                }
+                switch attempt {
+                case .done(let done):
+                    bell.ring(done.streams.map { .stream($0) })
+                    await limiter.giveBack(sends.count - done.sendCount, of: sends.counted)
+                    // What others have put there costs its recipient nothing.
+                    if clearsInbox { await limiter.giveBack(writes) }
+                    return done.records
+                case .expired(let keys):
+                    let removal = RemoveRecords(postgres: postgres, schemas: schemas, bell: bell)
+                    try await removal(keys: keys, areExpired: true)
+                case .busy: try await Task.sleep(for: .milliseconds(Int.random(in: 1...20)))
+                }
+            }
+            throw RecordsBusy()
+        } catch {
+            // Nobody was named. To try to send a message counts.
+            if !sends.areMessages, !Task.isCancelled { await limiter.giveBack(sends.counted) }
+            throw error
+        }
+    }
+
+    /// What was counted as sent before it was known how much that is.
+    private struct Sends {
+        var count = 0
+        var counted = CountedActions()
+        var areMessages = false
+    }
+
+    /// Counts the most sends that a call may be, unless as many are counted already.
+    private func count(
+        _ maxSends: Int,
+        as sends: inout Sends,
+        of call: RecordCall,
+        by userID: Int,
+        from source: RequestSource
+    ) async throws {
+        guard maxSends > sends.count else { return }
+        await limiter.giveBack(sends.counted)
+        sends = Sends()
+        let counted = try await limiter.count([.inboxSends(maxSends, userID: userID)], ofUser: userID, from: source)
+        sends = Sends(count: maxSends, counted: counted, areMessages: call.isInbox)
+    }
+
+    private func run(_ call: RecordCall, _ readers: [RecordName: Set<String>]) async throws -> RecordCall.Attempt {
+        do {
+            return try await postgres.withTransaction { connection in
+                try await call.attempt(on: connection, readers, quotaBytes: quotaBytes)
+            }
+        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+            // Somebody else has just created a record of the id. It is seen now.
+            return .busy
+        }
+    }
+
+    /// Whether a call only deletes from the caller's own inbox.
+    private func clearsOwnInbox(
+        _ operations: [RecordOperation],
+        in place: RecordPlace,
+        by session: Session
+    ) async throws -> Bool {
+        guard operations.allSatisfy({ $0.action == .delete }) else { return false }
+        guard place.inboxOf == nil || place.inboxOf == session.photoReader.memberID else { return false }
+        return try await schemas.known().access(of: place.collection) == .inbox
+    }
+
+    private static func checkIDs(_ operations: [RecordOperation]) throws(RecordRefusal) {
+        var seen: Set<String> = []
+        for (position, operation) in operations.enumerated() {
+            guard let id = operation.id else { continue }
+            guard RecordID.isValid(id), seen.insert(id).inserted else { throw RecordRefusal(.invalidID, at: position) }
+        }
+    }
+}
+
+/// Others are in the way of a call again and again.
+package struct RecordsBusy: Error {}
