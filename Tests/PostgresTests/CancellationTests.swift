@@ -48,26 +48,35 @@ struct CancellationTests {
         }
     }
 
-    @Test("Who waits for the connection of a cancelled statement gets an answer all the same")
-    func waiting() async throws {
+    @Test(
+        "Who shares a connection with a cancelled statement, or a batch, gets an answer all the same",
+        arguments: [false, true]
+    )
+    func neighbours(sharesBatch: Bool) async throws {
         try await TestCluster.withEmptyDatabase { url in
             try await ClockedClient.run(url: url, adjust: { $0.pool.leaseTimeout = .seconds(60) }) {
                 clocked async throws in
                 try await Sessions.watching(url) { sessions async throws in
-                    for _ in 0..<5 { try await cancelOne(of: clocked, sessions) }
+                    for _ in 0..<5 { try await cancelOne(of: clocked, sessions, sharesBatch: sharesBatch) }
                 }
             }
         }
     }
 
-    private func cancelOne(of clocked: ClockedClient, _ sessions: Sessions) async throws {
+    private func cancelOne(of clocked: ClockedClient, _ sessions: Sessions, sharesBatch: Bool) async throws {
         let client = clocked.client
-        let slow = Task { try await client.read("SELECT pg_sleep(600)") }
-        try await clocked.waitUntilUnderWay(1)
-        let others = (1...6).map { number in
-            Task { try await client.read("SELECT \(number) AS number")[0].decode("number", as: Int.self) }
+        func start() async throws -> (slow: Task<PostgresRows, any Error>, neighbours: [Task<Int, any Error>]) {
+            let slow = Task { try await client.read("SELECT pg_sleep(600)") }
+            try await poll("it was sent, or waits") { await client.underWayCount + client.waiterCount == 1 }
+            let neighbours = (1...6).map { number in
+                Task { try await client.read("SELECT \(number) AS number")[0].decode("number", as: Int.self) }
+            }
+            try await poll("all came") { await client.underWayCount + client.waiterCount == 7 }
+            return (slow, neighbours)
         }
-        try await clocked.waitUntilWaiting(6)
+        // Those that wait for a connection are sent together when it comes back.
+        let (slow, neighbours) =
+            if sharesBatch { try await client.withConnection { _ in try await start() } } else { try await start() }
         try await poll("it runs") { try await sessions.count(running: "SELECT pg_sleep") == 1 }
         slow.cancel()
         let error = await #expect(throws: PostgresError.self) { try await slow.value }
@@ -78,27 +87,59 @@ struct CancellationTests {
         // A cancellation that the server loses is sent again, later.
         let numbers = try await whilePassing({ await clocked.advance(by: .milliseconds(20)) }) {
             var numbers: [Int] = []
-            for other in others { numbers.append(try await other.value) }
+            for neighbour in neighbours { numbers.append(try await neighbour.value) }
             return numbers
         }
         #expect(numbers == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("While a cancellation is on its way, no other statement begins that it could hit", arguments: [false, true])
-    func lateCancellation(isLeased: Bool) async throws {
-        try await TestCluster.withEmptyDatabase { url in
+    @Test("A statement that a cancellation hits which was meant for another is run again, and nobody notices")
+    func wrongOneHit() async throws {
+        try await withTries { clocked, late in
+            let cancelled = Task { try await clocked.client.read(LateCancellation.first) }
+            try await late.awaitFirst()
+            let hit = Task { try await clocked.client.read(LateCancellation.second).count }
+            try await late.cancel(cancelled, of: clocked)
+            try await poll("it runs again") { try await late.tryCount() == 2 }
+            try await late.secondLock.release()
+            #expect(try await hit.value == 1)
+        }
+    }
+
+    @Test("One that belongs to a lease is not, since nobody knows what it depends on")
+    func wrongOneHitOnALease() async throws {
+        try await withTries { clocked, late in
+            try await clocked.client.withConnection { connection in
+                let cancelled = Task { try await connection.query(LateCancellation.first) }
+                try await late.awaitFirst()
+                let hit = Task { try await connection.query(LateCancellation.second).count }
+                try await late.cancel(cancelled, of: clocked)
+                try await clocked.waitUntilUnderWay(0)
+                #expect(await clocked.client.waiterCount == 0)
+                hit.cancel()
+                await #expect(throws: PostgresError.self) { try await hit.value }
+            }
+            try await late.secondLock.release()
+            #expect(try await late.tryCount() == 1)
+        }
+    }
+
+    /// Runs a body with a client of one connection, and with what makes its cancellations come late.
+    private func withTries(_ body: (ClockedClient, LateCancellation) async throws -> Void) async throws {
+        try await withClient(maxConnections: 1) { other, url async throws in
+            try await other.write("CREATE SEQUENCE tries")
             try await Sessions.watching(url) { sessions async throws in
-                try await HeldLock.holding(url) { lock async throws in
-                    try await GatedServer.run(before: url, passes: .max) { gate in
-                        try await ClockedClient.run(url: gate.url) { clocked async throws in
-                            let late = LateCancellation(clocked: clocked, sessions: sessions, lock: lock, gate: gate)
-                            if isLeased {
-                                try await clocked.client.withConnection { connection in
-                                    try await late.expectNothingHit { try await connection.query($0) }
-                                }
-                            } else {
-                                try await late.expectNothingHit { try await clocked.client.read($0) }
-                            }
+                try await HeldLock.holding(url, number: 1) { firstLock async throws in
+                    try await HeldLock.holding(url, number: 2) { secondLock async throws in
+                        try await GatedServer.run(before: url, passes: .max) { gate in
+                            let late = LateCancellation(
+                                client: other,
+                                sessions: sessions,
+                                firstLock: firstLock,
+                                secondLock: secondLock,
+                                gate: gate
+                            )
+                            try await ClockedClient.run(url: gate.url) { try await body($0, late) }
                         }
                     }
                 }
@@ -107,27 +148,40 @@ struct CancellationTests {
     }
 
     private struct LateCancellation {
-        let clocked: ClockedClient
+        static let first = HeldLock.wait
+        /// A statement that counts itself, and then waits for the second lock.
+        static let second: PostgresQuery = "SELECT nextval('tries'), pg_advisory_xact_lock_shared(2)"
+
+        let client: PostgresClient
         let sessions: Sessions
-        let lock: HeldLock
+        let firstLock: HeldLock
+        let secondLock: HeldLock
         let gate: GatedServer
 
-        func expectNothingHit(_ run: @escaping @Sendable (PostgresQuery) async throws -> PostgresRows) async throws {
-            let (client, cancelled) = (clocked.client, Task { try await run(HeldLock.wait) })
-            try await poll("it waits") { try await sessions.countWaiting() == 1 }
-            let next = Task { try await run("SELECT 1 AS one").count }
-            try await poll("the next one waits") { await client.backlogCount + client.waiterCount == 1 }
+        /// How often the second statement has begun.
+        func tryCount() async throws -> Int {
+            try await client.read("SELECT last_value + is_called::int AS next FROM tries")[0].decode("next") - 1
+        }
+
+        /// Waits until the server is at the first statement, and nothing else is on its way.
+        func awaitFirst() async throws {
+            try await poll("the first one waits") { try await sessions.countWaiting() == 1 }
+            gate.forgetPassed()
+        }
+
+        /// Cancels the first of two statements; the request reaches the server when that is at the second.
+        func cancel(_ first: Task<PostgresRows, any Error>, of clocked: ClockedClient) async throws {
+            try await clocked.waitUntilUnderWay(2)
+            try await poll("the other one is past the gate") { gate.passedCount > 0 && gate.heldCount == 0 }
             gate.close()
-            cancelled.cancel()
-            await #expect(throws: PostgresError.self) { try await cancelled.value }
+            first.cancel()
+            await #expect(throws: PostgresError.self) { try await first.value }
             await clocked.advance(by: .milliseconds(20))
             try await poll("the request is on its way") { gate.heldCount == 1 }
-            try await lock.release()
-            try await clocked.waitUntilUnderWay(0)
-            await clocked.advance(by: .milliseconds(1))
-            #expect(await client.underWayCount == 0)
+            try await firstLock.release()
+            try await poll("the other one runs") { try await tryCount() == 1 }
+            try await poll("it waits") { try await sessions.countWaiting() == 1 }
             gate.open()
-            #expect(try await next.value == 1)
         }
     }
 

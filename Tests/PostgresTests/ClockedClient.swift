@@ -62,7 +62,7 @@ extension PostgresClient {
         }
     }
 
-    /// How many statements of callers were begun whose answers have not come.
+    /// How many statements of callers were sent, with their batches' ends, whose answers have not come.
     var underWayCount: Int {
         get async {
             var count = 0
@@ -80,7 +80,7 @@ extension PostgresClient {
         }
     }
 
-    /// How many statements wait for another on their own connections.
+    /// How many statements wait for what is under way on their own connections.
     var backlogCount: Int {
         get async {
             var count = 0
@@ -91,9 +91,15 @@ extension PostgresClient {
 }
 
 extension ConnectionPool {
-    fileprivate var underWayCount: Int { sessions.values.count { $0.current.map { $0.purpose != .setUp } ?? false } }
+    fileprivate var underWayCount: Int {
+        members.map(\.connection.pipeline)
+            .filter { !$0.isBatchOpen && $0.head?.statement.purpose != .setUp }
+            .reduce(0) { $0 + $1.count }
+    }
 
-    fileprivate var settingUpCount: Int { sessions.values.count { $0.current?.purpose == .setUp } }
+    fileprivate var settingUpCount: Int {
+        members.count { $0.connection.pipeline.head?.statement.purpose == .setUp }
+    }
 
-    fileprivate var backlogCount: Int { sessions.values.reduce(0) { $0 + $1.waitingCount } }
+    fileprivate var backlogCount: Int { members.reduce(0) { $0 + $1.connection.backlog.count } }
 }

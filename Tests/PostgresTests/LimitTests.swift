@@ -13,7 +13,7 @@ struct LimitTests {
         #expect(configuration.retryPause == .milliseconds(10))
         let pool = configuration.pool
         #expect(pool.maxConnections == 10 && pool.minConnections == 1)
-        #expect(pool.slowness == .milliseconds(20))
+        #expect(pool.pipelineDepth == 16 && pool.slowness == .milliseconds(20))
         #expect(pool.maxWaiters == 4_096 && pool.leaseTimeout == .seconds(2))
         #expect(pool.idleTimeout == .seconds(60) && pool.lifetime == .seconds(3_600))
         #expect(pool.maxBackOff == .seconds(1))
@@ -42,6 +42,6 @@ struct LimitTests {
         #expect(divided.map(\.maxConnections) == shares)
         #expect(divided.map(\.maxWaiters).reduce(0, +) == 4_096)
         #expect(divided.map(\.minConnections).reduce(0, +) == 1)
-        #expect(divided.allSatisfy { $0.leaseTimeout == .seconds(2) })
+        #expect(divided.allSatisfy { $0.leaseTimeout == .seconds(2) && $0.pipelineDepth == 16 })
     }
 }

@@ -129,8 +129,8 @@ struct LostLeaseTests {
         }
     }
 
-    @Test("A statement that was begun on a broken connection is answered as lost once, and never sent again")
-    func begun() async throws {
+    @Test("A statement whose end could not be sent is answered as lost once, and never sent again")
+    func unsynchronized() async throws {
         try await withClient(maxConnections: 1) { client, _ in
             try await client.withConnection { connection in
                 let pool = client.pools[0]
@@ -138,16 +138,17 @@ struct LostLeaseTests {
                     pool.eventLoop.execute {
                         pool.assumeIsolated { pool in
                             // The pool has not noticed yet when it sends.
-                            let socket = pool.sessions.values.first?.libpq.socket
+                            let socket = pool.members[0].connection.libpq.socket
                             #expect(socket.map { shutdown($0, CInt(SHUT_RDWR)) } == 0)
                             let statement = Statement(
                                 id: pool.makeID(),
                                 content: .query("SELECT 1 AS one"),
                                 timeout: nil,
-                                purpose: .leased(connection.lease),
+                                purpose: .leased,
+                                start: pool.now,
                                 completion: { answer.resume(returning: $0) }
                             )
-                            pool.run(statement, on: connection.lease)
+                            pool.send(statement, on: connection.lease)
                         }
                     }
                 }

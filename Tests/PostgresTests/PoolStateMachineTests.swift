@@ -12,15 +12,10 @@ struct PoolScenario: CustomTestStringConvertible, Sendable {
         case opened(UInt64)
         case failedToOpen(UInt64)
         case released(UInt64)
-        /// A lease ends, and nothing is under way on its connection.
-        case ended(UInt64)
+        case returned(UInt64)
         case lost(UInt64)
-        /// The same, and nothing was begun in its lease.
-        case lostUnused(UInt64)
-        case retire(UInt64)
-        /// A statement of a lease is to run.
-        case use(UInt64)
-        case replacement(UInt64, of: UInt64)
+        case block(UInt64)
+        case unblock(UInt64)
         /// The clock moves on by so many milliseconds.
         case wait(Int)
         case close
@@ -35,6 +30,7 @@ struct PoolScenario: CustomTestStringConvertible, Sendable {
         var poolLimits = PoolLimits()
         poolLimits.maxConnections = 2
         poolLimits.minConnections = 1
+        poolLimits.pipelineDepth = 2
         limits(&poolLimits)
         self.limits = poolLimits
         self.steps = steps
@@ -50,17 +46,18 @@ struct PoolStateMachineTests {
                 "Connections are opened on demand, as many as the waiters need",
                 limits: { $0.maxConnections = 3 },
                 [
-                    (.statement(1), ["open 1"]), (.statement(2), ["open 2"]), (.lease(3), ["open 3"]), (.lease(4), []),
-                    (.opened(1), ["1 on 1"]), (.opened(2), ["2 on 2"]), (.opened(3), ["3 on 3"]),
+                    (.statement(1), ["open 1"]), (.statement(2), []), (.statement(3), ["open 2"]),
+                    (.lease(4), ["open 3"]), (.lease(5), []),
+                    (.opened(1), ["1 on 1", "2 on 1"]), (.opened(2), ["3 on 2"]), (.opened(3), ["4 on 3"]),
                 ]
             ),
             PoolScenario(
                 "An urgent statement is the next to run, though the line is full",
-                limits: { ($0.maxConnections, $0.maxWaiters) = (1, 2) },
+                limits: { ($0.maxConnections, $0.pipelineDepth, $0.maxWaiters) = (1, 1, 2) },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
                     (.statement(4), []), (.statement(5), ["full"]), (.firstStatement(6), []),
-                    (.released(1), ["6 on 1"]), (.released(1), ["2 on 1"]), (.ended(2), ["3 on 1"]),
+                    (.released(1), ["6 on 1"]), (.released(1), ["2 on 1"]), (.returned(1), ["3 on 1"]),
                 ]
             ),
             PoolScenario(
@@ -80,21 +77,22 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "Each statement and each lease has a connection to itself, the first that is idle",
+                "Statements share connections, the least busy first; a lease has one to itself",
                 limits: { _ in },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.statement(2), ["open 2"]),
-                    (.opened(2), ["2 on 2"]), (.statement(3), []), (.ended(1), ["3 on 1"]), (.statement(4), []),
-                    (.released(2), ["4 on 2"]), (.released(1), []), (.released(2), []), (.lease(5), ["5 on 1"]),
+                    (.opened(2), ["2 on 2"]), (.statement(3), ["3 on 2"]), (.statement(4), []),
+                    (.returned(1), ["4 on 1"]), (.statement(5), ["5 on 1"]), (.statement(6), []),
+                    (.released(2), ["6 on 2"]), (.released(1), []), (.released(1), []), (.lease(7), ["7 on 1"]),
                 ]
             ),
             PoolScenario(
-                "Who comes first is served first",
+                "Who comes first is served first, also a lease that needs an idle connection",
                 limits: { $0.maxConnections = 1 },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
-                    (.lease(4), []), (.released(1), ["2 on 1"]), (.ended(2), ["3 on 1"]), (.statement(5), []),
-                    (.released(1), ["4 on 1"]), (.ended(4), ["5 on 1"]),
+                    (.lease(4), []), (.released(1), ["2 on 1"]), (.returned(1), ["3 on 1"]), (.statement(5), []),
+                    (.released(1), ["4 on 1"]), (.returned(1), ["5 on 1"]),
                 ]
             ),
             PoolScenario(
@@ -103,15 +101,15 @@ struct PoolStateMachineTests {
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.lease(3), []),
                     (.cancel(2), ["cancelled"]), (.cancel(1), ["too late"]), (.cancel(9), ["too late"]),
-                    (.ended(1), ["3 on 1"]),
+                    (.returned(1), ["3 on 1"]),
                 ]
             ),
             PoolScenario(
-                "Who waits for too long is refused, and the others are served",
+                "Who waits for too long is refused, and the line goes on",
                 limits: { ($0.maxConnections, $0.leaseTimeout) = (1, .seconds(2)) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.wait(1000), []),
-                    (.lease(3), []), (.wait(999), []), (.wait(1), ["refuse 2: timedOut"]), (.ended(1), ["3 on 1"]),
+                    (.lease(3), []), (.wait(999), []), (.wait(1), ["refuse 2: timedOut"]), (.returned(1), ["3 on 1"]),
                 ]
             ),
             PoolScenario(
@@ -120,7 +118,7 @@ struct PoolStateMachineTests {
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.statement(3), []),
                     (.lease(4), []), (.lease(5), ["full"]), (.statement(6), []), (.statement(7), ["full"]),
-                    (.ended(1), ["2 on 1"]), (.lease(8), []), (.lease(9), ["full"]),
+                    (.returned(1), ["2 on 1"]), (.lease(8), []), (.lease(9), ["full"]),
                 ]
             ),
             PoolScenario(
@@ -129,9 +127,10 @@ struct PoolStateMachineTests {
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
                     (.opened(2), ["2 on 2"]), (.lease(3), []), (.lease(4), []), (.statement(5), ["open 3"]),
-                    (.opened(3), ["5 on 3"]), (.statement(6), []), (.statement(7), []), (.released(3), ["6 on 3"]),
-                    (.released(3), ["7 on 3"]), (.ended(2), ["3 on 2"]), (.statement(8), []), (.lost(1), ["open 4"]),
-                    (.opened(4), ["4 on 4"]), (.released(3), ["8 on 3"]),
+                    (.opened(3), ["5 on 3"]), (.statement(6), ["6 on 3"]), (.statement(7), []),
+                    (.released(3), ["7 on 3"]),
+                    (.returned(2), ["3 on 2"]), (.statement(8), []), (.lost(1), ["open 4"]), (.opened(4), ["4 on 4"]),
+                    (.released(3), ["8 on 3"]),
                 ]
             ),
             PoolScenario(
@@ -140,8 +139,8 @@ struct PoolStateMachineTests {
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
                     (.opened(2), ["2 on 2"]), (.lease(3), ["open 3"]), (.failedToOpen(3), []), (.statement(4), []),
-                    (.ended(2), ["4 on 2"]), (.statement(5), []), (.wait(50), ["open 4"]), (.failedToOpen(4), []),
-                    (.released(2), ["5 on 2"]), (.ended(1), ["3 on 1"]), (.lease(6), []), (.wait(100), ["open 5"]),
+                    (.returned(2), ["4 on 2"]), (.statement(5), ["5 on 2"]), (.wait(50), ["open 4"]),
+                    (.failedToOpen(4), []), (.returned(1), ["3 on 1"]), (.lease(6), []), (.wait(100), ["open 5"]),
                     (.opened(5), ["6 on 5"]),
                 ]
             ),
@@ -150,8 +149,18 @@ struct PoolStateMachineTests {
                 limits: { $0.maxConnections = 3 },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
-                    (.statement(3), ["open 3"]), (.lease(4), []), (.opened(2), ["2 on 2"]), (.statement(5), []),
-                    (.released(1), ["3 on 1"]), (.opened(3), ["4 on 3"]), (.released(1), ["5 on 1"]),
+                    (.statement(3), ["open 3"]), (.lease(4), []), (.opened(2), ["2 on 2", "3 on 1"]),
+                    (.statement(5), []),
+                    (.opened(3), ["4 on 3"]), (.released(1), ["5 on 1"]),
+                ]
+            ),
+            PoolScenario(
+                "A slow statement takes nobody along, and another connection is opened",
+                limits: { $0.slowness = .milliseconds(20) },
+                [
+                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.wait(19), []),
+                    (.statement(2), ["2 on 1"]), (.released(1), []), (.wait(20), []), (.statement(3), ["open 2"]),
+                    (.opened(2), ["3 on 2"]), (.wait(20), []), (.statement(4), []), (.released(1), ["4 on 1"]),
                 ]
             ),
             PoolScenario(
@@ -163,29 +172,11 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "A lease whose connection is lost before anything was begun gets another, once",
-                limits: { $0.maxConnections = 1 },
+                "A blocked connection takes nobody, and is not idle",
+                limits: { ($0.maxConnections, $0.idleTimeout, $0.minConnections) = (1, .seconds(1), 0) },
                 [
-                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.use(1), ["on(1)"]), (.lostUnused(1), []),
-                    (.use(1), ["elsewhere"]), (.use(1), ["lost"]), (.replacement(2, of: 1), ["open 2"]),
-                    (.opened(2), ["2 on 2"]), (.use(1), ["on(2)"]), (.lost(2), []), (.use(1), ["lost"]),
-                    (.ended(1), []), (.use(1), ["ended"]), (.use(1), ["ended"]),
-                ]
-            ),
-            PoolScenario(
-                "A lease that ends while it waits for another connection gets none",
-                limits: { $0.maxConnections = 1 },
-                [
-                    (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lostUnused(1), []), (.use(1), ["elsewhere"]),
-                    (.replacement(2, of: 1), ["open 2"]), (.ended(1), ["refuse 2: leaseEnded"]), (.opened(2), []),
-                ]
-            ),
-            PoolScenario(
-                "A connection that is to be retired is closed once it is idle",
-                limits: { $0.maxConnections = 1 },
-                [
-                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.retire(1), []), (.statement(2), []),
-                    (.released(1), ["close 1", "open 2"]),
+                    (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.block(1), []), (.released(1), []),
+                    (.statement(2), []), (.wait(1500), []), (.unblock(1), ["2 on 1"]),
                 ]
             ),
             PoolScenario(
@@ -207,7 +198,7 @@ struct PoolStateMachineTests {
                 limits: { $0.maxBackOff = .milliseconds(50) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]), (.failedToOpen(2), []),
-                    (.wait(49), []), (.wait(1), ["open 3"]), (.ended(1), ["2 on 1"]),
+                    (.wait(49), []), (.wait(1), ["open 3"]), (.returned(1), ["2 on 1"]),
                 ]
             ),
             PoolScenario(
@@ -216,7 +207,7 @@ struct PoolStateMachineTests {
                 [
                     (.lease(1), ["open 1"]), (.lease(2), ["open 2"]), (.opened(1), ["1 on 1"]),
                     (.opened(2), ["2 on 2"]),
-                    (.ended(2), []), (.wait(30_000), []), (.ended(1), []), (.wait(29_999), []),
+                    (.returned(2), []), (.wait(30_000), []), (.returned(1), []), (.wait(29_999), []),
                     (.wait(1), ["close 2"]), (.wait(100_000), []), (.lease(3), ["3 on 1"]),
                 ]
             ),
@@ -235,9 +226,9 @@ struct PoolStateMachineTests {
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]),
                     (.opened(2), ["2 on 2"]),
-                    (.ended(2), []), (.lease(3), ["3 on 2"]), (.lease(4), []), (.statement(5), []),
-                    (.ended(3), ["4 on 2"]), (.close, ["refuse 5: closed"]), (.lease(6), ["refuse 6: closed"]),
-                    (.ended(1), ["close 1"]), (.ended(4), ["close 2"]), (.close, []),
+                    (.returned(2), []), (.lease(3), ["3 on 2"]), (.lease(4), []), (.statement(5), []),
+                    (.returned(2), ["4 on 2"]), (.close, ["refuse 5: closed"]), (.lease(6), ["refuse 6: closed"]),
+                    (.returned(1), ["close 1"]), (.returned(2), ["close 2"]), (.close, []),
                 ]
             ),
         ]
@@ -254,7 +245,7 @@ struct PoolStateMachineTests {
     @Test("The time at which something is due is told")
     func deadlines() {
         var limits = PoolLimits()
-        (limits.leaseTimeout, limits.maxConnections) = (.seconds(2), 1)
+        (limits.leaseTimeout, limits.slowness, limits.maxConnections) = (.seconds(2), .milliseconds(20), 1)
         (limits.idleTimeout, limits.lifetime, limits.minConnections) = (.seconds(60), .seconds(100), 0)
         var machine = PoolStateMachine(limits: limits)
         var now = ContinuousClock.now
@@ -265,14 +256,15 @@ struct PoolStateMachineTests {
         _ = Self.apply(.opened(1), to: &machine, now: &now)
         #expect(machine.nextDeadline(now: now) == nil)
         _ = Self.apply(.lease(2), to: &machine, now: &now)
-        #expect(machine.nextDeadline(now: now) == start + .seconds(2))
+        #expect(machine.nextDeadline(now: now) == start + .milliseconds(20))
         _ = Self.apply(.wait(20), to: &machine, now: &now)
+        #expect(machine.nextDeadline(now: now) == start + .seconds(2))
         _ = Self.apply(.cancel(2), to: &machine, now: &now)
         _ = Self.apply(.released(1), to: &machine, now: &now)
         #expect(machine.nextDeadline(now: now) == now + .seconds(60))
         _ = Self.apply(.wait(50_000), to: &machine, now: &now)
         _ = Self.apply(.lease(3), to: &machine, now: &now)
-        _ = Self.apply(.ended(3), to: &machine, now: &now)
+        _ = Self.apply(.returned(1), to: &machine, now: &now)
         #expect(machine.nextDeadline(now: now) == start + .seconds(100))
     }
 
@@ -289,13 +281,10 @@ struct PoolStateMachineTests {
         case .opened(let id): machine.opened(id, now: now, jitter: 0)
         case .failedToOpen(let id): machine.failedToOpen(id, now: now, jitter: 0)
         case .released(let id): machine.released(id, now: now)
-        case .ended(let lease): if let id = machine.endLease(lease) { machine.released(id, now: now) }
-        case .lost(let id): machine.lost(id, isUnused: false)
-        case .lostUnused(let id): machine.lost(id, isUnused: true)
-        case .retire(let id): machine.retire(id, now: now)
-        case .use(let lease): return ["\(machine.use(lease))"]
-        case .replacement(let id, let lease):
-            if !machine.request(.replacement(of: lease), as: id, now: now) { return ["full"] }
+        case .returned(let id): machine.returned(id, now: now)
+        case .lost(let id): machine.lost(id)
+        case .block(let id): machine.setBlocked(id, true)
+        case .unblock(let id): machine.setBlocked(id, false)
         case .wait(let milliseconds): now += .milliseconds(milliseconds)
         case .close: machine.close()
         }

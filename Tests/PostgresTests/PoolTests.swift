@@ -41,7 +41,7 @@ struct PoolTests {
                         }
                     }
                     try await poll("five sessions wait for the lock") { try await sessions.countWaiting() == 5 }
-                    try await poll("95 callers wait") { await client.waiterCount == 95 }
+                    try await poll("20 callers wait") { await client.waiterCount == 20 }
                     // Beside them there is the one that holds the lock.
                     #expect(try await sessions.count() == 6)
                     try await lock.release()

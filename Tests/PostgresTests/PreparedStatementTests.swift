@@ -12,45 +12,36 @@ struct PreparedStatementTests {
         return name
     }
 
-    @Test("A statement is executed by its name once the server has prepared it")
+    @Test("A statement is executed by its name once the server has prepared it, and by its text until then")
     func lifeCycle() {
         var prepared = PreparedStatements(maxCount: 2)
         let name = name(query(1))
         #expect(prepared.use(query(1)) == .prepare(name, evicting: nil))
+        #expect(prepared.use(query(1)) == .unprepared)
         prepared.prepared(query(1))
         #expect(prepared.use(query(1)) == .ready(name))
         prepared.refused(query(1))
         #expect(prepared.use(query(1)) == .prepare(name, evicting: nil))
+        #expect(prepared.spoiled(query(1)) == nil)
+        prepared.prepared(query(1))
+        #expect(prepared.spoiled(query(1)) == name)
+        #expect(prepared.spoiled(query(1)) == nil)
     }
 
-    @Test("One that the server refuses to execute is prepared again, once it is deallocated")
-    func spoiled() {
-        var prepared = PreparedStatements(maxCount: 2)
-        let name = name(query(1))
-        prepared.spoiled(query(1))
-        #expect(prepared.use(query(1)) == .prepare(name, evicting: nil))
-        prepared.prepared(query(1))
-        prepared.spoiled(query(1))
-        for _ in 0..<2 { #expect(prepared.use(query(1)) == .prepare(name, evicting: name)) }
-        prepared.deallocated(name)
-        #expect(prepared.use(query(1)) == .prepare(name, evicting: nil))
-        prepared.prepared(query(1))
-        #expect(prepared.use(query(1)) == .ready(name))
-    }
-
-    @Test("The one that was not used for longest makes room, once it is deallocated")
+    @Test("The one that was not used for longest makes room, and never one that is being prepared")
     func eviction() {
         var prepared = PreparedStatements(maxCount: 2)
-        let names = (0...3).map { name(query($0)) }
+        let names = (0...5).map { name(query($0)) }
         for number in 1...2 {
             _ = prepared.use(query(number))
             prepared.prepared(query(number))
         }
         #expect(prepared.use(query(1)) == .ready(names[1]))
         #expect(prepared.use(query(3)) == .prepare(names[3], evicting: names[2]))
-        #expect(prepared.use(query(2)) == .ready(names[2]))
-        prepared.deallocated(names[2])
-        #expect(prepared.use(query(2)) == .prepare(names[2], evicting: names[1]))
+        #expect(prepared.use(query(4)) == .prepare(names[4], evicting: names[1]))
+        #expect(prepared.use(query(5)) == .unprepared)
+        prepared.prepared(query(3))
+        #expect(prepared.use(query(5)) == .prepare(names[5], evicting: names[3]))
     }
 
     @Test("The same text with parameters of other types is another statement; values make no difference")

@@ -11,12 +11,12 @@ struct SocketWatcherTests {
         let libpq = try LibPQ.connect(url: try await TestCluster.scratchDatabase(), parameters: [:])
         let descriptor = libpq.socket
         let socket = try #require(descriptor)
-        let session = Session(libpq) {}
+        let connection = PipelinedConnection(libpq) {}
         // A file in the socket's place: epoll(7) takes none.
         let file = open("/dev/null", O_RDWR)
         defer { close(file) }
         try #require(dup2(file, socket) == socket)
-        let error = #expect(throws: PostgresError.self) { try session.flush(now: .now) }
+        let error = #expect(throws: PostgresError.self) { try connection.flush() }
         guard case .connectionLost(let reason) = error else {
             Issue.record("\(String(reflecting: error))")
             return

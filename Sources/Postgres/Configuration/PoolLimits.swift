@@ -4,11 +4,13 @@ package struct PoolLimits: Sendable {
     package var maxConnections = 10
     /// How many connections stay open although nobody has used them for long.
     var minConnections = 1
-    /// A look-up that has run this long is slow.
+    /// How many statements of different callers share one connection at most.
+    var pipelineDepth = 16
+    /// A statement that has run this long is slow.
     ///
-    /// Others no longer wait for it.
+    /// Others no longer queue behind it.
     var slowness: Duration = .milliseconds(20)
-    /// How many callers may wait for a lease, and how many to run a statement.
+    /// How many callers may wait for a lease, and how many to share a connection.
     ///
     /// More are refused at once.
     var maxWaiters = 4096
@@ -23,7 +25,7 @@ package struct PoolLimits: Sendable {
 
     /// How many connections are lent at most.
     ///
-    /// Where there are more than two, one is left for readers.
+    /// Where there are more than two, one is left for readers to share.
     var maxLeases: Int { maxConnections > 2 ? maxConnections - 1 : maxConnections }
 
     /// How many connections a pool has at least where limits are divided among several.

@@ -20,7 +20,7 @@ extension LibPQ {
     /// - Parameters:
     ///   - url: A `postgresql://` URL or a keyword/value string.
     ///   - parameters: What is asked of the connection unless its URL says otherwise, by libpq's keywords.
-    /// - Returns: A connection that never blocks.
+    /// - Returns: A connection in pipeline mode that never blocks.
     /// - Throws: `PostgresError.cannotConnect`, with libpq's reason.
     static func connect(url: String, parameters: [String: String]) throws(PostgresError) -> LibPQ {
         let parameters = defaults.merging(parameters) { $1 }
@@ -34,7 +34,7 @@ extension LibPQ {
         guard PQstatus(pointer) == CONNECTION_OK else { throw .cannotConnect(libpq.lastError) }
         // Without a receiver, libpq prints the server's notices to standard error.
         _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
-        guard PQsetnonblocking(pointer, 1) == 0 else {
+        guard PQsetnonblocking(pointer, 1) == 0, PQenterPipelineMode(pointer) == 1 else {
             throw .cannotConnect(libpq.lastError)
         }
         return libpq

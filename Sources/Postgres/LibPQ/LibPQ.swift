@@ -58,9 +58,19 @@ struct LibPQ: ~Copyable {
         try check(isSent)
     }
 
-    /// Queues statements separated by semicolons.
+    /// Queues the end of an implicit transaction, so that later statements do not depend on earlier ones.
+    func sendSync() throws(PostgresError) {
+        try check(PQpipelineSync(connection))
+    }
+
+    /// Queues statements separated by semicolons; outside of pipeline mode only.
     func sendScript(_ script: String) throws(PostgresError) {
         try check(PQsendQuery(connection, script))
+    }
+
+    /// Changes between pipeline mode and one script at a time; nothing may be under way.
+    func setPipelineMode(_ isOn: Bool) throws(PostgresError) {
+        try check(isOn ? PQenterPipelineMode(connection) : PQexitPipelineMode(connection))
     }
 
     /// Writes what is queued as far as the socket takes it.

@@ -16,6 +16,10 @@ struct LibPQResult: ~Copyable {
     enum Kind {
         case rows
         case failure(PostgresError)
+        /// Not run, since an earlier command up to the same sync failed.
+        case skipped
+        /// Everything up to a sync is done. It is committed unless it failed or a transaction is open.
+        case synchronized
         /// The server waits for data or is about to send some, which is not supported.
         case copy
     }
@@ -23,6 +27,8 @@ struct LibPQResult: ~Copyable {
     var kind: Kind {
         switch PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: .rows
+        case PGRES_PIPELINE_ABORTED: .skipped
+        case PGRES_PIPELINE_SYNC: .synchronized
         case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: .copy
         default: .failure(failure)
         }

@@ -8,7 +8,7 @@ actor NotificationListener {
     private let configuration: PostgresConfiguration
     private let query: PostgresQuery
     private let events: AsyncStream<PostgresNotificationEvent>.Continuation
-    private var session: Session?
+    private var connection: PipelinedConnection?
     private var isConnecting = false
     private var isStopped = false
     private var backOff: BackOff
@@ -43,7 +43,7 @@ actor NotificationListener {
         eventLoop.execute {
             self.assumeIsolated { listener in
                 listener.isStopped = true
-                listener.session = nil
+                listener.connection = nil
                 listener.wakeUpCall.cancel()
             }
         }
@@ -53,10 +53,10 @@ actor NotificationListener {
     private func turn() {
         guard !isStopped else { return }
         let now = eventLoop.instant
-        if let session {
+        if let connection {
             do throws(PostgresError) {
-                try session.flush(now: now)
-                guard session.overdue(now: now).isEmpty else { throw .statementTimedOut }
+                try connection.flush()
+                guard connection.overdue(now: now).isEmpty else { throw .statementTimedOut }
                 if isSubscribed, hasMissed { yield(nil) }
             } catch {
                 lose()
@@ -64,7 +64,7 @@ actor NotificationListener {
         } else if !isConnecting, backOff.allowsAttempt(now: now) {
             connect()
         }
-        var deadline = session.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
+        var deadline = connection.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
         // A listener that was too slow gets `mayHaveMissed` as soon as there is room, even if nothing more arrives.
         if isSubscribed, hasMissed { deadline = earlier(deadline, now + Self.patience) }
         wakeUpCall.ask(for: deadline, on: eventLoop) {
@@ -79,15 +79,15 @@ actor NotificationListener {
 
     private func receive() {
         defer { turn() }
-        guard let session else { return }
-        let (finished, failure) = session.receive()
-        if case .success? = finished?.outcome {
+        guard let connection else { return }
+        let (finished, failure) = connection.receive(now: eventLoop.instant)
+        guard failure == nil, finished.allSatisfy({ $0.failure == nil }) else { return lose() }
+        if !finished.isEmpty {
             isSubscribed = true
             backOff.reset()
         }
-        guard failure == nil, isSubscribed || finished == nil else { return lose() }
         guard isSubscribed else { return }
-        for notification in session.takeNotifications() { yield(notification) }
+        for notification in connection.takeNotifications() { yield(notification) }
     }
 
     /// Hands an event on.
@@ -103,7 +103,7 @@ actor NotificationListener {
     }
 
     private func lose() {
-        session = nil
+        connection = nil
         isSubscribed = false
         hasMissed = true
         backOff.failed(now: eventLoop.instant, jitter: .random(in: 0...1))
@@ -121,10 +121,16 @@ actor NotificationListener {
         defer { turn() }
         guard !isStopped else { return }
         guard case .success(let handover) = outcome, let libpq = handover.take() else { return lose() }
-        let session = Session(libpq, keepsNotifications: true) { [weak self, eventLoop] in
+        let connection = PipelinedConnection(libpq, keepsNotifications: true) { [weak self, eventLoop] in
             eventLoop.execute { [weak self] in self?.assumeIsolated { $0.receive() } }
         }
-        self.session = session
-        session.send(Statement(setUp: query, timeout: configuration.connectTimeout), now: eventLoop.instant)
+        self.connection = connection
+        let now = eventLoop.instant
+        let statement = Statement(query, timeout: configuration.connectTimeout, purpose: .setUp, start: now)
+        do throws(PostgresError) {
+            try connection.send(statement, now: now)
+        } catch {
+            lose()
+        }
     }
 }

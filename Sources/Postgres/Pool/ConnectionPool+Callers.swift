@@ -1,8 +1,9 @@
 import NIOCore
+import Synchronization
 
-/// How callers wait for what they ask a pool for, from any thread.
+/// What callers ask for, from any thread, and how they wait for it.
 extension ConnectionPool {
-    /// Runs a statement on any connection.
+    /// Runs a statement on any connection, along with others.
     ///
     /// - Parameters:
     ///   - query: The statement.
@@ -12,15 +13,17 @@ extension ConnectionPool {
         _ query: PostgresQuery,
         isUrgent: Bool = false
     ) async -> Result<PostgresRows, PostgresError> {
-        await awaiting { pool, id, answer in
+        await awaiting { pool, id, continuation in
             let statement = Statement(
                 id: id,
                 content: .query(query),
-                timeout: pool.statementTimeout,
-                purpose: .unleased,
-                completion: { answer.resume(returning: $0) }
+                timeout: pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
+                purpose: .shared,
+                start: pool.now,
+                completion: { continuation.resume(returning: $0) }
             )
-            pool.run(statement, isUrgent: isUrgent)
+            guard !isUrgent else { return pool.requestFirst(statement) }
+            pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
         }
     }
 
@@ -36,44 +39,50 @@ extension ConnectionPool {
         on lease: LeaseID,
         isCancellable: Bool = true
     ) async -> Result<PostgresRows, PostgresError> {
-        await awaiting(isCancellable: isCancellable) { pool, id, answer in
-            let isScript = if case .script = content { true } else { false }
+        await awaiting(isCancellable: isCancellable) { pool, id, continuation in
+            var timeout = pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace }
+            if case .script = content { timeout = nil }
             let statement = Statement(
                 id: id,
                 content: content,
-                timeout: isScript ? nil : pool.statementTimeout,
-                purpose: .leased(lease),
-                completion: { answer.resume(returning: $0) }
+                timeout: timeout,
+                purpose: .leased,
+                start: pool.now,
+                completion: { continuation.resume(returning: $0) }
             )
-            pool.run(statement, on: lease)
+            pool.send(statement, on: lease)
         }
     }
 
     /// Lends a connection that nobody else uses meanwhile.
     nonisolated func lease() async -> Result<LeaseID, PostgresError> {
-        await awaiting { pool, id, answer in pool.lease(as: id, answer) }
+        await awaiting { pool, id, continuation in
+            pool.request(.lease, as: id, waiter: .lease(continuation), now: pool.now)
+        }
     }
 
-    /// Finds the row of a key.
-    nonisolated func lookUp(_ lookup: PostgresLookup, key: [UInt8]) async -> Result<PostgresRow?, PostgresError> {
-        await awaiting { pool, id, answer in pool.lookUp(lookup, key: key, as: id, answer) }
+    nonisolated func makeID() -> UInt64 {
+        lastID.add(1, ordering: .relaxed).newValue
     }
 
     /// Runs `body` on the event loop and waits for its answer.
     ///
     /// A cancelled task gets `cancelled` as its answer.
-    private nonisolated func awaiting<Success>(
+    nonisolated func awaiting<Success>(
         isCancellable: Bool = true,
-        _ body: @escaping @Sendable (isolated ConnectionPool, UInt64, Answer<Success>) -> Void
+        _ body:
+            @escaping @Sendable (
+                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
+            ) -> Void
     ) async -> Result<Success, PostgresError> {
         let id = makeID()
         guard isCancellable else {
-            return await withCheckedContinuation { answer in ask(id, answer, body) }
+            return await withCheckedContinuation { continuation in ask(id, continuation, body) }
         }
         guard !Task.isCancelled else { return .failure(.cancelled) }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { answer in
-                ask(id, answer, body)
+            await withCheckedContinuation { continuation in
+                ask(id, continuation, body)
                 // The handler may have run before there was anything to cancel.
                 if Task.isCancelled { cancelLater(id) }
             }
@@ -84,14 +93,17 @@ extension ConnectionPool {
 
     private nonisolated func ask<Success>(
         _ id: UInt64,
-        _ answer: Answer<Success>,
-        _ body: @escaping @Sendable (isolated ConnectionPool, UInt64, Answer<Success>) -> Void
+        _ continuation: CheckedContinuation<Result<Success, PostgresError>, Never>,
+        _ body:
+            @escaping @Sendable (
+                isolated ConnectionPool, UInt64, CheckedContinuation<Result<Success, PostgresError>, Never>
+            ) -> Void
     ) {
         // A caller on the loop needs no hand-over.
         if eventLoop.inEventLoop {
-            assumeIsolated { body($0, id, answer) }
+            assumeIsolated { body($0, id, continuation) }
         } else {
-            eventLoop.execute { self.assumeIsolated { body($0, id, answer) } }
+            eventLoop.execute { self.assumeIsolated { body($0, id, continuation) } }
         }
     }
 

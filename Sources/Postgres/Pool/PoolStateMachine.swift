@@ -4,13 +4,10 @@ import DequeModule
 ///
 /// It does no I/O.
 ///
-/// A waiter wants to run one statement on any connection. Or it wants a lease: a connection to itself until it ends.
+/// A waiter wants to run one statement and shares a connection for it. Or it wants a lease: a connection to itself.
 /// Waiters are served in the order in which they came. Where there are more than two connections, one is never lent. So
 /// a flood of leases does not keep readers out, and statements do not wait behind leases. Events change the state. Then
 /// the owner carries out ``nextAction(now:)`` until there is none.
-///
-/// A connection may be lost at any time: by a failover, an operator or a pooler. As long as nothing was begun in a lease, any
-/// other connection does as well, and the caller notices nothing.
 struct PoolStateMachine {
     typealias WaiterID = UInt64
     typealias ConnectionID = UInt64
@@ -18,25 +15,12 @@ struct PoolStateMachine {
     enum Demand: Equatable {
         case statement
         case lease
-        /// Another connection for a lease whose connection was lost.
-        case replacement(of: WaiterID)
-    }
-
-    /// Where the next statement of a lease runs.
-    enum LeaseUse: Equatable {
-        case on(ConnectionID)
-        /// On another connection, which is to be asked for.
-        case elsewhere
-        /// The connection was lost.
-        case lost
-        case ended
     }
 
     enum Refusal: Equatable {
         case timedOut
         case cannotConnect
         case closed
-        case leaseEnded
     }
 
     enum Action: Equatable {
@@ -50,7 +34,6 @@ struct PoolStateMachine {
 
     private struct Waiter {
         let id: WaiterID
-        let demand: Demand
         /// In the order in which all came.
         let number: Int
         let start: ContinuousClock.Instant
@@ -63,8 +46,6 @@ struct PoolStateMachine {
     private var urgent: Deque<Waiter> = []
     private var statements: Deque<Waiter> = []
     private var leases: Deque<Waiter> = []
-    /// Leases that have not ended and have no connection any more: whether nothing was begun, and no other was asked for.
-    private var lostLeases: [WaiterID: Bool] = [:]
     private var lastNumber = 0
     /// The last waiter who was there when connecting failed.
     private var lastCondemned = 0
@@ -83,21 +64,17 @@ struct PoolStateMachine {
     /// A caller wants to run one statement before all others.
     mutating func requestFirst(as id: WaiterID, now: ContinuousClock.Instant) {
         lastNumber += 1
-        urgent.append(waiter(id, .statement, now: now))
+        urgent.append(Waiter(id: id, number: lastNumber, start: now, deadline: now + limits.leaseTimeout))
     }
 
     /// A caller asks for a connection; false when too many are waiting for the same already.
     mutating func request(_ demand: Demand, as id: WaiterID, now: ContinuousClock.Instant) -> Bool {
-        let count = demand == .statement ? statements.count : leases.count
+        let count = demand == .lease ? leases.count : statements.count
         guard count < limits.maxWaiters else { return false }
         lastNumber += 1
-        let waiter = waiter(id, demand, now: now)
-        if demand == .statement { statements.append(waiter) } else { leases.append(waiter) }
+        let waiter = Waiter(id: id, number: lastNumber, start: now, deadline: now + limits.leaseTimeout)
+        if demand == .lease { leases.append(waiter) } else { statements.append(waiter) }
         return true
-    }
-
-    private func waiter(_ id: WaiterID, _ demand: Demand, now: ContinuousClock.Instant) -> Waiter {
-        Waiter(id: id, demand: demand, number: lastNumber, start: now, deadline: now + limits.leaseTimeout)
     }
 
     /// A caller stops waiting; false when it no longer is.
@@ -135,53 +112,24 @@ struct PoolStateMachine {
         if connections.isEmpty { lastCondemned = lastNumber }
     }
 
-    /// Nothing is under way on a connection any more.
-    ///
-    /// It can be used again, unless it is lent.
+    /// A statement that shared a connection has ended.
     mutating func released(_ id: ConnectionID, now: ContinuousClock.Instant) {
         update(id) { $0.release(now: now) }
     }
 
-    /// A lease has ended.
-    ///
-    /// - Returns: Its connection, if it still has one. It can be used again once it is released.
-    mutating func endLease(_ lease: WaiterID) -> ConnectionID? {
-        lostLeases[lease] = nil
-        guard let id = connections.first(where: { $0.lease == lease })?.id else { return nil }
-        update(id) { $0.take() }
-        return id
+    /// A lease has ended, and its connection is as good as new.
+    mutating func returned(_ id: ConnectionID, now: ContinuousClock.Instant) {
+        update(id) { $0.giveBack(now: now) }
     }
 
-    /// Decides where a lease's next statement runs.
-    ///
-    /// Another connection is asked for once.
-    mutating func use(_ lease: WaiterID) -> LeaseUse {
-        if let connection = connections.first(where: { $0.lease == lease }) { return .on(connection.id) }
-        guard let isReplaceable = lostLeases.updateValue(false, forKey: lease) else {
-            lostLeases[lease] = nil
-            return .ended
-        }
-        return isReplaceable ? .elsewhere : .lost
+    /// A connection takes no more users until it is unblocked.
+    mutating func setBlocked(_ id: ConnectionID, _ isBlocked: Bool) {
+        update(id) { $0.isBlocked = isBlocked }
     }
 
-    /// Whether a connection is lent.
-    func isLeased(_ id: ConnectionID) -> Bool {
-        connections.contains { $0.id == id && $0.lease != nil }
-    }
-
-    /// A connection is to be closed once nobody uses it.
-    mutating func retire(_ id: ConnectionID, now: ContinuousClock.Instant) {
-        update(id) { $0.retire(now: now) }
-    }
-
-    /// A connection is lost, whoever used it.
-    ///
-    /// - Parameters:
-    ///   - id: Which.
-    ///   - isUnused: Whether nothing was begun on it in its present lease.
-    mutating func lost(_ id: ConnectionID, isUnused: Bool) {
-        guard let position = connections.firstIndex(where: { $0.id == id }) else { return }
-        if let lease = connections.remove(at: position).lease { lostLeases[lease] = isUnused }
+    /// A connection is gone, whoever used it.
+    mutating func lost(_ id: ConnectionID) {
+        connections.removeAll { $0.id == id }
     }
 
     /// Closes the pool: waiters are refused and connections closed as soon as nobody uses them.
@@ -192,15 +140,9 @@ struct PoolStateMachine {
     /// What is to be done next; nil when nothing is.
     mutating func nextAction(now: ContinuousClock.Instant) -> Action? {
         if let refusal = refusal(now: now) { return refusal }
-        if let isLease = turn, let index = connections.firstIndex(where: { $0.isIdle && !$0.isOld(now: now) }) {
-            let waiter = isLease ? leases.removeFirst() : urgent.popFirst() ?? statements.removeFirst()
-            switch waiter.demand {
-            case .statement: connections[index].take()
-            case .lease: connections[index].lend(for: waiter.id)
-            case .replacement(let lease):
-                lostLeases[lease] = nil
-                connections[index].lend(for: lease)
-            }
+        if let demand = turn, let index = choice(for: demand, now: now) {
+            connections[index].take(demand, now: now)
+            let waiter = demand == .lease ? leases.removeFirst() : urgent.popFirst() ?? statements.removeFirst()
             return .assign(waiter.id, connections[index].id, since: waiter.start)
         }
         if waiterCount > 0, mayOpen(now: now) { return open() }
@@ -213,6 +155,7 @@ struct PoolStateMachine {
         var deadline: ContinuousClock.Instant?
         for connection in connections {
             deadline = earlier(deadline, connection.closing(limits, mayShrink: mayShrink))
+            if waiterCount > 0 { deadline = earlier(deadline, connection.becomesSlow(limits, after: now)) }
         }
         guard waiterCount > 0 else { return deadline }
         if let retry = backOff.nextAttempt, retry > now { deadline = earlier(deadline, retry) }
@@ -233,14 +176,14 @@ struct PoolStateMachine {
     private var lendable: Int {
         let keepsOne = backOff.isFailing && limits.maxLeases < limits.maxConnections
         let most = keepsOne ? max(1, connections.count(where: \.isOpen) - 1) : limits.maxLeases
-        return max(0, min(most, limits.maxLeases) - connections.count { $0.lease != nil })
+        return max(0, min(most, limits.maxLeases) - connections.count(where: \.isLeased))
     }
 
-    /// Whether the next waiter wants a lease: the first that came, or the first statement when no more are lent.
-    private var turn: Bool? {
-        if !urgent.isEmpty { return false }
-        guard let lease = leases.first, lendable > 0 else { return statements.isEmpty ? nil : false }
-        return statements.first.map { $0.number > lease.number } ?? true
+    /// What the next waiter wants: the first that came, or the first statement when no more are lent.
+    private var turn: Demand? {
+        if !urgent.isEmpty { return .statement }
+        guard let lease = leases.first, lendable > 0 else { return statements.isEmpty ? nil : .statement }
+        return statements.first.map { $0.number < lease.number } ?? false ? .statement : .lease
     }
 
     private mutating func refusal(now: ContinuousClock.Instant) -> Action? {
@@ -252,8 +195,6 @@ struct PoolStateMachine {
         let reason: Refusal
         if isClosed {
             reason = .closed
-        } else if case .replacement(let lease) = waiter.demand, lostLeases[lease] == nil {
-            reason = .leaseEnded
         } else if waiter.number <= lastCondemned {
             reason = .cannotConnect
         } else if waiter.deadline <= now {
@@ -265,12 +206,30 @@ struct PoolStateMachine {
         return .refuse(waiter.id, reason)
     }
 
+    private func choice(for demand: Demand, now: ContinuousClock.Instant) -> Int? {
+        switch demand {
+        case .lease:
+            return connections.lastIndex { $0.isIdle && !$0.isOld(now: now) }
+        case .statement:
+            var choice: Int?
+            for index in connections.indices where connections[index].canShare(limits, now: now) {
+                guard let best = choice, connections[best].load <= connections[index].load else {
+                    choice = index
+                    continue
+                }
+            }
+            return choice
+        }
+    }
+
     private func mayOpen(now: ContinuousClock.Instant) -> Bool {
         guard connections.count < limits.maxConnections, backOff.allowsAttempt(now: now) else { return false }
         let opening = connections.count { !$0.isOpen }
         // While the server can't be reached, one attempt at a time is enough.
         if backOff.isFailing { return opening == 0 }
-        return opening < min(leases.count, lendable) + urgent.count + statements.count
+        let wantedByLeases = min(leases.count, lendable)
+        return opening < wantedByLeases + (urgent.count + statements.count + limits.pipelineDepth - 1)
+            / limits.pipelineDepth
     }
 
     private mutating func open() -> Action {

@@ -33,16 +33,8 @@ struct PreparedStatements {
     }
 
     private struct Entry {
-        enum State {
-            /// The server does not have it, or not yet.
-            case missing
-            case ready
-            /// The server has it, and its result was of other columns.
-            case spoiled
-        }
-
         let name: String
-        var state = State.missing
+        var isReady = false
         var lastUse: UInt64
     }
 
@@ -51,7 +43,7 @@ struct PreparedStatements {
         case ready(String)
         /// Prepare it by this name, after the other one, if any, is deallocated.
         case prepare(String, evicting: String?)
-        /// None is kept: use the text.
+        /// It is being prepared, and may be refused: use the text.
         case unprepared
     }
 
@@ -63,26 +55,30 @@ struct PreparedStatements {
         self.maxCount = maxCount
     }
 
-    /// Decides how to run a statement, and notes that it is used.
+    /// Says how to run a statement, and takes note that it is used.
     mutating func use(_ query: PostgresQuery) -> Lookup {
-        guard maxCount > 0 else { return .unprepared }
         let key = Key(query: query)
         useCount += 1
-        var evicted: String?
-        if let entry = entries[key] {
-            entries[key]?.lastUse = useCount
-            if entry.state == .ready { return .ready(entry.name) }
-            if entry.state == .spoiled { evicted = entry.name }
-        } else {
-            if entries.count >= maxCount { evicted = entries.values.min { $0.lastUse < $1.lastUse }?.name }
-            entries[key] = Entry(name: key.name, lastUse: useCount)
+        if let index = entries.index(forKey: key) {
+            entries.values[index].lastUse = useCount
+            let entry = entries.values[index]
+            return entry.isReady ? .ready(entry.name) : .unprepared
         }
+        var evicted: String?
+        if entries.count >= maxCount {
+            guard let oldest = entries.filter(\.value.isReady).min(by: { $0.value.lastUse < $1.value.lastUse }) else {
+                return .unprepared
+            }
+            entries[oldest.key] = nil
+            evicted = oldest.value.name
+        }
+        entries[key] = Entry(name: key.name, lastUse: useCount)
         return .prepare(key.name, evicting: evicted)
     }
 
     /// The server has prepared a statement.
     mutating func prepared(_ query: PostgresQuery) {
-        entries[Key(query: query)]?.state = .ready
+        entries[Key(query: query)]?.isReady = true
     }
 
     /// The server has refused to prepare a statement.
@@ -90,14 +86,13 @@ struct PreparedStatements {
         entries[Key(query: query)] = nil
     }
 
-    /// The server has forgotten a statement.
-    mutating func deallocated(_ name: String) {
-        guard let (key, entry) = entries.first(where: { $0.value.name == name }) else { return }
-        if entry.state == .spoiled { entries[key]?.state = .missing } else { entries[key] = nil }
-    }
-
-    /// The server refuses to execute a prepared statement, because a table has changed.
-    mutating func spoiled(_ query: PostgresQuery) {
-        entries[Key(query: query)]?.state = .spoiled
+    /// The server does not know a prepared statement any more.
+    ///
+    /// - Returns: The name under which it was prepared; nil when it is being prepared again already.
+    mutating func spoiled(_ query: PostgresQuery) -> String? {
+        let key = Key(query: query)
+        guard let entry = entries[key], entry.isReady else { return nil }
+        entries[key] = nil
+        return entry.name
     }
 }

@@ -62,10 +62,12 @@ extension TestService {
     ///
     /// - Parameters:
     ///   - limit: The most changes at once.
+    ///   - pipelineDepth: How many statements of the clients may be under way on one connection.
     ///   - body: What to do with them.
     /// - Throws: What goes wrong, or what `body` throws.
     static func runWithFollowers(
         limit: Int = 1,
+        pipelineDepth: Int = 16,
         _ body:
             @Sendable (TestService, FollowChanges, _ owner: TestMember, _ ada: TestMember, [ChangeFollower])
             async throws -> Void
@@ -73,7 +75,9 @@ extension TestService {
         try await runWithSchema { service in
             let owner = try await service.addMember("owner", role: "team")
             let ada = try await service.addMember("ada", role: "team")
-            try await TestCluster.withClient(service.databaseURL) { postgres in
+            var configuration = try PostgresConfiguration.patient(url: service.databaseURL)
+            configuration.pool.pipelineDepth = pipelineDepth
+            try await PostgresClient.withClient(configuration: configuration) { postgres in
                 let follow = FollowChanges(postgres: postgres)
                 try await withThrowingTaskGroup(of: Void.self) { tasks in
                     tasks.addTask { await follow.hub.run() }
