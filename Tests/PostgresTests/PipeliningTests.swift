@@ -179,7 +179,7 @@ struct PipeliningTests {
             let error = await #expect(throws: PostgresError.self) {
                 try await client.read("INSERT INTO parts VALUES (9) RETURNING thing")
             }
-            #expect(error?.sqlState == .other("23503"))
+            #expect(error?.sqlState == SQLState("23503"))
             #expect(try await client.read("SELECT * FROM parts").isEmpty)
         }
     }

@@ -16,7 +16,7 @@ struct StatementTests {
                 Issue.record("\(String(reflecting: error))")
                 return
             }
-            #expect(refusal.sqlState == .other("23505"))
+            #expect(refusal.sqlState == .uniqueViolation)
             #expect(error?.isUnavailable == false)
             #expect(try await client.read("SELECT id FROM things").count == 2)
         }

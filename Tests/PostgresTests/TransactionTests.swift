@@ -60,7 +60,7 @@ struct TransactionTests {
                     try await connection.execute("INSERT INTO things VALUES (1)")
                 }
             }
-            #expect(error?.sqlState == .other("23505"))
+            #expect(error?.sqlState == .uniqueViolation)
             #expect(try await count(client) == 0)
         }
     }
@@ -92,7 +92,7 @@ struct TransactionTests {
                 Issue.record("\(String(reflecting: error))")
                 return
             }
-            #expect(cause.sqlState == .other("23503"))
+            #expect(cause.sqlState == SQLState("23503"))
             #expect(try await client.read("SELECT * FROM parts").isEmpty)
         }
     }
