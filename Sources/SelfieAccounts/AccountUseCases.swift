@@ -56,7 +56,7 @@ package struct AccountUseCases: Sendable {
     ///   - postgres: The database.
     ///   - hasher: Hashes passwords.
     ///   - settings: The settings.
-    ///   - bell: Notifies readers of changes.
+    ///   - notifier: Notifies readers of changes.
     ///   - clock: The clock for remembering refusals.
     ///   - now: The time for tokens.
     ///   - logger: The log of work in the background.
@@ -64,7 +64,7 @@ package struct AccountUseCases: Sendable {
         postgres: PostgresClient,
         hasher: PasswordHasher,
         settings: Settings,
-        bell: ChangeBell,
+        notifier: ChangeNotifier,
         clock: any MonotonicClock,
         now: @escaping @Sendable () -> Date,
         logger: Logger
@@ -74,7 +74,7 @@ package struct AccountUseCases: Sendable {
             remembered: .remembered(maxUnusedDays: settings.rememberedLifetimeDays)
         )
         let audit = AuditStore(postgres: postgres)
-        users = UserStore(postgres: postgres, bell: bell)
+        users = UserStore(postgres: postgres, notifier: notifier)
         members = MemberStore(postgres: postgres)
         blocks = BlockStore(postgres: postgres)
         limiter = RateLimiter(
@@ -85,7 +85,7 @@ package struct AccountUseCases: Sendable {
             clock: clock
         )
         passwordCheck = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
-        sessions = SessionStore(postgres: postgres, bell: bell)
+        sessions = SessionStore(postgres: postgres, notifier: notifier)
         sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)
         undecryptablePasswords = UndecryptablePasswordRecorder(
             store: UndecryptablePasswordStore(postgres: postgres),

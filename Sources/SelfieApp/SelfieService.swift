@@ -64,7 +64,7 @@ package struct SelfieService: Service {
     /// The clock for remembering refusals.
     var clock: any MonotonicClock = ContinuousClock()
     /// Whether other processes are told of changes at once, instead of within ten seconds.
-    package var ringsBell = true
+    package var sendsNotifications = true
     /// The migrations that the service needs, by version.
     package var schemaVersions: Set<String> = []
     /// Called with the port of the metrics when they can be fetched.
@@ -146,7 +146,7 @@ package struct SelfieService: Service {
             settings: configuration.useCases,
             clock: clock,
             now: now,
-            ringsBell: ringsBell,
+            sendsNotifications: sendsNotifications,
             logger: logger
         )
         let metrics = RequestMetrics(factory: observability.registry)

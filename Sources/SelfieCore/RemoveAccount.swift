@@ -13,14 +13,14 @@ package import SelfieRecords
 /// requests' ids.
 package struct RemoveAccount: Sendable {
     private let postgres: PostgresClient
-    private let bell: ChangeBell?
+    private let notifier: ChangeNotifier?
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - bell: Tells readers of changes; nil where they notice later.
-    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
+    ///   - notifier: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
-        self.bell = bell
+        self.notifier = notifier
     }
 
     /// Removes an account.
@@ -55,7 +55,7 @@ package struct RemoveAccount: Sendable {
             return true
         }
         guard let isLarge else { return false }
-        bell?.ring([.user(userID)])
+        notifier?.notify([.user(userID)])
         guard isLarge else { return true }
         do {
             try await finish(userID, maxBatches: isWhole ? .max : Self.maxBatchesAtOnce)
@@ -93,7 +93,7 @@ package struct RemoveAccount: Sendable {
     /// Removes an account that is closed for good, as far as so many batches of records and grants go.
     private func finish(_ userID: Int, maxBatches: Int) async throws {
         let schemas = SchemaCache(store: SchemaStore(postgres: postgres))
-        let removeRecords = RemoveRecords(postgres: postgres, schemas: schemas, bell: bell)
+        let removeRecords = RemoveRecords(postgres: postgres, schemas: schemas, notifier: notifier)
         var (isGone, batchesLeft) = (false, maxBatches)
         while !isGone {
             while case let keys = try await removeRecords.keys(ofUser: userID), !keys.isEmpty {

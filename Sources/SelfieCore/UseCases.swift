@@ -15,7 +15,7 @@ package struct UseCases: Sendable {
     package let photos: PhotoUseCases
     package let records: RecordUseCases
     package let deleteAccount: DeleteAccount
-    package let bell: ChangeBell
+    package let notifier: ChangeNotifier
     /// Run it every few minutes.
     package let housekeeper: Housekeeper
 
@@ -51,7 +51,7 @@ package struct UseCases: Sendable {
     ///   - settings: The settings.
     ///   - clock: The clock for remembering refusals.
     ///   - now: The time for tokens.
-    ///   - ringsBell: Whether other processes are notified of changes at once.
+    ///   - sendsNotifications: Whether other processes are notified of changes at once.
     ///   - logger: The log of work in the background.
     package init(
         postgres: PostgresClient,
@@ -60,15 +60,15 @@ package struct UseCases: Sendable {
         settings: Settings,
         clock: any MonotonicClock,
         now: @escaping @Sendable () -> Date,
-        ringsBell: Bool,
+        sendsNotifications: Bool,
         logger: Logger
     ) {
-        bell = ChangeBell(postgres: ringsBell ? postgres : nil)
+        notifier = ChangeNotifier(postgres: sendsNotifications ? postgres : nil)
         accounts = AccountUseCases(
             postgres: postgres,
             hasher: hasher,
             settings: settings.accounts,
-            bell: bell,
+            notifier: notifier,
             clock: clock,
             now: now,
             logger: logger
@@ -77,7 +77,7 @@ package struct UseCases: Sendable {
             postgres: postgres,
             settings: settings.records,
             accounts: accounts,
-            bell: bell,
+            notifier: notifier,
             now: now
         )
         photos = PhotoUseCases(
@@ -85,13 +85,13 @@ package struct UseCases: Sendable {
             objects: objects,
             settings: settings.photos,
             limiter: accounts.limiter,
-            bell: bell,
+            notifier: notifier,
             reportLosses: { [report = records.reportPhotoLosses] in try await report() },
             logger: logger
         )
         deleteAccount = DeleteAccount(
             users: accounts.users,
-            removeAccount: RemoveAccount(postgres: postgres, bell: bell),
+            removeAccount: RemoveAccount(postgres: postgres, notifier: notifier),
             check: accounts.passwordCheck
         )
         housekeeper = Housekeeper(
@@ -101,7 +101,7 @@ package struct UseCases: Sendable {
                 settings.accounts.rememberedLifetimeDays * 24
             ),
             auditRetentionDays: settings.auditRetentionDays,
-            bell: bell,
+            notifier: notifier,
             logger: logger
         )
     }

@@ -33,7 +33,7 @@ package struct PhotoUseCases: Sendable {
     ///   - objects: The store of photos' bytes.
     ///   - settings: The settings.
     ///   - limiter: Counts uploads.
-    ///   - bell: Notifies readers of changes.
+    ///   - notifier: Notifies readers of changes.
     ///   - reportLosses: Reports photos that were lost to those who share records with them.
     ///   - logger: The log of work in the background.
     package init(
@@ -41,7 +41,7 @@ package struct PhotoUseCases: Sendable {
         objects: any ObjectStore,
         settings: Settings,
         limiter: RateLimiter,
-        bell: ChangeBell,
+        notifier: ChangeNotifier,
         reportLosses: @escaping @Sendable () async throws -> Void,
         logger: Logger
     ) {
@@ -52,8 +52,8 @@ package struct PhotoUseCases: Sendable {
             quota: settings.quota,
             limiter: limiter
         )
-        uploadPhoto = UploadPhoto(photos: store, objects: objects, quota: settings.quota, bell: bell)
-        deletePhoto = DeletePhoto(photos: store, objects: objects, bell: bell)
+        uploadPhoto = UploadPhoto(photos: store, objects: objects, quota: settings.quota, notifier: notifier)
+        deletePhoto = DeletePhoto(photos: store, objects: objects, notifier: notifier)
         describePhoto = DescribePhoto(photos: store, objects: objects)
         sweeper = PhotoSweeper(photos: store, objects: objects, logger: logger, tellLosses: reportLosses)
     }

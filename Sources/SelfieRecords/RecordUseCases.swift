@@ -30,13 +30,13 @@ package struct RecordUseCases: Sendable {
     ///   - postgres: The database.
     ///   - settings: The settings.
     ///   - accounts: Counts writes, and the uses of sessions.
-    ///   - bell: Notifies readers of changes.
+    ///   - notifier: Notifies readers of changes.
     ///   - now: The time for the ends of sessions.
     package init(
         postgres: PostgresClient,
         settings: Settings,
         accounts: AccountUseCases,
-        bell: ChangeBell,
+        notifier: ChangeNotifier,
         now: @escaping @Sendable () -> Date
     ) {
         countRecordWrites = CountRecordWrites(limiter: accounts.limiter)
@@ -45,14 +45,14 @@ package struct RecordUseCases: Sendable {
             store: RoleStore(postgres: postgres),
             schemas: schemas,
             limiter: accounts.limiter,
-            bell: bell
+            notifier: notifier
         )
         readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
         writeRecords = WriteRecords(
             postgres: postgres,
             schemas: schemas,
             limiter: accounts.limiter,
-            bell: bell,
+            notifier: notifier,
             digests: SentDigests(secret: settings.secretKeyBase),
             quotaBytes: settings.quotaBytes
         )
@@ -63,6 +63,6 @@ package struct RecordUseCases: Sendable {
             uses: accounts.sessionUses,
             now: now
         )
-        reportPhotoLosses = ReportPhotoLosses(postgres: postgres, schemas: schemas, bell: bell)
+        reportPhotoLosses = ReportPhotoLosses(postgres: postgres, schemas: schemas, notifier: notifier)
     }
 }

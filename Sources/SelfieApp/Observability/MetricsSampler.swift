@@ -43,8 +43,8 @@ final class MetricsSampler: Sendable {
         ("http_received_bytes", "Bytes from clients.", { Double($0.traffic.bytesReceived) }),
         ("http_sent_bytes", "Bytes to clients.", { Double($0.traffic.bytesSent) }),
         (
-            "change_bells_lost", "Notifications that failed, and losses of the connection that receives them.",
-            { Double($0.useCases.bell.lostCount + $0.useCases.records.followChanges.hub.lostConnectionCount) }
+            "change_notifications_lost", "Notifications that failed, and losses of the connection that receives them.",
+            { Double($0.useCases.notifier.lostCount + $0.useCases.records.followChanges.hub.lostConnectionCount) }
         ),
         ("process_cpu_seconds", "Processor time.", { _ in ProcessMetrics.processorSeconds }),
     ]

@@ -35,7 +35,7 @@ extension Administration {
 
     private func notifying(_ change: () async throws -> Bool) async throws -> Bool {
         let isChanged = try await change()
-        if isChanged { await ChangeBell(postgres: postgres).ringForEverything() }
+        if isChanged { await ChangeNotifier(postgres: postgres).notifyOfEverything() }
         return isChanged
     }
 
@@ -72,7 +72,7 @@ extension Administration {
     ) async throws -> ApplySchema.Report? {
         let report = try await ApplySchema(postgres: postgres)(schema, as: plan, mayShowMore: mayShowMore)
         // The schema decides on what readers see.
-        if let report, !report.plan.changes.isEmpty { await ChangeBell(postgres: postgres).ringForEverything() }
+        if let report, !report.plan.changes.isEmpty { await ChangeNotifier(postgres: postgres).notifyOfEverything() }
         return report
     }
 }

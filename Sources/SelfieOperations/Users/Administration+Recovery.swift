@@ -24,7 +24,7 @@ extension Administration {
         } catch is InvalidInput {
             throw AdministrationError.passwordRefused
         }
-        await ChangeBell(postgres: postgres).ringForEverything()
+        await ChangeNotifier(postgres: postgres).notifyOfEverything()
     }
 
     /// Gives an account another e-mail.

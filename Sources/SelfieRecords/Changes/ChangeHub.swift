@@ -7,7 +7,7 @@ package import SelfieAccounts
 
 /// The readers of a process who wait for changes, and what wakes them.
 ///
-/// The bell wakes them at once. Whatever it did, all that a reader waits for is compared with the database every eight seconds.
+/// The notifier wakes them at once. Whatever it did, all that a reader waits for is compared with the database every eight seconds.
 package final class ChangeHub: Sendable {
     private struct Reader {
         let listener: ChangeListener
@@ -39,7 +39,7 @@ package final class ChangeHub: Sendable {
     let readings = FairSemaphore("CHANGE_READS", limits: .init(permits: readingsAtOnce))
     let lookups = FairSemaphore("CHANGE_LOOKUPS", limits: .init(permits: lookupsAtOnce))
 
-    /// After how many milliseconds a reader is compared again: whatever the bell has lost is known within ten seconds.
+    /// After how many milliseconds a reader is compared again: whatever the notifier has lost is known within ten seconds.
     private let comparisonMilliseconds: ClosedRange<Int>
     /// Within how many milliseconds all readers are compared, when nobody knows who has missed something.
     private static let soonMilliseconds = 0...800
@@ -85,7 +85,7 @@ package final class ChangeHub: Sendable {
     /// How many readers there are.
     package var listenerCount: Int { state.withLock { $0.readers.count } }
 
-    /// How often the connection that hears the bell was lost, since the process began.
+    /// How often the connection that hears the notifier was lost, since the process began.
     package var lostConnectionCount: Int { state.withLock { $0.lostConnectionCount } }
 
     /// Wakes readers until its task is cancelled.
@@ -172,7 +172,7 @@ package final class ChangeHub: Sendable {
     // MARK: What wakes them
 
     private func listen() async {
-        for await event in postgres.listen(to: ChangeBell.channel) {
+        for await event in postgres.listen(to: ChangeNotifier.channel) {
             switch event {
             case .mayHaveMissed:
                 state.withLock { state in
@@ -181,14 +181,14 @@ package final class ChangeHub: Sendable {
                 }
                 compareSoon()
             case .notification(let notification):
-                let rings = notification.payload.split(separator: ",").compactMap(ChangeBell.Ring.init)
+                let rings = notification.payload.split(separator: ",").compactMap(ChangeNotifier.Ring.init)
                 if rings.contains(.everything) { compareSoon() }
                 for ring in rings { wake(ring) }
             }
         }
     }
 
-    private func wake(_ ring: ChangeBell.Ring) {
+    private func wake(_ ring: ChangeNotifier.Ring) {
         let woken = state.withLock { state -> [ChangeListener] in
             let ids: Set<ObjectIdentifier> =
                 switch ring {
@@ -270,7 +270,7 @@ package final class ChangeHub: Sendable {
 
 extension ChangeListener.Wake {
     /// Notes what has changed.
-    fileprivate mutating func note(_ ring: ChangeBell.Ring) {
+    fileprivate mutating func note(_ ring: ChangeNotifier.Ring) {
         if case .stream(let stream) = ring { changed.insert(stream) } else { needsRead = true }
     }
 }

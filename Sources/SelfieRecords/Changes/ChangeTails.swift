@@ -104,7 +104,7 @@ final class ChangeTails: Sendable {
         let changes = kept.filter { $0.content != nil || $0.place.number > cursor.begun($0.place.stream) }
         // A record that goes on elsewhere may be shown by another stream of the reader's.
         guard changes.allSatisfy({ $0.content != nil || $0.isGone }) else { return nil }
-        // The bell tells of an end by itself later.
+        // The notifier tells of an end by itself later.
         return changes.filter { !$0.hasExpired(at: time) }.map { $0.seen(from: cursor) }
     }
 

@@ -7,7 +7,7 @@ package import SelfieAccounts
 struct RemoveRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
-    let bell: ChangeBell?
+    let notifier: ChangeNotifier?
 
     /// The most records of a transaction.
     static let batchSize = 100
@@ -57,7 +57,7 @@ struct RemoveRecords: Sendable {
             try await transaction.write(drafts)
             return (deleted.count, drafts.shownStreams)
         }
-        bell?.ring(streams.map { .stream($0) })
+        notifier?.notify(streams.map { .stream($0) })
         return count
     }
 }

@@ -9,7 +9,7 @@ package import SelfiePhotos
 struct ReportPhotoLosses: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
-    let bell: ChangeBell?
+    let notifier: ChangeNotifier?
 
     /// The most records of a transaction.
     private static let batchSize = 100
@@ -34,7 +34,7 @@ struct ReportPhotoLosses: Sendable {
             let streams = try await RecordTransaction.run(on: postgres, schemas, waits: false) { transaction in
                 try await report(keys, ofPhotosOf: Array(Set(owners)), in: transaction)
             }
-            bell?.ring(streams.map { .stream($0) })
+            notifier?.notify(streams.map { .stream($0) })
             if keys.count < Self.batchSize { return }
         }
     }

@@ -7,7 +7,7 @@ package struct WriteRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
     let limiter: RateLimiter
-    let bell: ChangeBell
+    let notifier: ChangeNotifier
     let digests: SentDigests
     /// The bytes of data that a user's records may have.
     let quotaBytes: Int
@@ -56,13 +56,13 @@ package struct WriteRecords: Sendable {
                 }
                 switch attempt {
                 case .done(let done):
-                    bell.ring(done.streams.map { .stream($0) })
+                    notifier.notify(done.streams.map { .stream($0) })
                     await limiter.giveBack(sends.count - done.sendCount, of: sends.counted)
                     // What others have put there costs its recipient nothing.
                     if clearsInbox { await limiter.giveBack(writes) }
                     return done.records
                 case .expired(let keys):
-                    let removal = RemoveRecords(postgres: postgres, schemas: schemas, bell: bell)
+                    let removal = RemoveRecords(postgres: postgres, schemas: schemas, notifier: notifier)
                     try await removal(keys: keys, areExpired: true)
                 case .busy: try await Task.sleep(for: .milliseconds(Int.random(in: 1...20)))
                 }

@@ -8,7 +8,7 @@ package struct ManageRoles: Sendable {
     let store: RoleStore
     let schemas: SchemaCache
     let limiter: RateLimiter
-    let bell: ChangeBell
+    let notifier: ChangeNotifier
 
     package enum Change: Sendable {
         /// The member gets the role.
@@ -102,7 +102,7 @@ package struct ManageRoles: Sendable {
         let managed = try await managed(role, by: session.userID)
         try await limiter.count([.recordWrites(1, userID: session.userID)], ofUser: session.userID, from: source)
         let userID = try await Self.apply(change, role, memberID, by: managed, from: source, in: store.postgres)
-        if let userID { bell.ring([.user(userID)]) }
+        if let userID { notifier.notify([.user(userID)]) }
         return userID != nil
     }
 

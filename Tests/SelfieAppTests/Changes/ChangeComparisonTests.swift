@@ -6,7 +6,7 @@ import Testing
 @testable import SelfieAccounts
 @testable import SelfieRecords
 
-@Suite("What finds changes that no bell has told", .timeLimit(.minutes(1)))
+@Suite("What finds changes that no notifier has told", .timeLimit(.minutes(1)))
 struct ChangeComparisonTests {
     @Test("All readers are compared, however many they are, and only those are woken who missed something")
     func parts() async throws {
@@ -39,7 +39,7 @@ struct ChangeComparisonTests {
             try await Task.sleep(for: .milliseconds(200))
             if fails { try await service.postgres.write("ALTER TABLE sessions RENAME TO held_sessions") }
             try await Self.change(ada, service.postgres)
-            await ChangeBell(postgres: service.postgres).ringForEverything()
+            await ChangeNotifier(postgres: service.postgres).notifyOfEverything()
             if fails {
                 try await Task.sleep(for: .seconds(1.5))
                 try await service.postgres.write("ALTER TABLE held_sessions RENAME TO sessions")
@@ -126,7 +126,7 @@ struct ChangeComparisonTests {
     func sharedStream() async throws {
         try await TestService.runWithSchema { service in
             let (owner, ada) = (try await service.addMember("owner"), try await service.addMember("ada"))
-            // Nobody listens to the bell.
+            // Nobody listens to the notifier.
             let follow = FollowChanges(postgres: service.postgres)
             let follower = try await follow.follower(of: ada)
             guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
@@ -147,7 +147,7 @@ struct ChangeComparisonTests {
         return FollowChanges(store: store, hub: hub, uses: nil, now: { Date() })
     }
 
-    /// Runs a body with a member, and a hub that hears the bell and compares nobody by itself.
+    /// Runs a body with a member, and a hub that hears the notifier and compares nobody by itself.
     private static func runComparingHardlyEver(
         _ body: @Sendable (TestService, FollowChanges, _ ada: TestMember) async throws -> Void
     ) async throws {

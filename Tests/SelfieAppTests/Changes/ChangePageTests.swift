@@ -233,11 +233,11 @@ struct ChangePageTests {
             #expect(second.summaries == ["deleted houses h1"])
             try await service.postgres.write("UPDATE records SET deleted_at = deleted_at - interval '31 days'")
             try await service.postgres.write("UPDATE grants SET ended_at = ended_at - interval '31 days'")
-            try await RecordCleaning(postgres: service.postgres, bell: nil).forgetDeleted()
+            try await RecordCleaning(postgres: service.postgres, notifier: nil).forgetDeleted()
             // The name of what was deleted is kept for as long as somebody may ask.
             #expect(try await service.changes("?since=\(first.cursor)", as: ada).summaries == ["deleted houses h1"])
-            try await RecordCleaning(postgres: service.postgres, bell: nil).forgetEnded()
-            try await RecordCleaning(postgres: service.postgres, bell: nil).forgetDeleted()
+            try await RecordCleaning(postgres: service.postgres, notifier: nil).forgetEnded()
+            try await RecordCleaning(postgres: service.postgres, notifier: nil).forgetDeleted()
             #expect(try await service.count("SELECT count(*) FROM records") == 0)
             #expect(try await service.changes("?since=\(first.cursor)", as: ada).code == "changes_forgotten")
             #expect(try await service.changes("?since=\(second.cursor)", as: ada).status == 200)
@@ -260,7 +260,7 @@ struct ChangePageTests {
                 #expect(try await service.call("DELETE", "/api/records/\(path)", as: ada).status == 200)
             }
             try await service.postgres.write("UPDATE grants SET ended_at = ended_at - interval '31 days'")
-            try await RecordCleaning(postgres: service.postgres, bell: nil).forgetEnded()
+            try await RecordCleaning(postgres: service.postgres, notifier: nil).forgetEnded()
             #expect(try await service.count("SELECT count(*) FROM streams WHERE forgotten_seq > 5") == 2)
             for (path, data) in [("houses/ended", #"{"address":"a"}"#), ("priorities/ended", #"{"name":"p"}"#)] {
                 try await service.put(path, as: ada, #"{"data":\#(data)}"#)

@@ -86,7 +86,7 @@ struct EventStreamTests {
     )
     func losses(loss: ChangeLoss) async throws {
         // A comparison alone would take up to ten seconds, and five on average.
-        #expect(try await loss.happen(ringsBell: true) < .seconds(4))
+        #expect(try await loss.happen(sendsNotifications: true) < .seconds(4))
     }
 
     @Test("A sign-in that ends the oldest session rings for its user")
@@ -168,7 +168,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("With the bell lost, a comparison finds what has changed, and what was taken away")
+    @Test("With the notifier lost, a comparison finds what has changed, and what was taken away")
     func lostBell() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")

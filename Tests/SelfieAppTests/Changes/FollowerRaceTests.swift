@@ -34,8 +34,8 @@ struct FollowerRaceTests {
                 }
                 try await poll("it reads") { try await waiting(connection, for: "advisory") >= 1 }
                 let stream = try await change("x", connection)
-                // The bell has rung.
-                ChangeBell(postgres: service.postgres).ring([.stream(stream)])
+                // The notifier has rung.
+                ChangeNotifier(postgres: service.postgres).ring([.stream(stream)])
                 #expect(try await followers[0].nextChanges().map(\.id) == ["x"])
                 try await connection.query("SELECT pg_advisory_unlock(20)")
                 #expect(try await first.value == ["x"])
@@ -59,17 +59,17 @@ struct FollowerRaceTests {
                 return try await follower.nextEvent()
             }
             for await _ in synced {}
-            let bell = ChangeBell(postgres: service.postgres)
+            let notifier = ChangeNotifier(postgres: service.postgres)
             try await service.postgres.withConnection { connection in
                 try await connection.execute(script: "BEGIN; LOCK TABLE grants IN ACCESS EXCLUSIVE MODE")
-                bell.ring([.stream(try await stream(of: "p", connection))])
+                notifier.notify([.stream(try await stream(of: "p", connection))])
                 try await poll("the stream is read") { try await waiting(connection, for: "relation") == 1 }
                 try await connection.execute("DELETE FROM role_members WHERE user_id = \(ada.userID)")
                 try await change("p", connection)
                 let listener = ChangeListener(userID: ada.userID, sessionID: nil)
                 follow.hub.add(listener)
-                bell.ring([.user(ada.userID)])
-                try await poll("the bell has rung") { listener.pending().needsRead }
+                notifier.notify([.user(ada.userID)])
+                try await poll("the notifier has rung") { listener.pending().needsRead }
                 follow.hub.remove(listener)
                 try await connection.execute(script: "COMMIT")
                 guard case .reset(.access) = try await next.value else {

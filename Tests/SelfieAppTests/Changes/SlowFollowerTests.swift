@@ -131,7 +131,7 @@ struct SlowFollowerTests {
             let late = try await follow.follower(of: ada, limit: 500)
             #expect(try await late.nextChanges().count == 3)
             try await service.put("houses/h3", as: ada, #"{"data":{"address":"a"}}"#)
-            // The bell has rung.
+            // The notifier has rung.
             for _ in 0..<4 { _ = try await followers[0].nextChanges() }
             guard case .synced = try await late.nextEvent() else { throw Unexpected(description: "not synced") }
             #expect(try await late.nextChanges().map(\.id) == ["h3"])
@@ -144,10 +144,10 @@ struct SlowFollowerTests {
             let stream = try await service.count(
                 "SELECT streams.id AS count FROM streams JOIN collections ON collections.id = collection_id WHERE name = 'news'"
             )
-            let bell = ChangeBell(postgres: service.postgres)
+            let notifier = ChangeNotifier(postgres: service.postgres)
             let ringing = Task {
                 while !Task.isCancelled {
-                    bell.ring([.stream(stream)])
+                    notifier.notify([.stream(stream)])
                     try await Task.sleep(for: .microseconds(200))
                 }
             }
@@ -203,7 +203,7 @@ struct SlowFollowerTests {
         try await TestService.runWithFollowers { service, follow, _, ada, followers in
             var held: [FairSemaphore.Permit] = []
             for _ in 0..<64 { held.append(try await follow.hub.turn(of: 0, looksUp: true)) }
-            // The bell may still ring of the account, after which all is read.
+            // The notifier may still ring of the account, after which all is read.
             for _ in 0..<2 { held.append(try await follow.hub.turn(of: 0, looksUp: false)) }
             try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
             let stopping = Task { [held] in

@@ -28,12 +28,12 @@ extension FollowChanges {
         return self(query, from: start, by: session, for: lifetime)
     }
 
-    /// Waits until its readers hear the bell, and have been compared for that.
+    /// Waits until its readers hear the notifier, and have been compared for that.
     func waitUntilItListens() async throws {
-        let (bell, listener) = (ChangeBell(postgres: store.postgres), ChangeListener(userID: 0, sessionID: nil))
+        let (notifier, listener) = (ChangeNotifier(postgres: store.postgres), ChangeListener(userID: 0, sessionID: nil))
         hub.add(listener)
         try await poll("it listens") {
-            bell.ring([.user(0)])
+            notifier.notify([.user(0)])
             return listener.pending().needsRead
         }
         hub.remove(listener)
@@ -58,7 +58,7 @@ extension ChangeFollower {
 }
 
 extension TestService {
-    /// Runs a body with two clients of a member, who have all that is there, and with what lets them hear the bell.
+    /// Runs a body with two clients of a member, who have all that is there, and with what lets them hear the notifier.
     ///
     /// - Parameters:
     ///   - limit: The most changes at once.

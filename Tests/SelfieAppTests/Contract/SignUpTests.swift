@@ -68,7 +68,7 @@ struct SignUpTests {
                 Self.scenario("long name", fullName: long, password: good, message: nameTooLong),
                 Self.scenario("long words", fullName: "\(long) b", password: good, message: nameTooLong),
                 Self.scenario("NUL in the name", fullName: "A\0da", password: good, message: "full_name - is invalid,"),
-                Self.scenario("a bell", fullName: "A\u{07}da", password: good, message: "full_name - is invalid,"),
+                Self.scenario("a notifier", fullName: "A\u{07}da", password: good, message: "full_name - is invalid,"),
                 Self.scenario("an escape", fullName: "A\u{1B}[31m", password: good, message: "full_name - is invalid,"),
                 Self.scenario("no e-mail", email: "", password: good, message: blankEmail),
                 Self.scenario("blank e-mail", email: "  ", password: good, message: blankEmail),

@@ -86,7 +86,7 @@ struct UploadTests {
                 ("too large, then right", [.image(TestImage.png(bytes: 4097)), .image(), title], 413, tooLarge),
                 ("long title", [.title(long), .image()], 400, "title - is too long (maximum is 255 characters),"),
                 ("NUL in the title", [.title("a\0b"), .image()], 400, "title - is invalid,"),
-                ("a bell in the title", [.title("a\u{07}b"), .image()], 400, "title - is invalid,"),
+                ("a notifier in the title", [.title("a\u{07}b"), .image()], 400, "title - is invalid,"),
                 ("an escape in the title", [.title("a\u{1B}b"), .image()], 400, "title - is invalid,"),
                 ("DEL in the name", [title, .image(fileName: "a\u{7F}b")], 400, "name - is invalid,"),
                 ("C1 in the name", [title, .image(fileName: "a\u{9B}b")], 400, "name - is invalid,"),

@@ -89,7 +89,7 @@ struct MetricsTests {
             for name in [
                 "spool_memory_bytes", "spool_disk_bytes", "password_hashes_waiting", "object_deletions_waiting",
                 "http_connections_refused_total", "postgres_waiting", "change_streams", "changes_delivered_total",
-                #"change_resets_total{reason="database"}"#, "change_bells_lost_total",
+                #"change_resets_total{reason="database"}"#, "change_notifications_lost_total",
             ] {
                 #expect(metrics[name] == 0, "\(name)")
             }
@@ -140,8 +140,8 @@ struct MetricsTests {
         }
     }
 
-    @Test("A lost connection of those who hear the bell is counted")
-    func lostBells() async throws {
+    @Test("A lost connection of those who hear the notifier is counted")
+    func lostNotifications() async throws {
         try await withMetrics { service, figures in
             let token = try await service.addSession()
             try await poll("a listener") {
@@ -149,20 +149,20 @@ struct MetricsTests {
                     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
                 ) == 1
             }
-            #expect(try await figures()["change_bells_lost_total"] == 0)
+            #expect(try await figures()["change_notifications_lost_total"] == 0)
             try await service.postgres.write(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE datname = current_database() AND query LIKE 'LISTEN%'
                 """
             )
-            try await poll("a lost connection") { try await figures()["change_bells_lost_total"] == 1 }
+            try await poll("a lost connection") { try await figures()["change_notifications_lost_total"] == 1 }
             // From now on, whoever connects finds another function by that name.
             try await service.postgres.withConnection { connection in
                 try await connection.execute(
                     script: """
                         CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql
-                            AS 'BEGIN RAISE EXCEPTION ''no bell''; END';
+                            AS 'BEGIN RAISE EXCEPTION ''no notifier''; END';
                         DO $$ BEGIN
                             EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database());
                         END $$;
@@ -171,10 +171,10 @@ struct MetricsTests {
                         """
                 )
             }
-            try await poll("two lost connections") { try await figures()["change_bells_lost_total"] == 2 }
-            try await poll("a lost bell") {
+            try await poll("two lost connections") { try await figures()["change_notifications_lost_total"] == 2 }
+            try await poll("a lost notifier") {
                 _ = try await service.upload(token: token)
-                return try await figures()["change_bells_lost_total"] ?? 0 >= 3
+                return try await figures()["change_notifications_lost_total"] ?? 0 >= 3
             }
         }
     }

@@ -31,15 +31,15 @@ struct ChangeTimeSoakTests {
         }
     }
 
-    @Test("Without the bell, whoever loses anything hears of it within ten seconds", arguments: ChangeLoss.allCases)
+    @Test("Without the notifier, whoever loses anything hears of it within ten seconds", arguments: ChangeLoss.allCases)
     func lossesWithoutBell(loss: ChangeLoss) async throws {
-        #expect(try await loss.happen(ringsBell: false) < .seconds(11))
+        #expect(try await loss.happen(sendsNotifications: false) < .seconds(11))
     }
 
-    @Test("With the bell, within a second", arguments: ChangeLoss.allCases)
+    @Test("With the notifier, within a second", arguments: ChangeLoss.allCases)
     func lossesWithBell(loss: ChangeLoss) async throws {
         // A command takes a moment to start.
-        #expect(try await loss.happen(ringsBell: true) < .seconds(1.5))
+        #expect(try await loss.happen(sendsNotifications: true) < .seconds(1.5))
     }
 
     @Test("Who wants other collections is told the way past what others write, and resumes without reading it again")
