@@ -66,7 +66,7 @@ package struct PhotoService: Service {
     /// The clock for remembering refusals.
     var uptime: @Sendable () -> ContinuousClock.Instant = { .now }
     /// Whether other processes are told of changes at once, instead of within ten seconds.
-    package var ringsBell = true
+    package var sendsNotifications = true
     /// The migrations that the service needs, by version.
     package var schemaVersions: Set<String> = []
     /// Called with the port of the figures when they can be fetched.
@@ -149,7 +149,7 @@ package struct PhotoService: Service {
             hasher: hasher,
             settings: configuration.useCases,
             clocks: UseCases.Clocks(now: now, uptime: uptime, storeNow: storeNow),
-            ringsBell: ringsBell,
+            sendsNotifications: sendsNotifications,
             logger: logger
         )
         let metrics = RequestMetrics(factory: observability.registry)

@@ -31,7 +31,7 @@ package struct UseCases: Sendable {
     package let readRecords: ReadRecords
     package let writeRecords: WriteRecords
     package let followChanges: FollowChanges
-    package let bell: ChangeBell
+    package let notifier: ChangeNotifier
     /// Run it every few seconds.
     package let sweeper: PhotoSweeper
     /// Run it every few minutes.
@@ -113,7 +113,7 @@ package struct UseCases: Sendable {
     ///   - hasher: Hashes passwords.
     ///   - settings: The settings.
     ///   - clocks: The clocks.
-    ///   - ringsBell: Whether other processes are told of changes at once.
+    ///   - sendsNotifications: Whether other processes are told of changes at once.
     ///   - logger: The log of work in the background.
     package init(
         postgres: PostgresClient,
@@ -121,16 +121,16 @@ package struct UseCases: Sendable {
         hasher: PasswordHasher,
         settings: Settings,
         clocks: Clocks,
-        ringsBell: Bool,
+        sendsNotifications: Bool,
         logger: Logger
     ) {
         let lifetimes = SessionLifetimes(
             usual: .fixed(hours: settings.tokenLifetimeHours),
             remembered: .remembered(maxUnusedDays: settings.rememberedLifetimeDays)
         )
-        let bell = ChangeBell(postgres: ringsBell ? postgres : nil)
-        self.bell = bell
-        let (users, audit) = (UserStore(postgres: postgres, bell: bell), AuditStore(postgres: postgres))
+        let notifier = ChangeNotifier(postgres: sendsNotifications ? postgres : nil)
+        self.notifier = notifier
+        let (users, audit) = (UserStore(postgres: postgres, notifier: notifier), AuditStore(postgres: postgres))
         self.users = users
         members = MemberStore(postgres: postgres)
         blocks = BlockStore(postgres: postgres)
@@ -142,7 +142,7 @@ package struct UseCases: Sendable {
             now: clocks.uptime
         )
         let check = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
-        sessions = SessionStore(postgres: postgres, bell: bell)
+        sessions = SessionStore(postgres: postgres, notifier: notifier)
         sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)
         undecryptablePasswords = UndecryptablePasswordRecorder(
             store: UndecryptablePasswordStore(postgres: postgres),
@@ -178,11 +178,11 @@ package struct UseCases: Sendable {
             quota: settings.photoQuota,
             limiter: limiter
         )
-        uploadPhoto = UploadPhoto(photos: photos, objects: objects, quota: settings.photoQuota, bell: bell)
+        uploadPhoto = UploadPhoto(photos: photos, objects: objects, quota: settings.photoQuota, notifier: notifier)
         listPhotos = ListPhotos(photos: photos, guesses: guesses, uses: sessionUses)
-        deletePhoto = DeletePhoto(photos: photos, objects: objects, bell: bell)
+        deletePhoto = DeletePhoto(photos: photos, objects: objects, notifier: notifier)
         describePhoto = DescribePhoto(photos: photos, objects: objects)
-        roles = RoleStore(postgres: postgres, bell: bell)
+        roles = RoleStore(postgres: postgres, notifier: notifier)
         countRecordWrites = CountRecordWrites(limiter: limiter)
         schemas = SchemaCache(store: SchemaStore(postgres: postgres))
         readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
@@ -190,18 +190,18 @@ package struct UseCases: Sendable {
             postgres: postgres,
             schemas: schemas,
             limiter: limiter,
-            bell: bell,
+            notifier: notifier,
             digests: SentDigests(secret: settings.secretKeyBase),
             quotaBytes: settings.recordsQuotaBytes
         )
         let changes = ChangeStore(postgres: postgres, schemas: schemas)
         followChanges = FollowChanges(
             store: changes,
-            hub: ChangeHub(postgres: postgres, store: changes, now: clocks.now),
+            hub: ChangeHub(store: changes, now: clocks.now),
             uses: sessionUses,
             now: clocks.now
         )
-        let tellLosses = TellPhotoLosses(postgres: postgres, schemas: schemas, bell: bell)
+        let tellLosses = TellPhotoLosses(postgres: postgres, schemas: schemas, notifier: notifier)
         sweeper = PhotoSweeper(
             photos: photos,
             objects: objects,
@@ -213,7 +213,7 @@ package struct UseCases: Sendable {
             postgres: postgres,
             sessionLifetimeHours: max(settings.tokenLifetimeHours, settings.rememberedLifetimeDays * 24),
             auditRetentionDays: settings.auditRetentionDays,
-            bell: bell,
+            notifier: notifier,
             logger: logger
         )
     }

@@ -49,7 +49,7 @@ async function* events(body) {
             }
         }
     } finally {
-        // Who stops to listen, as after an error, leaves no connection open.
+        // A client that stops listening, as after an error, leaves no connection open.
         reader.cancel().catch(() => {});
     }
 }

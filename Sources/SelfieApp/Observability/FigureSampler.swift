@@ -22,7 +22,7 @@ final class FigureSampler: Sendable {
     private let received: GrowingFigure
     private let sent: GrowingFigure
     private let closed: GrowingFigure
-    private let lostBells: GrowingFigure
+    private let lostNotifications: GrowingFigure
     private let processorSeconds: GrowingFigure
 
     private struct Gauges: Sendable {
@@ -58,7 +58,7 @@ final class FigureSampler: Sendable {
         received = GrowingFigure("http_received_bytes", factory)
         sent = GrowingFigure("http_sent_bytes", factory)
         closed = GrowingFigure("http_connections_refused", factory)
-        lostBells = GrowingFigure("change_bells_lost", factory)
+        lostNotifications = GrowingFigure("change_notifications_lost", factory)
         processorSeconds = GrowingFigure("process_cpu_seconds", factory)
         Meter(
             label: "selfie_build_info",
@@ -72,9 +72,9 @@ final class FigureSampler: Sendable {
     /// That of the database stays as it was while the database is down.
     func sample() async {
         gauges.connections.set(sources.places.count)
-        let (bell, hub) = (sources.useCases.bell, sources.useCases.followChanges.hub)
+        let (notifier, hub) = (sources.useCases.notifier, sources.useCases.followChanges.hub)
         gauges.changeStreams.set(hub.listenerCount)
-        lostBells.tell(Double(bell.lostCount + hub.lostConnectionCount))
+        lostNotifications.tell(Double(notifier.lostCount + hub.lostConnectionCount))
         closed.tell(Double(sources.places.closedCount))
         received.tell(Double(sources.traffic.bytesReceived))
         sent.tell(Double(sources.traffic.bytesSent))

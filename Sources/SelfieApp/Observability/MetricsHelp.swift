@@ -12,7 +12,8 @@ enum MetricsHelp {
         "changes_delivered_total": "Changes that were handed over to clients.",
         "change_delivery_duration_seconds": "From when the process knew of a change to when it was handed over.",
         "change_resets_total": "Clients that were told to begin again, by reason.",
-        "change_bells_lost_total": "Notifications that failed, and losses of the connection that receives them.",
+        "change_notifications_lost_total":
+            "Notifications that failed, and losses of the connection that receives them.",
         "refusals_total": "Requests that a limit refused, by limit.",
         "postgres_connections": "Connections to the database that are open or being opened.",
         "postgres_waiting": "Callers that wait for a connection to the database.",

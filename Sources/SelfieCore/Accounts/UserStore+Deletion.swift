@@ -52,7 +52,7 @@ extension UserStore {
             return true
         }
         guard let isLarge else { return false }
-        bell?.ring([.user(userID)])
+        notifier?.notify([.user(userID)])
         guard isLarge else { return true }
         do {
             try await finishDeletion(userID, maxBatches: isWhole ? .max : Self.maxBatchesAtOnce)
@@ -96,7 +96,7 @@ extension UserStore {
         let removal = RemoveRecords(
             postgres: postgres,
             schemas: SchemaCache(store: SchemaStore(postgres: postgres)),
-            bell: bell
+            notifier: notifier
         )
         var (isGone, batchesLeft) = (false, maxBatches)
         while !isGone {

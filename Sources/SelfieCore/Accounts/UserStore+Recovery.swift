@@ -22,7 +22,7 @@ extension UserStore {
             try await AuditStore.add(.passwordReplaced, userID: id, from: source, on: connection)
             return true
         }
-        if isChanged { bell?.ring([.user(id)]) }
+        if isChanged { notifier?.notify([.user(id)]) }
         return isChanged
     }
 

@@ -4,14 +4,14 @@ package import Postgres
 /// The table `users`.
 package struct UserStore: Sendable {
     let postgres: PostgresClient
-    let bell: ChangeBell?
+    let notifier: ChangeNotifier?
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - bell: Tells readers of changes; nil where they notice later.
-    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
+    ///   - notifier: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
-        self.bell = bell
+        self.notifier = notifier
     }
 
     /// The account with an e-mail.
@@ -133,7 +133,7 @@ package struct UserStore: Sendable {
             try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
             return true
         }
-        if isChanged { bell?.ring([.user(user.id)]) }
+        if isChanged { notifier?.notify([.user(user.id)]) }
         return isChanged
     }
 
@@ -154,7 +154,7 @@ package struct UserStore: Sendable {
             try await SessionStore.endAll(ofUser: id, by: sessionID, on: connection)
             try await AuditStore.add(.allTokensCleared, userID: id, from: source, on: connection)
         }
-        bell?.ring([.user(id)])
+        notifier?.notify([.user(id)])
     }
 
     /// Disables an account.

@@ -9,7 +9,7 @@ package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
     private let sessionLifetimeHours: Int
     private let auditRetentionDays: Int
-    private let bell: ChangeBell?
+    private let notifier: ChangeNotifier?
     private let report: OutageReport
     private let expiryReport: OutageReport
     private let deletionReport: OutageReport
@@ -18,11 +18,11 @@ package struct Housekeeper: Sendable {
         postgres: PostgresClient,
         sessionLifetimeHours: Int,
         auditRetentionDays: Int,
-        bell: ChangeBell? = nil,
+        notifier: ChangeNotifier? = nil,
         logger: Logger
     ) {
         self.postgres = postgres
-        self.bell = bell
+        self.notifier = notifier
         self.sessionLifetimeHours = sessionLifetimeHours
         self.auditRetentionDays = auditRetentionDays
         report = OutageReport(
@@ -45,7 +45,7 @@ package struct Housekeeper: Sendable {
     /// Removes records that have expired, and logs what failed.
     package func removeExpiredRecords() async {
         do {
-            try await RecordCleaning(postgres: postgres, bell: bell).removeExpired()
+            try await RecordCleaning(postgres: postgres, notifier: notifier).removeExpired()
             expiryReport.succeeded()
         } catch {
             // Work that the end of the service interrupted did not fail.
@@ -58,7 +58,7 @@ package struct Housekeeper: Sendable {
     /// Run it every few seconds: nobody can sign up with the e-mail of such an account until then.
     package func finishDeletions() async {
         do {
-            try await UserStore(postgres: postgres, bell: bell).finishDeletions()
+            try await UserStore(postgres: postgres, notifier: notifier).finishDeletions()
             if !Task.isCancelled { deletionReport.succeeded() }
         } catch {
             if !Task.isCancelled { deletionReport.failed("\(error)") }
@@ -70,7 +70,7 @@ package struct Housekeeper: Sendable {
     /// What fails keeps none of the others from its work.
     package func tidy() async {
         let audit = AuditStore(postgres: postgres)
-        let records = RecordCleaning(postgres: postgres, bell: bell)
+        let records = RecordCleaning(postgres: postgres, notifier: notifier)
         let steps: [(name: String, run: () async throws -> Void)] = [
             ("ended grants", { try await records.forgetEnded() }),
             ("deleted records", { try await records.forgetDeleted() }),

@@ -5,7 +5,7 @@ import ObjectStore
 package struct DeletePhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
-    var bell: ChangeBell?
+    var notifier: ChangeNotifier?
 
     /// Removes a photo of a user's.
     ///
@@ -23,7 +23,7 @@ package struct DeletePhoto: Sendable {
         logger: Logger
     ) async throws -> Bool {
         guard let object = try await photos.remove(randomID, ofUser: userID, from: source) else { return false }
-        bell?.ring([.user(userID)])
+        notifier?.notify([.user(userID)])
         do {
             try await objects.delete(object)
             try await photos.finishDeletions([randomID])

@@ -9,7 +9,7 @@ package struct UploadPhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
     let quota: PhotoQuota
-    var bell: ChangeBell?
+    var notifier: ChangeNotifier?
 
     /// Stores a photo whole or not at all.
     ///
@@ -32,7 +32,7 @@ package struct UploadPhoto: Sendable {
                 isListed: new.isListed,
                 within: quota
             )
-            bell?.ring([.user(new.userID)])
+            notifier?.notify([.user(new.userID)])
             return stored
         } catch {
             await undo(randomID, versionID: versionID, logger: logger)

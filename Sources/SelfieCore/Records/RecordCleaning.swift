@@ -3,7 +3,7 @@ import Postgres
 /// Removes records that have ended, and what is left of deleted ones.
 struct RecordCleaning: Sendable {
     let postgres: PostgresClient
-    let bell: ChangeBell?
+    let notifier: ChangeNotifier?
 
     /// How long a deleted record is remembered.
     static let forgettingDays = 30
@@ -15,7 +15,7 @@ struct RecordCleaning: Sendable {
         let removal = RemoveRecords(
             postgres: postgres,
             schemas: SchemaCache(store: SchemaStore(postgres: postgres)),
-            bell: bell
+            notifier: notifier
         )
         var removedCount = 0
         repeat {

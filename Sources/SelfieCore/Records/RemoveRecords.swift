@@ -6,7 +6,7 @@ import Postgres
 struct RemoveRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
-    let bell: ChangeBell?
+    let notifier: ChangeNotifier?
 
     /// The most records of a transaction.
     static let batchSize = 100
@@ -47,7 +47,7 @@ struct RemoveRecords: Sendable {
                 return (count, drafts.reduce(into: Set<Int>()) { $0.formUnion($1.numberedStreams) })
             }
         }
-        bell?.ring(streams.map { .stream($0) })
+        notifier?.notify(streams.map { .stream($0) })
         return count
     }
 }

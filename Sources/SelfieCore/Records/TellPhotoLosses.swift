@@ -7,7 +7,7 @@ import RecordSchema
 struct TellPhotoLosses: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
-    let bell: ChangeBell?
+    let notifier: ChangeNotifier?
 
     /// The most records of a transaction.
     private static let batchSize = 100
@@ -34,7 +34,7 @@ struct TellPhotoLosses: Sendable {
                     try await tell(keys, ofPhotosOf: Array(Set(owners)), schema, on: connection)
                 }
             }
-            bell?.ring(streams.map { .stream($0) })
+            notifier?.notify(streams.map { .stream($0) })
             if keys.count < Self.batchSize { return }
         }
     }

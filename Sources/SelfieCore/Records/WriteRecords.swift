@@ -8,7 +8,7 @@ package struct WriteRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
     let limiter: RateLimiter
-    let bell: ChangeBell
+    let notifier: ChangeNotifier
     let digests: SentDigests
     /// The bytes of data that a user's records may have.
     let quotaBytes: Int
@@ -64,7 +64,7 @@ package struct WriteRecords: Sendable {
                     )
                     return try await postgres.withTransaction { try await call.run(on: $0, paidSends: paidSends) }
                 }
-                bell.ring(result.streams.map { .stream($0) })
+                notifier.notify(result.streams.map { .stream($0) })
                 // What others have put there costs its recipient nothing.
                 if clearsInbox, result.isOwnInbox { await limiter.giveBack(counted) }
                 return result.records
@@ -74,7 +74,7 @@ package struct WriteRecords: Sendable {
                 }
                 paidSends += unpaid.count
             } catch let expired as ExpiredRecords {
-                let removal = RemoveRecords(postgres: postgres, schemas: schemas, bell: bell)
+                let removal = RemoveRecords(postgres: postgres, schemas: schemas, notifier: notifier)
                 try await removal(keys: expired.keys, areExpired: true)
             } catch is RecordBusy {
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...20)))

@@ -4,14 +4,14 @@ package import Postgres
 /// The tables `roles` and `role_members`.
 package struct RoleStore: Sendable {
     let postgres: PostgresClient
-    let bell: ChangeBell?
+    let notifier: ChangeNotifier?
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - bell: Tells readers of changes; nil where they notice later.
-    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
+    ///   - notifier: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
-        self.bell = bell
+        self.notifier = notifier
     }
 
     /// The most members of a role.
@@ -115,7 +115,7 @@ package struct RoleStore: Sendable {
             try await Self.note(.roleAdded, of: userID, role, by: manager, on: connection)
             return true
         }
-        if isAdded { bell?.ring([.user(userID)]) }
+        if isAdded { notifier?.notify([.user(userID)]) }
         return isAdded
     }
 
@@ -137,7 +137,7 @@ package struct RoleStore: Sendable {
             try await Self.note(.roleRemoved, of: userID, role, by: manager, on: connection)
             return true
         }
-        if isRemoved { bell?.ring([.user(userID)]) }
+        if isRemoved { notifier?.notify([.user(userID)]) }
         return isRemoved
     }
 

@@ -4,14 +4,14 @@ package import Postgres
 /// The table `sessions`.
 package struct SessionStore: Sendable {
     let postgres: PostgresClient
-    let bell: ChangeBell?
+    let notifier: ChangeNotifier?
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - bell: Tells readers of changes; nil where they notice later.
-    package init(postgres: PostgresClient, bell: ChangeBell? = nil) {
+    ///   - notifier: Tells readers of changes; nil where they notice later.
+    package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
-        self.bell = bell
+        self.notifier = notifier
     }
 
     /// The session of a token, expired or not.
@@ -86,7 +86,7 @@ package struct SessionStore: Sendable {
             SELECT EXISTS (SELECT FROM begun) AS has_begun, EXISTS (SELECT FROM replaced) AS has_replaced
             """
         let row = try await postgres.withConnection { try await $0.query(statement) }[0]
-        if try row.decode("has_replaced") { bell?.ring([.user(userID)]) }
+        if try row.decode("has_replaced") { notifier?.notify([.user(userID)]) }
         return try row.decode("has_begun")
     }
 
@@ -173,7 +173,7 @@ package struct SessionStore: Sendable {
             \(part: AuditStore.insertion(of: event, from: source, forEach: "SELECT user_id FROM ended"))
             """
         )
-        if count == 1 { bell?.ring([.user(userID)]) }
+        if count == 1 { notifier?.notify([.user(userID)]) }
         return count == 1
     }
 

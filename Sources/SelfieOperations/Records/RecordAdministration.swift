@@ -34,7 +34,7 @@ package struct RecordAdministration: Sendable {
     /// - Throws: What the body throws.
     package func change(_ body: (RoleStore) async throws -> Bool) async throws -> Bool {
         let isChanged = try await body(roles)
-        if isChanged { await ChangeBell(postgres: users.postgres).ringForEverything() }
+        if isChanged { await ChangeNotifier(postgres: users.postgres).notifyOfEverything() }
         return isChanged
     }
 
@@ -71,7 +71,9 @@ package struct RecordAdministration: Sendable {
     ) async throws -> ApplySchema.Report? {
         let report = try await ApplySchema(postgres: users.postgres)(schema, as: plan, mayShowMore: mayShowMore)
         // The schema decides on what readers see.
-        if let report, !report.plan.changes.isEmpty { await ChangeBell(postgres: users.postgres).ringForEverything() }
+        if let report, !report.plan.changes.isEmpty {
+            await ChangeNotifier(postgres: users.postgres).notifyOfEverything()
+        }
         return report
     }
 

@@ -24,7 +24,7 @@ extension UserAdministration {
         } catch is InvalidInput {
             throw UserAdministrationError.passwordRefused
         }
-        await ChangeBell(postgres: postgres).ringForEverything()
+        await ChangeNotifier(postgres: postgres).notifyOfEverything()
     }
 
     /// Gives an account another e-mail.

@@ -81,7 +81,7 @@ package struct UserAdministration: Sendable {
     package func disable(_ selector: UserSelector) async throws -> Bool {
         let id = try await id(of: selector)
         let isDisabled = try await UserStore(postgres: postgres).disable(id: id)
-        if isDisabled { await ChangeBell(postgres: postgres).ringForEverything() }
+        if isDisabled { await ChangeNotifier(postgres: postgres).notifyOfEverything() }
         return isDisabled
     }
 
@@ -111,7 +111,7 @@ package struct UserAdministration: Sendable {
             sessionID: nil
         )
         guard isDeleted else { throw UserAdministrationError.noSuchUser(selector) }
-        await ChangeBell(postgres: postgres).ringForEverything()
+        await ChangeNotifier(postgres: postgres).notifyOfEverything()
     }
 
     /// An account's sessions, newest first.

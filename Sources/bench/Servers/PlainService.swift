@@ -4,11 +4,11 @@ import SelfieApp
 import SelfieConfiguration
 import ServiceLifecycle
 
-/// The service in this program, with or without the bell.
+/// The service in this program, with or without notifications.
 struct PlainService: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
-        abstract: "Serve with or without the bell, for comparison; `run` starts it.",
+        abstract: "Serve with or without notifications, for comparison; `run` starts it.",
         shouldDisplay: false
     )
 
@@ -25,7 +25,7 @@ struct PlainService: AsyncParsableCommand {
             logger: logger,
             onRunning: { say("listening on 127.0.0.1:\($0)") }
         )
-        service.ringsBell = !silent
+        service.sendsNotifications = !silent
         try await ServiceGroup.runUntilSignal([service], logger: logger)
     }
 
@@ -33,12 +33,12 @@ struct PlainService: AsyncParsableCommand {
     static func with<Result: Sendable>(
         databaseURL: String,
         store: [String: String],
-        ringsBell: Bool,
+        sendsNotifications: Bool,
         _ body: (RunningServer) async throws -> Result
     ) async throws -> Result {
         try await RunningServer.with(
             "bench",
-            ["service"] + (ringsBell ? [] : ["--silent"]),
+            ["service"] + (sendsNotifications ? [] : ["--silent"]),
             environment: Service.settings(databaseURL: databaseURL).merging(store) { $1 },
             body
         )

@@ -36,10 +36,10 @@ struct ChangeMeasurements: Sendable {
         guard OpenFileLimit.raise() >= Self.minFileCount else {
             throw BenchError.missing("a limit of \(Self.minFileCount) open files (ulimit -Hn)")
         }
-        say("  new records with and without the bell, 16 connections")
+        say("  new records with and without notifications, 16 connections")
         // The table grows meanwhile, so each is first in turn.
-        let first = try await creations(ringsBell: round.isMultiple(of: 2))
-        let second = try await creations(ringsBell: !round.isMultiple(of: 2))
+        let first = try await creations(sendsNotifications: round.isMultiple(of: 2))
+        let second = try await creations(sendsNotifications: !round.isMultiple(of: 2))
         let (creations, silentCreations) = round.isMultiple(of: 2) ? (first, second) : (second, first)
         say("  the time from a write's answer to its event at another process, and to a notification of PostgreSQL's")
         let events = try await eventTimes()
@@ -95,8 +95,12 @@ struct ChangeMeasurements: Sendable {
         )
     }
 
-    private func creations(ringsBell: Bool) async throws -> LoadFigures {
-        try await PlainService.with(databaseURL: stage.databaseURL, store: store, ringsBell: ringsBell) { service in
+    private func creations(sendsNotifications: Bool) async throws -> LoadFigures {
+        try await PlainService.with(
+            databaseURL: stage.databaseURL,
+            store: store,
+            sendsNotifications: sendsNotifications
+        ) { service in
             _ = try await wrk.run(.newRecords, at: service.origin, connections: 16, seconds: 1)
             return try await wrk.run(.newRecords, at: service.origin, connections: 16, seconds: seconds)
         }

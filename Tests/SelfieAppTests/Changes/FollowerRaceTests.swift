@@ -15,11 +15,11 @@ struct FollowerRaceTests {
         try await TestService.runWithFollowers(pipelineDepth: 1) { service, follow, owner, ada, followers in
             try await service.put("news/x", as: owner, #"{"data":{"title":"x"}}"#)
             #expect(try await followers[0].nextChanges().map(\.id) == ["x"])
-            // Whoever reads the role of somebody waits for a lock, and sees what was there before.
-            try await service.postgres.write("ALTER TABLE role_members RENAME TO held_members")
+            // Whoever reads all of its streams waits for a lock, and sees what was there before.
+            try await service.postgres.write("ALTER TABLE collections RENAME TO held_collections")
             try await service.postgres.write(
                 """
-                CREATE VIEW role_members AS SELECT held_members.* FROM held_members
+                CREATE VIEW collections AS SELECT held_collections.* FROM held_collections
                 CROSS JOIN (SELECT pg_advisory_xact_lock_shared(20) OFFSET 0) AS held
                 """
             )
@@ -33,8 +33,7 @@ struct FollowerRaceTests {
                 }
                 try await poll("it reads") { try await waiting(connection, for: "advisory") >= 1 }
                 let stream = try await change("x", connection)
-                // The bell has rung.
-                ChangeBell(postgres: service.postgres).ring([.stream(stream)])
+                ChangeNotifier(postgres: service.postgres).notify([.stream(stream)])
                 #expect(try await followers[0].nextChanges().map(\.id) == ["x"])
                 try await connection.query("SELECT pg_advisory_unlock(20)")
                 #expect(try await first.value == ["x"])
@@ -58,17 +57,17 @@ struct FollowerRaceTests {
                 return try await follower.nextEvent()
             }
             for await _ in synced {}
-            let bell = ChangeBell(postgres: service.postgres)
+            let notifier = ChangeNotifier(postgres: service.postgres)
             try await service.postgres.withConnection { connection in
                 try await connection.execute(script: "BEGIN; LOCK TABLE grants IN ACCESS EXCLUSIVE MODE")
-                bell.ring([.stream(try await stream(of: "p", connection))])
+                notifier.notify([.stream(try await stream(of: "p", connection))])
                 try await poll("the stream is read") { try await waiting(connection, for: "relation") == 1 }
                 try await connection.execute("DELETE FROM role_members WHERE user_id = \(ada.userID)")
                 try await change("p", connection)
-                let listener = ChangeListener(userID: ada.userID, sessionID: nil)
+                let listener = ChangeListener(ChangeReader(userID: ada.userID, sessionID: nil))
                 follow.hub.add(listener)
-                bell.ring([.user(ada.userID)])
-                try await poll("the bell has rung") { listener.pending().needsRead }
+                notifier.notify([.user(ada.userID)])
+                try await poll("the readers are woken") { listener.news.needsRead }
                 follow.hub.remove(listener)
                 try await connection.execute(script: "COMMIT")
                 guard case .reset(.access) = try await next.value else {

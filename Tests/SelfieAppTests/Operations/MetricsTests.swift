@@ -89,7 +89,7 @@ struct MetricsTests {
             for name in [
                 "spool_memory_bytes", "spool_disk_bytes", "password_hashes_waiting", "object_deletions_waiting",
                 "http_connections_refused_total", "postgres_waiting", "change_streams", "changes_delivered_total",
-                #"change_resets_total{reason="database"}"#, "change_bells_lost_total",
+                #"change_resets_total{reason="database"}"#, "change_notifications_lost_total",
             ] {
                 #expect(metrics[name] == 0, "\(name)")
             }
@@ -128,8 +128,8 @@ struct MetricsTests {
         }
     }
 
-    @Test("A lost connection of those who hear the bell is counted")
-    func lostBells() async throws {
+    @Test("Notifications that fail, and losses of the connection that receives them, are counted")
+    func lostNotifications() async throws {
         try await withMetrics { service, figures in
             let token = try await service.addSession()
             try await poll("a listener") {
@@ -137,20 +137,20 @@ struct MetricsTests {
                     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
                 ) == 1
             }
-            #expect(try await figures()["change_bells_lost_total"] == 0)
+            #expect(try await figures()["change_notifications_lost_total"] == 0)
             try await service.postgres.write(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE datname = current_database() AND query LIKE 'LISTEN%'
                 """
             )
-            try await poll("a lost connection") { try await figures()["change_bells_lost_total"] == 1 }
+            try await poll("a lost connection") { try await figures()["change_notifications_lost_total"] == 1 }
             // From now on, whoever connects finds another function by that name.
             try await service.postgres.withConnection { connection in
                 try await connection.execute(
                     script: """
                         CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql
-                            AS 'BEGIN RAISE EXCEPTION ''no bell''; END';
+                            AS 'BEGIN RAISE EXCEPTION ''no notification''; END';
                         DO $$ BEGIN
                             EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database());
                         END $$;
@@ -159,10 +159,10 @@ struct MetricsTests {
                         """
                 )
             }
-            try await poll("two lost connections") { try await figures()["change_bells_lost_total"] == 2 }
-            try await poll("a lost bell") {
+            try await poll("two lost connections") { try await figures()["change_notifications_lost_total"] == 2 }
+            try await poll("a lost notification") {
                 _ = try await service.upload(token: token)
-                return try await figures()["change_bells_lost_total"] ?? 0 >= 3
+                return try await figures()["change_notifications_lost_total"] ?? 0 >= 3
             }
         }
     }

@@ -49,7 +49,7 @@ struct PhotoLossTests {
             #expect(try await service.call("PUT", "/api/records/pairs/p", as: ada, body).status == 200)
             #expect(try await service.delete(photos[0], token: ada.token).status == 200)
             let schemas = SchemaCache(store: SchemaStore(postgres: service.postgres))
-            let tell = TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)
+            let tell = TellPhotoLosses(postgres: service.postgres, schemas: schemas, notifier: nil)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 try await service.postgres.withTransaction { connection in
                     try await connection.query("SELECT FROM photo_losses FOR UPDATE")
@@ -83,7 +83,7 @@ struct PhotoLossTests {
             #expect(try await service.call("PUT", "/api/records/houses/h", as: ada, body).status == 200)
             #expect(try await service.delete(photo, token: ada.token).status == 200)
             let schemas = SchemaCache(store: SchemaStore(postgres: service.postgres))
-            let tell = TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)
+            let tell = TellPhotoLosses(postgres: service.postgres, schemas: schemas, notifier: nil)
             try await service.postgres.withTransaction { connection in
                 try await SchemaLock.takeAlone(on: connection)
                 try await tell()

@@ -194,7 +194,7 @@ struct SharingTests {
                 cleos = try await changes(of: cleo) {
                     #expect(try await service.delete(photo, token: bob.token).status == 200)
                     let schemas = SchemaCache(store: SchemaStore(postgres: service.postgres))
-                    try await TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)()
+                    try await TellPhotoLosses(postgres: service.postgres, schemas: schemas, notifier: nil)()
                 }
             }
             #expect(adas.isEmpty && cleos == ["m3"])
@@ -377,7 +377,7 @@ struct ScopedURLTests {
                 for _ in 0..<4 {
                     sweeps.addTask {
                         let schemas = SchemaCache(store: SchemaStore(postgres: service.postgres))
-                        try await TellPhotoLosses(postgres: service.postgres, schemas: schemas, bell: nil)()
+                        try await TellPhotoLosses(postgres: service.postgres, schemas: schemas, notifier: nil)()
                     }
                 }
                 try await sweeps.waitForAll()

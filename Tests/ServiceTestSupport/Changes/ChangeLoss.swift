@@ -14,11 +14,13 @@ package enum ChangeLoss: String, CaseIterable, Sendable {
     /// Has it happen at one process while a stream of another is open, and expects that nothing is told that is written
     /// afterwards.
     ///
-    /// - Parameter ringsBell: Whether processes tell each other of changes.
+    /// - Parameter sendsNotifications: Whether processes tell each other of changes.
     /// - Returns: How long it took until the client was told.
     /// - Throws: What goes wrong.
-    package func happen(ringsBell: Bool) async throws -> Duration {
-        try await TestService.runTwoWithSchema(adjust: { $0.ringsBell = ringsBell }) { first, second in
+    package func happen(sendsNotifications: Bool) async throws -> Duration {
+        try await TestService.runTwoWithSchema(adjust: { $0.sendsNotifications = sendsNotifications }) {
+            first,
+            second in
             let ada = try await first.addMember("ada", role: "team")
             let owner = try await first.addMember("owner", role: "team")
             let lead = try await first.addMember("lead", role: "leads")
@@ -27,7 +29,7 @@ package enum ChangeLoss: String, CaseIterable, Sendable {
             return try await EventClient.open(second, as: ada) { client in
                 #expect(try await client.summaries(until: "synced").count == 3)
                 let start = ContinuousClock.now
-                try await happen(to: ada, owner, lead, first, ringsBell: ringsBell)
+                try await happen(to: ada, owner, lead, first, sendsNotifications: sendsNotifications)
                 let told = try #require(try await client.next())
                 let time = ContinuousClock.now - start
                 if self != .accessTaken { #expect(told.id == nil, "the client keeps its cursor") }
@@ -65,7 +67,7 @@ package enum ChangeLoss: String, CaseIterable, Sendable {
         _ owner: TestMember,
         _ lead: TestMember,
         _ service: TestService,
-        ringsBell: Bool
+        sendsNotifications: Bool
     ) async throws {
         var command: [String] = []
         switch self {
@@ -78,7 +80,7 @@ package enum ChangeLoss: String, CaseIterable, Sendable {
         case .roleDisabled: command = ["roles", "disable", "team"]
         }
         guard !command.isEmpty else { return }
-        if ringsBell {
+        if sendsNotifications {
             let outcome = try await SelfieProcess.run(command, environment: ["DATABASE_URL": service.databaseURL])
             #expect(outcome.status == 0, "\(outcome)")
         } else {

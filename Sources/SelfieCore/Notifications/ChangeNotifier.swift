@@ -2,13 +2,13 @@ import OrderedCollections
 package import Postgres
 import Synchronization
 
-/// Tells all processes what has changed, after the commit.
+/// Notifies all processes of what has changed, after the commit (PostgreSQL, "NOTIFY").
 ///
-/// It is a hint, so that readers need not wait for the next comparison. Within the transaction, all commits of the cluster
-/// would wait in one line for it.
-package final class ChangeBell: Sendable {
+/// A notification is a hint, which spares readers to wait for the next comparison. Inside of the transactions, notifications
+/// would make all commits of the cluster wait for each other.
+package final class ChangeNotifier: Sendable {
     /// What has changed.
-    enum Ring: Hashable, Sendable {
+    enum Notification: Hashable, Sendable {
         /// Records of a stream.
         case stream(Int)
         /// The photos, sessions or roles of a user.
@@ -16,7 +16,7 @@ package final class ChangeBell: Sendable {
         /// The schema, or roles.
         case everything
 
-        /// As a notification has it.
+        /// As the payload has it.
         var text: String {
             switch self {
             case .stream(let id): "s\(id)"
@@ -37,8 +37,8 @@ package final class ChangeBell: Sendable {
 
     private struct State {
         /// The oldest first.
-        var waiting: OrderedSet<Ring> = []
-        var isRinging = false
+        var waiting: OrderedSet<Notification> = []
+        var isSending = false
         var lostCount = 0
     }
 
@@ -47,57 +47,57 @@ package final class ChangeBell: Sendable {
 
     /// The channel of the notifications.
     static let channel = "selfie_changes"
-    /// How many rings a notification has: it may have 8,000 bytes (PostgreSQL, "NOTIFY").
+    /// The most notifications in one payload, which has 8,000 bytes at most (PostgreSQL, "NOTIFY").
     private static let maxCount = 350
     /// With more than this, everything is said to have changed.
     private static let maxWaitingCount = 10_000
 
-    /// - Parameter postgres: The database; nil for a bell that nobody hears.
+    /// - Parameter postgres: The database; nil to notify nobody.
     package init(postgres: PostgresClient?) {
         self.postgres = postgres
     }
 
-    /// How many notifications could not be sent, since the process began.
+    /// How many payloads could not be sent, since the process began.
     package var lostCount: Int { state.withLock { $0.lostCount } }
 
-    /// Rings, without waiting for it.
+    /// Sends notifications, without waiting for that.
     ///
-    /// Rings that come while one is under way go together in the next.
-    func ring(_ rings: some Sequence<Ring>) {
+    /// Those that come while a payload is being sent share the next one.
+    func notify(_ notifications: some Sequence<Notification>) {
         guard postgres != nil else { return }
         let begins = state.withLock { state in
-            state.waiting.append(contentsOf: rings)
+            state.waiting.append(contentsOf: notifications)
             if state.waiting.count > Self.maxWaitingCount { state.waiting = [.everything] }
-            guard !state.isRinging, !state.waiting.isEmpty else { return false }
-            state.isRinging = true
+            guard !state.isSending, !state.waiting.isEmpty else { return false }
+            state.isSending = true
             return true
         }
-        if begins { Task { await ringAll() } }
+        if begins { Task { await sendAll() } }
     }
 
-    /// Tells of everything, and returns when that is done or has failed: the command line ends then.
-    package func ringForEverything() async {
+    /// Says that everything has changed, and returns when that is sent or has failed: a command ends then.
+    package func notifyOfEverything() async {
         await send([.everything])
     }
 
-    private func ringAll() async {
-        while let rings = next() { await send(rings) }
+    private func sendAll() async {
+        while let notifications = next() { await send(notifications) }
     }
 
-    private func next() -> [Ring]? {
+    private func next() -> [Notification]? {
         state.withLock { state in
             guard !state.waiting.isEmpty else {
-                state.isRinging = false
+                state.isSending = false
                 return nil
             }
-            let rings = Array(state.waiting.prefix(Self.maxCount))
-            state.waiting.removeFirst(rings.count)
-            return rings
+            let notifications = Array(state.waiting.prefix(Self.maxCount))
+            state.waiting.removeFirst(notifications.count)
+            return notifications
         }
     }
 
-    private func send(_ rings: [Ring]) async {
-        let payload = rings.map(\.text).joined(separator: ",")
+    private func send(_ notifications: [Notification]) async {
+        let payload = notifications.map(\.text).joined(separator: ",")
         do {
             // A hint need not outlast a crash, so nobody waits for the disk.
             try await postgres?.write(
